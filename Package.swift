@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One block of settings for every target of the package. The import check that keeps the arrows of
+// Sources/README.md pointing inward is a command-line flag; `make build` passes it.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// The modules that talk to C also say `unsafe` wherever they rely on it.
+let borderSettings = settings
+
+/// The vendors. A folder under `adapters/` is one line here and one in `Sources/remint/Registry.swift`;
+/// a test compares this list with the folders.
+let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings
+) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: [], swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
+    [
+        .target(
+            name: "\(vendor)Adapter", dependencies: ["AdapterKit"], path: "adapters/\(vendor)",
+            exclude: ["Tests", "README.md"], sources: ["Sources"], resources: [.copy("Fixtures")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "\(vendor)AdapterTests",
+            dependencies: [.target(name: "\(vendor)Adapter"), "AdapterTestKit", "AdapterKit"],
+            path: "adapters/\(vendor)/Tests", swiftSettings: settings),
+    ]
+}
+let adapterDependencies = vendors.map { Target.Dependency.target(name: "\($0)Adapter") }
+
+let package = Package(
+    name: "remint",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "remint", targets: ["remint"]),
+        .library(name: "AdapterKit", targets: ["AdapterKit"]),
+        .library(name: "AdapterTestKit", targets: ["AdapterTestKit"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+
+        module("JOSE", ["COpenSSL"], settings: borderSettings),
+        module("AdapterKit", ["JOSE"]),
+        module("AdapterTestKit", ["AdapterKit"]),
+        module("Keyring", ["JOSE"]),
+        module("Pipeline", ["AdapterKit"]),
+        module("Kafka", ["CRdKafka", logging], settings: borderSettings),
+        module("WorkerConfiguration", ["AdapterKit", "Yams"]),
+        module("Telemetry", [logging]),
+        module(
+            "Worker",
+            ["Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging, lifecycle]),
+        .executableTarget(
+            name: "remint",
+            dependencies: [
+                "Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry",
+                logging, lifecycle, argumentParser,
+            ] + adapterDependencies,
+            swiftSettings: settings),
+
+        tests("JOSETests", ["JOSE"], resources: [.copy("Vectors")]),
+        tests("AdapterKitTests", ["AdapterKit"]),
+        tests("KeyringTests", ["Keyring", "JOSE"]),
+        tests("PipelineTests", ["Pipeline", "AdapterKit"]),
+        tests("KafkaTests", ["Kafka", logging]),
+        tests("WorkerConfigurationTests", ["WorkerConfiguration", "AdapterKit"]),
+        tests("TelemetryTests", ["Telemetry", logging]),
+        tests("WorkerTests", ["Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter", "DotdigitalAdapter", logging]),
+        tests("ScenarioTests", ["Kafka", logging]),
+    ] + adapterTargets
+)

@@ -1,0 +1,108 @@
+/// One vendor's rules.
+///
+/// An adapter decides and the worker acts: it does no I/O, holds no key and reads no clock, so every function gives the
+/// same answer to the same question. It is made once per configured app and asked from several threads.
+///
+/// The five questions, in the order an event meets them: `read`, `lookup`, `verdicts`, `recipe` and, in tests, in
+/// `remint inspect` and in stub vendors, `verify`. `AdapterConformance` in AdapterTestKit checks an adapter against the
+/// promises made here.
+public protocol Adapter: Sendable {
+    /// What `apps.*.settings` holds.
+    associatedtype Settings: AdapterSettings
+
+    /// The name in `apps.*.adapter`: the service's, lowercase.
+    static var name: String { get }
+
+    /// The vendor's own spelling of its name.
+    static var vendor: String { get }
+
+    /// An adapter for one app.
+    ///
+    /// - Throws: `SettingsError` for settings that cannot be meant.
+    init(settings: Settings) throws(SettingsError)
+
+    /// The algorithm the app's key must be for.
+    var algorithm: Algorithm { get }
+
+    /// How long a token may live.
+    var lifetime: LifetimeBounds { get }
+
+    /// How the vendor's dashboard writes its shared secret; nil where the key is a pair. A key ring that says otherwise
+    /// is pointed out, not overruled: the encoding is configured, never guessed.
+    var secretEncoding: SecretEncoding? { get }
+
+    /// What a report means. `report` is any JSON value, from anyone; the answer must never depend on its size in a way
+    /// that hurts, and never contain a token.
+    func read(_ report: Report) -> Reading
+
+    /// The subject a batch job names under `reissue.user`.
+    ///
+    /// - Throws: `Rejection` with `.missingUser`, `.malformedReport` or, where a token answers a challenge,
+    ///   `.missingChallenge`.
+    func subject(reissuing user: JSONValue) throws(Rejection) -> Subject
+
+    /// Everything the signer needs except the key: exactly the vendor's members, nothing extra.
+    func recipe(for subject: Subject) -> Recipe
+
+    /// The requests that confirm or enrich these users; `.none` where the vendor has nothing to ask or need not be asked.
+    func lookup(for subjects: [Subject]) -> Lookup
+
+    /// What the response to a look-up says of each of `subjects`, in their order.
+    func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict]
+
+    /// What the vendor would say of `token` from `subject`'s device at `time`, if it held `keys`.
+    func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict
+}
+
+extension Adapter {
+    public var secretEncoding: SecretEncoding? { nil }
+
+    public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
+        guard let id = user.string else {
+            throw Rejection(.malformedReport, "\"reissue.user\" must be a string, the id the SDK uses")
+        }
+        guard !id.isEmpty else { throw Rejection(.missingUser, "\"reissue.user\" is empty") }
+        return Subject(user: id)
+    }
+
+    /// No vendor needs a look-up to mint; an adapter without one asks nothing.
+    public func lookup(for subjects: [Subject]) -> Lookup { .none }
+
+    /// Without a look-up there is no response: whatever arrives answers nobody.
+    public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
+        subjects.map { _ in .unanswered("no look-up was asked for") }
+    }
+
+    /// `name`, for an adapter behind `any Adapter`.
+    public var name: String { Self.name }
+
+    /// `vendor`, for an adapter behind `any Adapter`.
+    public var vendor: String { Self.vendor }
+}
+
+/// How long a vendor's tokens may live.
+public struct LifetimeBounds: Sendable, Equatable {
+    /// What is taken where `apps.*.lifetime` is not set, in seconds.
+    public let standard: Int64
+    /// What is accepted, in seconds.
+    public let allowed: ClosedRange<Int64>
+
+    /// `standard` seconds unless configured, and `allowed` whatever is configured.
+    public init(standard: Int64, allowed: ClosedRange<Int64>) {
+        self.standard = standard
+        self.allowed = allowed
+    }
+}
+
+/// What a vendor says of a token.
+public enum VendorVerdict: Sendable, Equatable {
+    /// The token is good for this user at this time.
+    case accepted
+    /// The token is refused, with the vendor's own code and the name the vendor gives it.
+    case refused(code: String, name: String)
+
+    /// Whether the token is good.
+    public var isAccepted: Bool { self == .accepted }
+}

@@ -1,0 +1,47 @@
+/// Why an event could not be answered with a token. Stable: dashboards, alerts and redrives match on these.
+///
+/// Adapters add detail, not codes.
+public enum ErrorCode: String, Sendable, CaseIterable {
+    /// The record is none of the event forms.
+    case malformedEvent = "malformed_event"
+    /// The record is larger than `worker.max_event_bytes`.
+    case eventTooLarge = "event_too_large"
+    /// The event names an app that is not configured, or none.
+    case unknownApp = "unknown_app"
+    /// The report is not one of the app's vendor.
+    case malformedReport = "malformed_report"
+    /// The report lacks the user it is about.
+    case missingUser = "missing_user"
+    /// The vendor's tokens answer a challenge and the report holds none.
+    case missingChallenge = "missing_challenge"
+    /// The challenge's deadline passed before it could be answered.
+    case challengeExpired = "challenge_expired"
+    /// The failure is not the token's; another token would fail the same way.
+    case notFixableByToken = "not_fixable_by_token"
+    /// The vendor refuses the tokens we mint.
+    case rejectedByVendor = "rejected_by_vendor"
+    /// The vendor says that the user is gone.
+    case userGone = "user_gone"
+    /// The vendor could not be asked.
+    case lookupFailed = "lookup_failed"
+    /// No key of the app's ring may sign.
+    case keyUnavailable = "key_unavailable"
+    /// The token could not be made.
+    case mintFailed = "mint_failed"
+    /// Every retry was used up.
+    case retriesExhausted = "retries_exhausted"
+}
+
+/// A report that cannot be used, and why, in one line that holds no secret and no value of the report.
+public struct Rejection: Error, Sendable, Equatable {
+    /// The stable code.
+    public let code: ErrorCode
+    /// What was wrong and what would be right.
+    public let detail: String
+
+    /// A rejection with `code` that says `detail`.
+    public init(_ code: ErrorCode, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+}

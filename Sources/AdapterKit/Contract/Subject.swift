@@ -1,0 +1,115 @@
+/// Whom a token is for: a user and, where the vendor's tokens answer a challenge, its nonce.
+///
+/// Two subjects are the same only byte for byte: ids are opaque to us, and Swift's own `==` on strings would take two
+/// spellings of an accented letter for one user.
+public struct Subject: Sendable, Hashable {
+    /// How the vendor names a user.
+    public enum Identity: Sendable {
+        /// One id.
+        case user(String)
+        /// Several ids by name, sorted by name (Bloomreach).
+        case identifiers([Identifier])
+    }
+
+    /// One of several ids of a user.
+    public struct Identifier: Sendable {
+        /// The id's name, as the vendor calls it.
+        public let name: String
+        /// The id.
+        public let value: String
+
+        /// The id `value` of the name `name`.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The user.
+    public let identity: Identity
+    /// The nonce the token must hold. Such a subject is never coalesced and its token never reused.
+    public let challenge: String?
+
+    /// The user with this id.
+    public init(user: String, challenge: String? = nil) {
+        identity = .user(user)
+        self.challenge = challenge
+    }
+
+    /// The user with these ids, which are sorted by name here.
+    public init(identifiers: [Identifier]) {
+        identity = .identifiers(identifiers.sorted { $0.name < $1.name })
+        challenge = nil
+    }
+
+    /// The single id; nil for a user with named ids.
+    public var user: String? {
+        guard case .user(let user) = identity else { return nil }
+        return user
+    }
+
+    /// The mailbox key: the app and each part of the subject, percent-encoded and joined by slashes.
+    public func key(app: String) -> [UInt8] {
+        var key: [UInt8] = []
+        PercentEncoding.encode(app, appendingTo: &key)
+        switch identity {
+        case .user(let user):
+            key.append(UInt8(ascii: "/"))
+            PercentEncoding.encode(user, appendingTo: &key)
+        case .identifiers(let identifiers):
+            for identifier in identifiers {
+                key.append(UInt8(ascii: "/"))
+                PercentEncoding.encode(identifier.name, appendingTo: &key)
+                key.append(UInt8(ascii: "="))
+                PercentEncoding.encode(identifier.value, appendingTo: &key)
+            }
+        }
+        if let challenge {
+            key.append(UInt8(ascii: "/"))
+            PercentEncoding.encode(challenge, appendingTo: &key)
+        }
+        return key
+    }
+
+    public static func == (left: Subject, right: Subject) -> Bool { left.key(app: "").elementsEqual(right.key(app: "")) }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(key(app: "")) }
+
+    /// Writes the identity as the object that stands under `subject` in a replacement token.
+    public func write(to json: inout JSONWriter) {
+        json.beginObject()
+        switch identity {
+        case .user(let user): json.member("user", user)
+        case .identifiers(let identifiers):
+            for identifier in identifiers { json.member(identifier.name, identifier.value) }
+        }
+        json.endObject()
+    }
+}
+
+extension String {
+    /// Whether both are the same bytes. `==` compares canonical equivalence, which is too forgiving for an id.
+    public func hasSameBytes(as other: String?) -> Bool {
+        guard let other else { return false }
+        return utf8.elementsEqual(other.utf8)
+    }
+}
+
+/// Percent-encoding that keeps RFC 3986's unreserved characters (section 2.3) and nothing else.
+enum PercentEncoding {
+    static func encode(_ text: String, appendingTo output: inout [UInt8]) {
+        let digits = Array("0123456789ABCDEF".utf8)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                output.append(byte)
+            default:
+                output.append(UInt8(ascii: "%"))
+                output.append(digits[Int(byte >> 4)])
+                output.append(digits[Int(byte & 15)])
+            }
+        }
+    }
+}

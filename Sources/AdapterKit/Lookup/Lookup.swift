@@ -1,0 +1,69 @@
+/// What to ask the vendor's REST API about some users, as values: the worker does the asking.
+public enum Lookup: Sendable, Equatable {
+    /// Nothing.
+    case none
+    /// These requests, which together cover the users.
+    case requests([LookupRequest])
+}
+
+/// One request to the vendor's REST API. The endpoint and the credentials are the worker's to add.
+public struct LookupRequest: Sendable, Equatable {
+    /// The method.
+    public enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    /// The method.
+    public let method: Method
+    /// Path and query, percent-encoded.
+    public let path: String
+    /// The JSON body of a POST.
+    public let body: [UInt8]?
+    /// Which of the users this request is about, by their place in the list.
+    public let subjects: Range<Int>
+
+    /// A request about `subjects`.
+    public init(method: Method, path: String, body: [UInt8]? = nil, subjects: Range<Int>) {
+        self.method = method
+        self.path = path
+        self.body = body
+        self.subjects = subjects
+    }
+}
+
+/// A vendor's answer, whole and within the worker's limits.
+public struct LookupResponse: Sendable {
+    /// The HTTP status.
+    public let status: Int
+    /// The body's bytes.
+    public let body: [UInt8]
+
+    /// An answer with `status` and `body`.
+    public init(status: Int, body: [UInt8]) {
+        self.status = status
+        self.body = body
+    }
+}
+
+/// What a vendor's answer says of one user.
+public enum LookupVerdict: Sendable, Equatable {
+    /// The user exists; the enrichment may add to the token.
+    case exists(Enrichment)
+    /// The user was deleted.
+    case gone
+    /// The vendor has not met the user yet.
+    case unknown
+    /// The answer says nothing about the user; ask again later. Says why.
+    case unanswered(String)
+}
+
+/// What a look-up adds to a token: JSON values by the name a recipe asks for them.
+public struct Enrichment: Sendable, Equatable {
+    private let values: [String: [UInt8]]
+
+    /// An enrichment with these JSON texts.
+    public init(_ values: [String: [UInt8]] = [:]) { self.values = values }
+
+    subscript(name: String) -> [UInt8]? { values[name] }
+}

@@ -1,0 +1,84 @@
+/// What an SDK handed to the app when authentication failed, and when that was.
+///
+/// Adapters read it through `field`, which knows the ways one value is spelt: under several names, as a number or as
+/// text, absent, null or empty.
+public struct Report: Sendable {
+    /// The report's JSON.
+    public let root: JSONValue
+    /// When the failure was observed, as well as it is known.
+    public let observedAt: UnixTime
+
+    /// The report `root`, observed at `observedAt`.
+    public init(_ root: JSONValue, observedAt: UnixTime) {
+        self.root = root
+        self.observedAt = observedAt
+    }
+
+    /// The same report with another JSON: what was wrapped in it.
+    public func with(root: JSONValue) -> Report { Report(root, observedAt: observedAt) }
+
+    /// The first of `names` that holds a value; else the first that is there at all, as null; else absent.
+    public func field(_ names: String...) -> ReportField {
+        var found = ReportField.absent
+        for name in names {
+            guard let value = root[name] else { continue }
+            let field = ReportField(value)
+            if field != .null { return field }
+            found = .null
+        }
+        return found
+    }
+
+    /// The names of members that are none of `known`: a sign that the report is another vendor's.
+    public func hasMembers(besides known: Set<String>) -> Bool {
+        root.members.contains { !known.contains($0.name) }
+    }
+
+    /// The report inside a JSON string: some SDKs' bridges hand over their object as text.
+    ///
+    /// - Returns: nil where the text is not JSON.
+    public static func parse(_ text: String) -> JSONValue? {
+        try? JSONDocument(parsing: Array(text.utf8), limits: .init(bytes: 64 << 10, depth: 8)).root
+    }
+}
+
+/// One value of a report.
+public enum ReportField: Sendable, Equatable {
+    /// No such member.
+    case absent
+    /// Null or an empty string, which SDKs and bridges use for "there is none".
+    case null
+    /// Text that is not empty.
+    case text(String)
+    /// An integer.
+    case integer(Int64)
+    /// Anything else: a fraction, a boolean, an object, an array.
+    case other
+
+    init(_ value: JSONValue) {
+        if value.isNull {
+            self = .null
+        } else if let text = value.string {
+            self = text.isEmpty ? .null : .text(text)
+        } else if let integer = value.integer {
+            self = .integer(integer)
+        } else {
+            self = .other
+        }
+    }
+
+    /// The text, where it is one.
+    public var text: String? {
+        guard case .text(let text) = self else { return nil }
+        return text
+    }
+
+    /// The integer, written as a number or as text.
+    public var integerValue: Int64? {
+        switch self {
+        case .integer(let integer): integer
+        case .text(let text): Int64(text)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,110 @@
+/// A recorded report with what an adapter must make of it, from a file under an adapter's `Fixtures/reports`.
+///
+/// The members of the file: `sdk` (which SDK speaks), `reported` (what it says, for a table), `app` (which of the apps in
+/// `Fixtures/apps.json`), `report` (the JSON) or `report_text` (bytes that need not be JSON), `origin` (where the shape
+/// was seen) and `expect`. A string in the report may hold `{{now+240s}}` or `{{now-10s}}`, which stands for that moment.
+public struct ReportFixture: Sendable {
+    /// What must come out.
+    public enum Expectation: Sendable, Equatable {
+        /// A reading with this remedy (`mint`, `mint_once`, `not_fixable`, `not_for_us`), reason and subject key.
+        case failure(remedy: String, reason: String, subject: String?, hasFailedToken: Bool)
+        /// A rejection with this code.
+        case rejected(ErrorCode)
+    }
+
+    /// The file's name without its ending.
+    public let name: String
+    /// Which SDK speaks.
+    public let sdk: String
+    /// What it says, in a few words.
+    public let reported: String
+    /// Which of the adapter's example apps it is for.
+    public let app: String
+    /// What must come out.
+    public let expectation: Expectation
+    private let template: String
+
+    /// The fixture in `bytes`.
+    ///
+    /// - Throws: `Rejection` with `.malformedReport` that says what the file lacks.
+    public init(name: String, parsing bytes: [UInt8]) throws(Rejection) {
+        let root: JSONValue
+        do throws(JSONError) { root = try JSONDocument(parsing: bytes).root } catch {
+            throw Rejection(.malformedReport, "\(name): \(error)")
+        }
+        func text(_ member: String) throws(Rejection) -> String {
+            guard let text = root[member]?.string else { throw Rejection(.malformedReport, "\(name): no \"\(member)\"") }
+            return text
+        }
+        self.name = name
+        sdk = try text("sdk")
+        reported = try text("reported")
+        app = try text("app")
+        template =
+            if let report = root["report"] { String(decoding: report.json, as: UTF8.self) } else { try text("report_text") }
+        guard let expect = root["expect"], let expectation = Expectation(expect) else {
+            throw Rejection(.malformedReport, "\(name): \"expect\" needs \"remedy\" and \"reason\", or \"rejected\"")
+        }
+        self.expectation = expectation
+    }
+
+    /// The report's bytes as they would arrive at `now`.
+    public func report(at now: UnixTime) -> [UInt8] {
+        var output = ""
+        var rest = template[...]
+        while let start = Self.range(of: "{{now", in: rest) {
+            let tail = rest[start.upperBound...]
+            guard let end = Self.range(of: "s}}", in: tail), let shift = Int64(tail[..<end.lowerBound]) else { break }
+            output += rest[..<start.lowerBound] + now.advanced(bySeconds: shift).description
+            rest = tail[end.upperBound...]
+        }
+        return Array((output + rest).utf8)
+    }
+
+    private static func range(of wanted: String, in text: Substring) -> Range<Substring.Index>? {
+        var index = text.startIndex
+        while index < text.endIndex {
+            if text[index...].hasPrefix(wanted) { return index..<text.index(index, offsetBy: wanted.count) }
+            index = text.index(after: index)
+        }
+        return nil
+    }
+}
+
+extension ReportFixture.Expectation {
+    init?(_ expect: JSONValue) {
+        if let code = expect["rejected"]?.string.flatMap(ErrorCode.init(rawValue:)) {
+            self = .rejected(code)
+        } else if let remedy = expect["remedy"]?.string, let reason = expect["reason"]?.string {
+            self = .failure(
+                remedy: remedy, reason: reason, subject: expect["subject"]?.string,
+                hasFailedToken: expect["failed_token"]?.bool ?? false)
+        } else {
+            return nil
+        }
+    }
+
+    /// What `reading` amounts to, in the fixtures' words.
+    public init(_ reading: Reading) {
+        switch reading {
+        case .rejected(let rejection): self = .rejected(rejection.code)
+        case .failure(let failure):
+            self = .failure(
+                remedy: failure.remedy.name, reason: failure.reason,
+                subject: failure.subject.map { String(decoding: $0.key(app: "app"), as: UTF8.self) },
+                hasFailedToken: failure.failedToken != nil)
+        }
+    }
+}
+
+extension Remedy {
+    /// The remedy's name in fixtures, logs and metrics.
+    public var name: String {
+        switch self {
+        case .mint: "mint"
+        case .mintOnce: "mint_once"
+        case .notFixable: "not_fixable"
+        case .notForUs: "not_for_us"
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// The user a report is about, as four cases that must not be mixed up.
+///
+/// - A member with an id: that user.
+/// - A member that is null or empty: the SDK says that nobody is identified. There is nothing to mint.
+/// - No member at all: the app left out what it must send. That is a mistake to be seen, not an anonymous user.
+/// - A member of another type: nobody knows whom it means. A number, for instance, has lost its leading zeros, and a
+///   token for the wrong user is worse than none.
+public enum ReportedUser: Sendable, Equatable {
+    /// This user.
+    case identified(String)
+    /// Nobody is identified.
+    case anonymous
+    /// The report lacks its user, or holds something that is not an id.
+    case unusable(Rejection)
+
+    /// The user in `field`, which reports call `name`.
+    public init(_ field: ReportField, name: String) {
+        switch field {
+        case .text(let id): self = .identified(id)
+        case .null: self = .anonymous
+        case .absent:
+            self = .unusable(Rejection(.missingUser, "the report has no \"\(name)\"; send it as null for an anonymous user"))
+        case .integer, .other:
+            self = .unusable(Rejection(.malformedReport, "\"\(name)\" must be a string, exactly the id the SDK uses"))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// The adapters a program offers: an explicit list of values, made where the program starts.
+public struct AdapterRegistry: Sendable {
+    /// One adapter type, with its settings type erased.
+    public struct Registration: Sendable {
+        /// The name in `apps.*.adapter`.
+        public let name: String
+        /// The vendor's own spelling.
+        public let vendor: String
+        /// What `apps.*.settings` may hold.
+        public let settings: [SettingKey]
+        /// Decodes the settings and makes the adapter.
+        public let make: @Sendable (any Decoder) throws -> any Adapter
+
+        /// The adapter type `type`.
+        public init<Type: Adapter>(_ type: Type.Type) {
+            name = type.name
+            vendor = type.vendor
+            settings = Type.Settings.keys
+            make = { decoder in try Type(settings: Type.Settings(from: decoder)) }
+        }
+    }
+
+    /// The adapters in the order they were given.
+    public let registrations: [Registration]
+
+    /// A registry of `registrations`. Two of one name are a mistake in the program and trap.
+    public init(_ registrations: [Registration]) {
+        precondition(Set(registrations.map(\.name)).count == registrations.count, "two adapters share a name")
+        self.registrations = registrations
+    }
+
+    /// The adapter called `name`.
+    public subscript(name: String) -> Registration? { registrations.first { $0.name == name } }
+}

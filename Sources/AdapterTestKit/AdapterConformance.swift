@@ -1,0 +1,208 @@
+public import AdapterKit
+public import Foundation
+
+/// The promises of `Adapter`, checked. Whoever writes an adapter runs this on it, with any test framework: each broken
+/// promise comes back as a line of text.
+///
+/// ```swift
+/// @Test func `keeps the adapter's promises`() throws {
+///     let suite = try AdapterConformance(.init(BrazeAdapter.self), folder: URL(filePath: #filePath) …)
+///     #expect(try suite.violations().isEmpty)
+/// }
+/// ```
+public struct AdapterConformance: Sendable {
+    private let registration: AdapterRegistry.Registration
+    private let fixtures: AdapterFixtures
+    private let readme: String
+    private let now = UnixTime(seconds: 1_800_000_000)
+
+    /// A suite for the adapter in `folder`, which holds `Fixtures` and `README.md`.
+    ///
+    /// - Throws: what is wrong with the fixtures' files.
+    public init(_ registration: AdapterRegistry.Registration, folder: URL) throws {
+        self.registration = registration
+        fixtures = try AdapterFixtures(directory: folder.appending(path: "Fixtures"))
+        readme = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
+    }
+
+    /// Every broken promise, a line each.
+    ///
+    /// - Throws: what keeps the suite from running: settings that do not decode, a key that cannot be made.
+    public func violations() throws -> [String] {
+        var violations: [String] = []
+        if fixtures.reports.isEmpty { violations.append("there is no report under Fixtures/reports") }
+        if fixtures.apps.isEmpty { violations.append("there is no app in Fixtures/apps.json") }
+        violations += documentation()
+        for app in fixtures.apps {
+            let adapter = try makeAdapter(app)
+            let reports = fixtures.reports.filter { $0.app == app.name }
+            violations += readings(adapter, reports)
+            violations += garbage(adapter, reports)
+            violations += try tokens(adapter, app, reports)
+        }
+        let known = Set(fixtures.apps.map(\.name))
+        violations += fixtures.reports.filter { !known.contains($0.app) }.map { "\($0.name): no app called \($0.app)" }
+        return violations
+    }
+
+    /// The adapter of an example app.
+    ///
+    /// - Throws: what the settings lack.
+    public func makeAdapter(_ app: AdapterFixtures.App) throws -> any Adapter {
+        let decoder = JSONDecoder()
+        decoder.userInfo[.registration] = registration
+        return try decoder.decode(ErasedAdapter.self, from: Data(app.settings)).adapter
+    }
+
+    // MARK: The promises
+
+    private func documentation() -> [String] {
+        registration.settings.filter { !readme.contains("`\($0.name)`") }
+            .map { "README.md does not mention the setting `\($0.name)`" }
+    }
+
+    /// Each recorded report is read as expected, twice, and its token shows in nothing that may be logged.
+    private func readings(_ adapter: any Adapter, _ reports: [ReportFixture]) -> [String] {
+        reports.flatMap { fixture -> [String] in
+            let bytes = fixture.report(at: now)
+            guard let root = try? JSONDocument(parsing: bytes).root else {
+                return fixture.expectation == .rejected(.malformedEvent) ? [] : ["\(fixture.name): the report is not JSON"]
+            }
+            let reading = read(root, adapter)
+            var violations: [String] = []
+            let found = ReportFixture.Expectation(reading)
+            if found != fixture.expectation {
+                violations.append("\(fixture.name): expected \(fixture.expectation), read as \(found)")
+            }
+            if reading != read(root, adapter) { violations.append("\(fixture.name): read differently the second time") }
+            let printed = String(describing: reading)
+            for secret in secrets(in: root) where printed.contains(secret) {
+                violations.append("\(fixture.name): the reading shows a token of the report")
+            }
+            return violations
+        }
+    }
+
+    /// Texts of the report, however deep, that look like a token.
+    private func secrets(in value: JSONValue) -> [String] {
+        let inside = value.elements.flatMap(secrets) + value.members.flatMap { secrets(in: $0.value) }
+        guard let text = value.string else { return inside }
+        let nested = Report.parse(text).map(secrets) ?? []
+        return inside + nested + (text.split(separator: ".").count == 3 && text.utf8.count > 40 ? [text] : [])
+    }
+
+    /// Damaged and random JSON is answered, and answered alike each time.
+    private func garbage(_ adapter: any Adapter, _ reports: [ReportFixture]) -> [String] {
+        var random = SplitMix64(seed: 0x5EED)
+        var texts = reports.flatMap { fixture in
+            (0..<40).map { _ in GarbageJSON.damaged(fixture.report(at: now), random: &random) }
+        }
+        texts += (0..<400).map { _ in GarbageJSON.value(depth: 4, random: &random) }
+        return texts.compactMap { text in
+            guard let root = try? JSONDocument(parsing: text).root else { return nil }
+            return read(root, adapter) == read(root, adapter) ? nil : "garbage is read differently the second time"
+        }
+    }
+
+    private func read(_ root: JSONValue, _ adapter: any Adapter) -> Reading {
+        let report = Report(root, observedAt: now)
+        return Reissue.read(report, for: adapter) ?? adapter.read(report)
+    }
+
+    /// What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption of it passes.
+    private func tokens(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture]) throws -> [String] {
+        var violations: [String] = []
+        var subjects: [Subject] = []
+        for fixture in reports {
+            guard let root = try? JSONDocument(parsing: fixture.report(at: now)).root else { continue }
+            if case .failure(let failure) = read(root, adapter), failure.remedy.mints {
+                if let subject = failure.subject {
+                    if !subjects.contains(subject) { subjects.append(subject) }
+                } else {
+                    violations.append("\(fixture.name): a remedy that mints has no subject")
+                }
+            }
+        }
+        violations += reissue(adapter, app, &subjects)
+        for subject in subjects { violations += try tokens(adapter, app, subject) }
+        return violations
+    }
+
+    private func reissue(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ subjects: inout [Subject]) -> [String] {
+        let user = app.reissue.map { String(decoding: $0, as: UTF8.self) } ?? "\"u-1001\""
+        guard let root = Report.parse("{\"reissue\":{\"user\":\(user)}}"),
+            let reading = Reissue.read(Report(root, observedAt: now), for: adapter)
+        else { return ["\(app.name): a batch job's request is not understood"] }
+        switch reading {
+        case .failure(let failure):
+            if let subject = failure.subject, !subjects.contains(subject) { subjects.append(subject) }
+            return failure.remedy == .mint ? [] : ["\(app.name): a batch job's request does not mint"]
+        case .rejected(let rejection):
+            return app.reissue == nil && rejection.code == .missingChallenge
+                ? [] : ["\(app.name): a batch job's request is rejected: \(rejection.detail)"]
+        }
+    }
+
+    private func tokens(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ subject: Subject) throws -> [String] {
+        let recipe = adapter.recipe(for: subject)
+        let keyID = recipe.needsKeyID ? "key-A" : nil
+        let maker = TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: keyID))
+        let keys = [maker.key.verificationKey]
+        let contents = TokenContents(
+            subject: subject, issuedAt: now.seconds, expiresAt: now.seconds + recipe.lifetime.standard)
+        func verdict(_ token: [UInt8], _ expected: Subject = subject) -> VendorVerdict {
+            adapter.verify(token, against: keys, expecting: expected, at: now)
+        }
+        var violations: [String] = []
+        if recipe != adapter.recipe(for: subject) { violations.append("the recipe differs the second time") }
+        if recipe.algorithm != adapter.algorithm || recipe.lifetime != adapter.lifetime {
+            violations.append("the recipe's algorithm or lifetime is not the adapter's")
+        }
+        let good = try maker.token(contents)
+        if verdict(good) != .accepted { violations.append("its own token is refused: \(verdict(good))") }
+        if verdict(good, stranger(subject)).isAccepted { violations.append("another user's token is accepted") }
+        if !recipe.lifetime.allowed.contains(recipe.lifetime.standard) { violations.append("the standard lifetime is not allowed") }
+        for corruption in try TokenCorruption.all(of: maker, contents) {
+            violations += check(corruption, app, verdict(corruption.token))
+        }
+        return violations
+    }
+
+    private func check(_ corruption: TokenCorruption, _ app: AdapterFixtures.App, _ verdict: VendorVerdict) -> [String] {
+        let found: String
+        switch verdict {
+        case .accepted: found = "accepted"
+        case .refused(let code, let name): found = "\(code) \(name)"
+        }
+        guard let expected = fixtures.verdict(on: corruption.name, app: app.name) else {
+            return ["verdicts.json does not say what becomes of \(corruption.name): here \(found)"]
+        }
+        return found == expected ? [] : ["\(corruption.name): expected \(expected), the verdict is \(found)"]
+    }
+
+    private func stranger(_ subject: Subject) -> Subject {
+        switch subject.identity {
+        case .user(let user): Subject(user: user + "x", challenge: subject.challenge)
+        case .identifiers(let ids): Subject(identifiers: ids.map { .init(name: $0.name, value: $0.value + "x") })
+        }
+    }
+}
+
+extension CodingUserInfoKey {
+    fileprivate static var registration: CodingUserInfoKey {
+        // The raw value is a constant that is never refused.
+        CodingUserInfoKey(rawValue: "adapter.registration").unsafelyUnwrapped
+    }
+}
+
+/// Lets a decoder make an adapter of a type known at run time alone.
+private struct ErasedAdapter: Decodable {
+    let adapter: any Adapter
+
+    init(from decoder: any Decoder) throws {
+        guard let registration = decoder.userInfo[.registration] as? AdapterRegistry.Registration else {
+            throw SettingsError("", "no adapter to decode settings for")
+        }
+        adapter = try registration.make(decoder)
+    }
+}

@@ -1,0 +1,57 @@
+public import AdapterKit
+public import Foundation
+
+/// The files under an adapter's `Fixtures` folder.
+///
+/// - `apps.json`: example apps by name, each with its `settings` and, for a batch job, `reissue` (the user it names) or,
+///   where a token answers a challenge, `challenge`.
+/// - `reports/*.json`: see `ReportFixture`.
+/// - `verdicts.json`: what the vendor says of each corrupted token, see `TokenCorruption`.
+public struct AdapterFixtures: Sendable {
+    /// One example app.
+    public struct App: Sendable {
+        /// Its name in `apps.json`.
+        public let name: String
+        /// `apps.*.settings`, as JSON.
+        public let settings: [UInt8]
+        /// `reissue.user` of a batch job, as JSON; nil where the vendor's tokens cannot be made ahead.
+        public let reissue: [UInt8]?
+    }
+
+    /// The example apps.
+    public let apps: [App]
+    /// The recorded reports, sorted by name.
+    public let reports: [ReportFixture]
+    /// The vendor's verdicts by the corruption's name: code, space, name.
+    public let verdicts: [String: String]
+
+    /// Reads the folder `directory`.
+    ///
+    /// - Throws: `Rejection` that names the file and what it lacks, or the file system's error.
+    public init(directory: URL) throws {
+        let apps = try Self.json(directory.appending(path: "apps.json"))
+        self.apps = apps.members.map { name, app in
+            App(name: name, settings: app["settings"]?.json ?? Array("{}".utf8), reissue: app["reissue"]?.json)
+        }
+        let folder = directory.appending(path: "reports")
+        reports = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "json" }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+            .map { try ReportFixture(name: $0.deletingPathExtension().lastPathComponent, parsing: Array(Data(contentsOf: $0))) }
+        let verdicts = directory.appending(path: "verdicts.json")
+        self.verdicts =
+            FileManager.default.fileExists(atPath: verdicts.path)
+            ? Dictionary(uniqueKeysWithValues: try Self.json(verdicts).members.map { ($0.name, $0.value.string ?? "") }) : [:]
+    }
+
+    /// The vendor's verdict on a corruption: what stands for `app/corruption`, for the corruption, or for `*`.
+    func verdict(on corruption: String, app: String) -> String? {
+        verdicts["\(app)/\(corruption)"] ?? verdicts[corruption] ?? verdicts["*"]
+    }
+
+    private static func json(_ file: URL) throws -> JSONValue {
+        do { return try JSONDocument(parsing: Array(Data(contentsOf: file))).root } catch let error as JSONError {
+            throw Rejection(.malformedReport, "\(file.lastPathComponent): \(error)")
+        }
+    }
+}

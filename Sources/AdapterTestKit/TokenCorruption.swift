@@ -1,0 +1,91 @@
+import AdapterKit
+
+/// One way a token can be wrong. Each is made from a good token's parts and signed again where the signature is not what
+/// is being broken, so that the verifier must find that very fault.
+struct TokenCorruption {
+    let name: String
+    let token: [UInt8]
+
+    /// Every corruption of a token of `recipe` for `contents`.
+    static func all(of maker: TokenMaker, _ contents: TokenContents) throws -> [TokenCorruption] {
+        let good = try maker.token(contents)
+        let (header, claims) = try parts(of: good)
+        var expired = contents
+        expired.issuedAt -= 86_400
+        expired.expiresAt = contents.issuedAt
+        var all = [
+            TokenCorruption(name: "empty", token: []),
+            TokenCorruption(name: "blank", token: Array("   ".utf8)),
+            TokenCorruption(name: "two_parts", token: Array(good[..<(good.lastIndex(of: dot) ?? 0)])),
+            TokenCorruption(name: "four_parts", token: good + Array(".e30".utf8)),
+            TokenCorruption(name: "trailing_garbage", token: good + Array("!".utf8)),
+            TokenCorruption(name: "header_not_json", token: try maker.token(header: "no json", claims: claims)),
+            TokenCorruption(name: "header_not_object", token: try maker.token(header: "[]", claims: claims)),
+            TokenCorruption(name: "payload_not_object", token: try maker.token(header: header, claims: "[]")),
+            TokenCorruption(name: "no_type", token: try maker.token(header: without("typ", header), claims: claims)),
+            TokenCorruption(name: "algorithm_none", token: unsigned(header, claims)),
+            TokenCorruption(name: "other_algorithm", token: try maker.signedWithOtherAlgorithm(header, claims)),
+            TokenCorruption(name: "unknown_key", token: try maker.withNewKey().token(contents)),
+            TokenCorruption(name: "flipped_signature", token: flippingSignature(of: good)),
+            TokenCorruption(name: "expired", token: try maker.token(expired)),
+            TokenCorruption(name: "expiry_as_text", token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))),
+        ]
+        if maker.recipe.needsKeyID {
+            all.append(TokenCorruption(name: "no_key_id", token: try maker.token(header: without("kid", header), claims: claims)))
+            all.append(
+                TokenCorruption(name: "other_key_id", token: try maker.token(header: replacing("kid", "\"other\"", header), claims: claims)))
+        }
+        for claim in maker.recipe.claims where claims.contains("\"\(claim.name)\":") {
+            all.append(TokenCorruption(name: "no_\(claim.name)", token: try maker.token(header: header, claims: without(claim.name, claims))))
+            // A claim of another type than the vendor's is never the right one.
+            if claim.name != "exp" {
+                all.append(
+                    TokenCorruption(name: "wrong_\(claim.name)", token: try maker.token(header: header, claims: replacing(claim.name, "[]", claims))))
+            }
+        }
+        return all
+    }
+
+    private static let dot = UInt8(ascii: ".")
+
+    private static func parts(of token: [UInt8]) throws -> (header: String, claims: String) {
+        let jws = try CompactJWS(parsing: token)
+        return (String(decoding: jws.header.json, as: UTF8.self), String(decoding: jws.payload, as: UTF8.self))
+    }
+
+    private static func object(_ text: String, _ body: (inout JSONWriter, String, JSONValue) -> Void) throws -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        for (name, value) in try JSONDocument(parsing: Array(text.utf8)).root.members { body(&json, name, value) }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private static func without(_ member: String, _ text: String) throws -> String {
+        try object(text) { json, name, value in
+            guard name != member else { return }
+            json.name(name)
+            json.raw(value.json)
+        }
+    }
+
+    private static func replacing(_ member: String, _ replacement: String, _ text: String) throws -> String {
+        try object(text) { json, name, value in
+            json.name(name)
+            json.raw(name == member ? Array(replacement.utf8) : value.json)
+        }
+    }
+
+    private static func unsigned(_ header: String, _ claims: String) -> [UInt8] {
+        let none = (try? replacing("alg", "\"none\"", header)) ?? header
+        return Array("\(Base64.url.encode(Array(none.utf8))).\(Base64.url.encode(Array(claims.utf8))).".utf8)
+    }
+
+    /// Changes the signature's first character, all of whose bits count.
+    private static func flippingSignature(of token: [UInt8]) -> [UInt8] {
+        var token = token
+        guard let index = token.lastIndex(of: dot).map({ $0 + 1 }), index < token.endIndex else { return token }
+        token[index] = token[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        return token
+    }
+}

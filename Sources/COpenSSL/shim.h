@@ -1,0 +1,51 @@
+// libcrypto as the JOSE module sees it. Only what the importer cannot see by itself (macros, variadic
+// functions, callbacks that must be C) is wrapped here; everything else is called directly.
+#ifndef REMINT_COPENSSL_SHIM_H
+#define REMINT_COPENSSL_SHIM_H
+
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/param_build.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
+
+/// What a PEM reader may answer with when the key is encrypted. `given` is set when the text asked for one,
+/// so that "needs a passphrase" and "wrong passphrase" can be told apart.
+typedef struct {
+    const unsigned char *bytes;
+    size_t count;
+    int asked;
+} remint_passphrase;
+
+/// The passphrase callback: never prompts a terminal (libcrypto's default does), copies at most `size` bytes.
+static inline int remint_passphrase_callback(char *buffer, int size, int writing, void *context) {
+    (void)writing;
+    remint_passphrase *passphrase = (remint_passphrase *)context;
+    passphrase->asked = 1;
+    if (passphrase->bytes == NULL || passphrase->count > (size_t)size) return -1;
+    for (size_t i = 0; i < passphrase->count; i++) buffer[i] = (char)passphrase->bytes[i];
+    return (int)passphrase->count;
+}
+
+static inline EVP_PKEY *remint_read_private_key(BIO *bio, remint_passphrase *passphrase) {
+    return PEM_read_bio_PrivateKey(bio, NULL, remint_passphrase_callback, passphrase);
+}
+
+static inline EVP_PKEY *remint_generate_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
+static inline EVP_PKEY *remint_generate_ec(const char *curve) { return EVP_EC_gen(curve); }
+static inline EVP_PKEY *remint_generate_ed25519(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }
+
+/// Which members `EVP_PKEY_fromdata` takes; the constants are compound macros.
+static inline int remint_keypair(void) { return EVP_PKEY_KEYPAIR; }
+static inline int remint_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
+
+/// `BIO_get_mem_data` is a macro. The bytes belong to the BIO.
+static inline long remint_bio_bytes(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
+
+#endif

@@ -1,0 +1,71 @@
+/// What this module refuses, and why.
+///
+/// The message names the thing that was wrong and what would be right. It never holds key material, a token, a
+/// claim's value or a byte of the refused input.
+public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What a caller can act on without reading text.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String, Sendable {
+            case invalidEncoding, invalidJSON, tokenTooLarge, notThreeParts, malformedHeader, malformedPayload
+            case malformedSignature, unsupportedAlgorithm, unsupportedCritical, algorithmMismatch, signatureInvalid
+            case noMatchingKey, invalidKey, weakKey, privateKeyRequired, passphraseRequired, wrongPassphrase
+            case libcrypto
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) { self.value = value }
+
+        /// Text that is not what its encoding allows: base64, base64url or hex.
+        public static let invalidEncoding = Code(.invalidEncoding)
+        /// Bytes that are not one JSON text within the limits.
+        public static let invalidJSON = Code(.invalidJSON)
+        /// A token longer than the limit.
+        public static let tokenTooLarge = Code(.tokenTooLarge)
+        /// Not `header.payload.signature`, or a part that is not canonical base64url.
+        public static let notThreeParts = Code(.notThreeParts)
+        /// A protected header that is not an object with unique members and a string `alg`.
+        public static let malformedHeader = Code(.malformedHeader)
+        /// A payload that is not a JSON object.
+        public static let malformedPayload = Code(.malformedPayload)
+        /// A signature that is not canonical base64url or has the wrong width.
+        public static let malformedSignature = Code(.malformedSignature)
+        /// An algorithm this module does not know, `none` among them.
+        public static let unsupportedAlgorithm = Code(.unsupportedAlgorithm)
+        /// A `crit` member: no extension is understood here, so all are refused (RFC 7515, 4.1.11).
+        public static let unsupportedCritical = Code(.unsupportedCritical)
+        /// The token names another algorithm than the key is for.
+        public static let algorithmMismatch = Code(.algorithmMismatch)
+        /// The signature is not the key's.
+        public static let signatureInvalid = Code(.signatureInvalid)
+        /// No key given could be the token's.
+        public static let noMatchingKey = Code(.noMatchingKey)
+        /// Key material that is not a key of the wanted kind.
+        public static let invalidKey = Code(.invalidKey)
+        /// An RSA key shorter than 2048 bits (RFC 7518, 3.3).
+        public static let weakKey = Code(.weakKey)
+        /// A public key where a private one is needed.
+        public static let privateKeyRequired = Code(.privateKeyRequired)
+        /// An encrypted key without a passphrase.
+        public static let passphraseRequired = Code(.passphraseRequired)
+        /// A passphrase that does not open the key.
+        public static let wrongPassphrase = Code(.wrongPassphrase)
+        /// libcrypto failed where no input is to blame.
+        public static let libcrypto = Code(.libcrypto)
+
+        public var description: String { value.rawValue }
+    }
+
+    /// The kind of refusal.
+    public let code: Code
+    /// One line for a person.
+    public let message: String
+
+    /// An error of `code` that says `message`.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}

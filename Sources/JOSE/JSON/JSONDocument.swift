@@ -1,0 +1,46 @@
+/// A JSON text, checked once and indexed without building a tree.
+///
+/// The parser walks the bytes once, iteratively, and notes where each value stands in one flat array. Values are
+/// read from the bytes on demand. Duplicate members are refused, since two readers may disagree on which one counts.
+public struct JSONDocument: Sendable {
+    /// What is refused before it can cost anything.
+    public struct Limits: Sendable {
+        /// The longest text, in bytes.
+        public var bytes: Int
+        /// The most containers inside one another.
+        public var depth: Int
+
+        /// Limits of `bytes` bytes and `depth` levels.
+        public init(bytes: Int = 1 << 20, depth: Int = 32) {
+            self.bytes = min(bytes, Int(Int32.max))
+            self.depth = depth
+        }
+    }
+
+    struct Node {
+        enum Kind: UInt8 { case object, array, string, number, `true`, `false`, null }
+
+        let kind: Kind
+        /// A string with an escape in it must be decoded; any other is its own bytes.
+        var isEscaped = false
+        /// The value's bytes; for a string, without the quotation marks.
+        let start: Int32
+        var end: Int32
+        /// The index of the first node that is not inside this one.
+        var next: Int32 = 0
+    }
+
+    let bytes: [UInt8]
+    let nodes: [Node]
+
+    /// Parses the whole of `bytes` as one JSON text.
+    public init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
+        var parser = JSONParser(bytes, limits)
+        try parser.parse()
+        self.bytes = bytes
+        nodes = parser.nodes
+    }
+
+    /// The document's value.
+    public var root: JSONValue { JSONValue(document: self, index: 0) }
+}

@@ -1,0 +1,26 @@
+/// Why bytes are not a JSON text that may be used here.
+public enum JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// No value at all.
+    case empty
+    /// More bytes than the limit.
+    case tooLarge(limit: Int)
+    /// More containers inside one another than the limit.
+    case tooDeep(limit: Int)
+    /// Not JSON (RFC 8259), at this byte.
+    case syntax(at: Int)
+    /// A string that is not UTF-8, at this byte.
+    case invalidUTF8(at: Int)
+    /// An object that names one member twice, its second mention at this byte.
+    case duplicateMember(at: Int)
+
+    public var description: String {
+        switch self {
+        case .empty: "the JSON text is empty"
+        case .tooLarge(let limit): "the JSON text is longer than \(limit) bytes"
+        case .tooDeep(let limit): "the JSON text nests deeper than \(limit) levels"
+        case .syntax(let offset): "not JSON at byte \(offset)"
+        case .invalidUTF8(let offset): "not UTF-8 at byte \(offset)"
+        case .duplicateMember(let offset): "an object names the same member twice at byte \(offset)"
+        }
+    }
+}

@@ -1,0 +1,234 @@
+/// One pass over a JSON text (RFC 8259), without recursion: depth costs a stack entry, not a stack frame.
+struct JSONParser {
+    private let bytes: [UInt8]
+    private let limits: JSONDocument.Limits
+    private var position = 0
+    private var open: [Int] = []
+    private(set) var nodes: [JSONDocument.Node] = []
+
+    init(_ bytes: [UInt8], _ limits: JSONDocument.Limits) {
+        self.bytes = bytes
+        self.limits = limits
+        // A value takes some 12 bytes in the texts we meet; one guess spares the array's early growth.
+        nodes.reserveCapacity(min(bytes.count / 12 + 4, 4096))
+    }
+
+    mutating func parse() throws(JSONError) {
+        guard bytes.count <= limits.bytes else { throw .tooLarge(limit: limits.bytes) }
+        skipWhiteSpace()
+        guard position < bytes.count else { throw .empty }
+        try value()
+        while let container = open.last {
+            try nodes[container].kind == .object ? member(of: container) : element(of: container)
+        }
+        skipWhiteSpace()
+        guard position == bytes.count else { throw .syntax(at: position) }
+    }
+
+    // MARK: Containers
+
+    /// The next member of an open object, or its end.
+    private mutating func member(of container: Int) throws(JSONError) {
+        skipWhiteSpace()
+        let isFirst = nodes.count == container + 1
+        if take(UInt8(ascii: "}")) { return try close(container) }
+        if !isFirst {
+            try expect(UInt8(ascii: ","))
+            skipWhiteSpace()
+        }
+        guard peek() == UInt8(ascii: "\"") else { throw .syntax(at: position) }
+        try string()
+        skipWhiteSpace()
+        try expect(UInt8(ascii: ":"))
+        skipWhiteSpace()
+        try value()
+    }
+
+    /// The next element of an open array, or its end.
+    private mutating func element(of container: Int) throws(JSONError) {
+        skipWhiteSpace()
+        let isFirst = nodes.count == container + 1
+        if take(UInt8(ascii: "]")) { return try close(container) }
+        if !isFirst {
+            try expect(UInt8(ascii: ","))
+            skipWhiteSpace()
+        }
+        try value()
+    }
+
+    private mutating func close(_ container: Int) throws(JSONError) {
+        open.removeLast()
+        nodes[container].end = Int32(position)
+        nodes[container].next = Int32(nodes.count)
+        if nodes[container].kind == .object { try refuseDuplicates(in: container) }
+    }
+
+    private func refuseDuplicates(in container: Int) throws(JSONError) {
+        var index = container + 1
+        let end = Int(nodes[container].next)
+        var names: [Int] = []
+        while index < end {
+            names.append(index)
+            index = Int(nodes[index + 1].next)
+        }
+        if names.count <= 12, !names.contains(where: { nodes[$0].isEscaped }) {
+            for later in names.indices.dropFirst() {
+                for earlier in names[..<later] where sameBytes(names[later], earlier) {
+                    throw .duplicateMember(at: Int(nodes[names[later]].start))
+                }
+            }
+        } else {
+            // By bytes: a string's own `==` would also take two spellings of one accented letter for duplicates.
+            var seen: Set<[UInt8]> = []
+            for name in names where !seen.insert(Array(JSONValue.text(of: nodes[name], in: bytes).utf8)).inserted {
+                throw .duplicateMember(at: Int(nodes[name].start))
+            }
+        }
+    }
+
+    private func sameBytes(_ left: Int, _ right: Int) -> Bool {
+        let a = nodes[left], b = nodes[right]
+        guard a.end - a.start == b.end - b.start else { return false }
+        return bytes[Int(a.start)..<Int(a.end)] == bytes[Int(b.start)..<Int(b.end)]
+    }
+
+    // MARK: Values
+
+    private mutating func value() throws(JSONError) {
+        guard let byte = peek() else { throw .syntax(at: position) }
+        switch byte {
+        case UInt8(ascii: "{"): try begin(.object)
+        case UInt8(ascii: "["): try begin(.array)
+        case UInt8(ascii: "\""): try string()
+        case UInt8(ascii: "t"): try literal("true", .true)
+        case UInt8(ascii: "f"): try literal("false", .false)
+        case UInt8(ascii: "n"): try literal("null", .null)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
+        default: throw .syntax(at: position)
+        }
+    }
+
+    private mutating func begin(_ kind: JSONDocument.Node.Kind) throws(JSONError) {
+        guard open.count < limits.depth else { throw .tooDeep(limit: limits.depth) }
+        open.append(nodes.count)
+        nodes.append(.init(kind: kind, start: Int32(position), end: 0))
+        position += 1
+    }
+
+    private mutating func leaf(_ kind: JSONDocument.Node.Kind, from start: Int, to end: Int, isEscaped: Bool = false) {
+        nodes.append(
+            .init(kind: kind, isEscaped: isEscaped, start: Int32(start), end: Int32(end), next: Int32(nodes.count + 1)))
+    }
+
+    private mutating func literal(_ text: StaticString, _ kind: JSONDocument.Node.Kind) throws(JSONError) {
+        let start = position
+        for byte in text.description.utf8 {
+            guard take(byte) else { throw .syntax(at: position) }
+        }
+        leaf(kind, from: start, to: position)
+    }
+
+    private mutating func number() throws(JSONError) {
+        let start = position
+        _ = take(UInt8(ascii: "-"))
+        if !take(UInt8(ascii: "0")) { try digits() }
+        if take(UInt8(ascii: ".")) { try digits() }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            try digits()
+        }
+        leaf(.number, from: start, to: position)
+    }
+
+    private mutating func digits() throws(JSONError) {
+        let start = position
+        while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        guard position > start else { throw .syntax(at: position) }
+    }
+
+    private mutating func string() throws(JSONError) {
+        position += 1
+        let start = position
+        var isEscaped = false
+        while let byte = peek() {
+            switch byte {
+            case UInt8(ascii: "\""):
+                leaf(.string, from: start, to: position, isEscaped: isEscaped)
+                position += 1
+                return
+            case UInt8(ascii: "\\"):
+                isEscaped = true
+                try escape()
+            case 0..<0x20: throw .syntax(at: position)
+            case 0x20..<0x80: position += 1
+            default: try multibyte(byte)
+            }
+        }
+        throw .syntax(at: position)
+    }
+
+    private mutating func escape() throws(JSONError) {
+        position += 1
+        switch peek() {
+        case UInt8(ascii: "u"):
+            position += 1
+            let unit = try hexUnit()
+            if (0xD800..<0xDC00).contains(unit) {
+                try expect(UInt8(ascii: "\\"))
+                try expect(UInt8(ascii: "u"))
+                let at = position
+                guard (0xDC00..<0xE000).contains(try hexUnit()) else { throw .syntax(at: at) }
+            } else if (0xDC00..<0xE000).contains(unit) {
+                throw .syntax(at: position)
+            }
+        case .some(let byte) where JSONValue.simpleEscape(byte) != nil: position += 1
+        default: throw .syntax(at: position)
+        }
+    }
+
+    private mutating func hexUnit() throws(JSONError) -> UInt32 {
+        guard position + 4 <= bytes.count, let unit = JSONValue.hexUnit(bytes[position..<position + 4]) else {
+            throw .syntax(at: position)
+        }
+        position += 4
+        return unit
+    }
+
+    /// One character beyond ASCII, by table 3-7 of the Unicode standard (RFC 3629, section 4).
+    private mutating func multibyte(_ lead: UInt8) throws(JSONError) {
+        let second: ClosedRange<UInt8>
+        let count: Int
+        switch lead {
+        case 0xC2...0xDF: (second, count) = (0x80...0xBF, 2)
+        case 0xE0: (second, count) = (0xA0...0xBF, 3)
+        case 0xED: (second, count) = (0x80...0x9F, 3)
+        case 0xE1...0xEF: (second, count) = (0x80...0xBF, 3)
+        case 0xF0: (second, count) = (0x90...0xBF, 4)
+        case 0xF1...0xF3: (second, count) = (0x80...0xBF, 4)
+        case 0xF4: (second, count) = (0x80...0x8F, 4)
+        default: throw .invalidUTF8(at: position)
+        }
+        guard position + count <= bytes.count, second.contains(bytes[position + 1]),
+            bytes[(position + 2)..<max(position + count, position + 2)].allSatisfy({ (0x80...0xBF).contains($0) })
+        else { throw .invalidUTF8(at: position) }
+        position += count
+    }
+
+    // MARK: Bytes
+
+    private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func expect(_ byte: UInt8) throws(JSONError) {
+        guard take(byte) else { throw .syntax(at: position) }
+    }
+
+    private mutating func skipWhiteSpace() {
+        while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+}

@@ -1,0 +1,72 @@
+import COpenSSL
+
+/// An owned `EVP_PKEY`, freed (and its private numbers cleansed by libcrypto) with the last reference.
+///
+/// `@unchecked Sendable`: the key is not changed after the initialiser, and libcrypto allows any number of threads
+/// to read one `EVP_PKEY`.
+@safe
+final class EVPKey: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// Takes over `pointer`, which this object frees.
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { EVP_PKEY_free(pointer) }
+
+    /// What kind of key it is, or nil for one no algorithm here can use.
+    var type: Algorithm.KeyType? {
+        switch EVP_PKEY_get_base_id(pointer) {
+        case EVP_PKEY_RSA: return .rsa
+        case EVP_PKEY_ED25519: return .ed25519
+        case EVP_PKEY_EC: return curve.map { .ec($0) }
+        default: return nil
+        }
+    }
+
+    /// Whether both hold the same public key.
+    func hasSamePublicKey(as other: EVPKey) -> Bool { EVP_PKEY_eq(pointer, other.pointer) == 1 }
+
+    var bits: Int { Int(EVP_PKEY_get_bits(pointer)) }
+
+    private var curve: Algorithm.Curve? {
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1 else { return nil }
+        let group = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return Algorithm.Curve.allCases.first { $0.groupName == group }
+    }
+
+    /// A number of the key by libcrypto's parameter name, big-endian, padded to `width` bytes where one is given.
+    func number(_ name: String, width: Int? = nil) -> [UInt8]? {
+        var number: OpaquePointer?
+        guard EVP_PKEY_get_bn_param(pointer, name, &number) == 1, let number else { return nil }
+        defer { BN_clear_free(number) }
+        var bytes = [UInt8](repeating: 0, count: width ?? Int(BN_num_bits(number) + 7) / 8)
+        guard BN_bn2binpad(number, &bytes, Int32(bytes.count)) >= 0 else { return nil }
+        return bytes
+    }
+
+    /// The public key's bytes, for the curves that have no coordinates.
+    var rawPublicKey: [UInt8]? {
+        var count = 0
+        guard EVP_PKEY_get_raw_public_key(pointer, nil, &count) == 1 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard EVP_PKEY_get_raw_public_key(pointer, &bytes, &count) == 1 else { return nil }
+        return bytes
+    }
+
+    /// Checks that the key is fit for `algorithm`.
+    func require(_ algorithm: Algorithm) throws(JOSEError) {
+        guard let type, type == algorithm.keyType else {
+            let found = type.map(\.description) ?? "another kind of"
+            throw JOSEError(
+                .invalidKey, "\(algorithm.rawValue) needs a key of type \(algorithm.keyType), this is a \(found) key")
+        }
+        if type == .rsa, bits < 2048 {
+            throw JOSEError(.weakKey, "the RSA key has \(bits) bits; RFC 7518 requires at least 2048")
+        }
+    }
+}
+
+/// libcrypto's queue of errors is per thread and must not leak into the next call's verdict.
+func clearCryptoErrors() { ERR_clear_error() }

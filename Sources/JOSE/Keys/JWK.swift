@@ -1,0 +1,113 @@
+import COpenSSL
+
+/// JSON Web Keys (RFC 7517; members: RFC 7518 section 6, RFC 8037 section 2).
+///
+/// Public keys go out, public and private keys come in.
+public enum JWK {
+    /// The public key as a JWK with `kid` (if any), `use` and `alg`; nil for a shared secret, which has no public form.
+    public static func publicJSON(of key: VerificationKey) throws(JOSEError) -> [UInt8]? {
+        guard let members = try publicMembers(of: key) else { return nil }
+        var json = JSONWriter()
+        json.beginObject()
+        for (name, value) in members { json.member(name, value) }
+        if let keyID = key.keyID { json.member("kid", keyID) }
+        json.member("use", "sig")
+        json.member("alg", key.algorithm.rawValue)
+        json.endObject()
+        return json.bytes
+    }
+
+    /// A JWK Set (RFC 7517, section 5) of the public keys among `keys`. Shared secrets are never in it.
+    public static func setJSON(of keys: [VerificationKey]) throws(JOSEError) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("keys")
+        json.beginArray()
+        for key in keys {
+            if let member = try publicJSON(of: key) { json.raw(member) }
+        }
+        json.endArray()
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The RFC 7638 thumbprint (SHA-256, base64url) of a public key; nil for a shared secret, whose thumbprint would
+    /// let one test guesses of it.
+    public static func thumbprint(of key: VerificationKey) throws(JOSEError) -> String? {
+        guard let members = try publicMembers(of: key) else { return nil }
+        var json = JSONWriter()
+        json.beginObject()
+        // Section 3.2: the required members alone, in lexicographic order.
+        for (name, value) in members.sorted(by: { $0.name < $1.name }) { json.member(name, value) }
+        json.endObject()
+        return Base64.url.encode(SHA256.hash(json.bytes))
+    }
+
+    /// A signing key from a private JWK.
+    ///
+    /// - Parameters:
+    ///   - algorithm: what the key signs with; where nil, the JWK's own `alg`.
+    ///   - keyID: the key's id; where nil, the JWK's own `kid`.
+    /// - Throws: `JOSEError` with `.invalidKey`, `.weakKey` or `.privateKeyRequired`.
+    public static func signingKey(
+        from text: SecretBytes, algorithm: Algorithm? = nil, keyID: String? = nil
+    ) throws(JOSEError) -> SigningKey {
+        let jwk = try JWKMembers(text)
+        let algorithm = try jwk.algorithm(asked: algorithm)
+        let keyID = keyID ?? jwk.keyID
+        if jwk.type == "oct" {
+            return try SigningKey(secret: try jwk.secret("k"), algorithm: algorithm, keyID: keyID)
+        }
+        guard jwk.has("d") else {
+            throw JOSEError(.privateKeyRequired, "the JWK has no \"d\": it is a public key, a private one is needed to sign")
+        }
+        let key = try jwk.evpKey(isPrivate: true)
+        try key.require(algorithm)
+        return SigningKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
+    }
+
+    /// A verification key from a JWK; private members are ignored.
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey` or `.weakKey`.
+    public static func verificationKey(
+        from text: SecretBytes, algorithm: Algorithm? = nil, keyID: String? = nil
+    ) throws(JOSEError) -> VerificationKey {
+        let jwk = try JWKMembers(text)
+        let algorithm = try jwk.algorithm(asked: algorithm)
+        let keyID = keyID ?? jwk.keyID
+        if jwk.type == "oct" {
+            return try VerificationKey(secret: try jwk.secret("k"), algorithm: algorithm, keyID: keyID)
+        }
+        let key = try jwk.evpKey(isPrivate: false)
+        try key.require(algorithm)
+        return VerificationKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
+    }
+
+    /// `kty` and the members a public key consists of.
+    private static func publicMembers(of key: VerificationKey) throws(JOSEError) -> [(name: String, value: String)]? {
+        guard case .asymmetric(let evp) = key.material else { return nil }
+        let members: [(name: String, value: String)]?
+        switch evp.type {
+        case .rsa: members = rsaMembers(of: evp)
+        case .ec(let curve): members = ecMembers(of: evp, on: curve)
+        case .ed25519:
+            members = evp.rawPublicKey.map { [("kty", "OKP"), ("crv", "Ed25519"), ("x", Base64.url.encode($0))] }
+        case .secret, nil: members = nil
+        }
+        guard let members else { throw JOSEError(.libcrypto, "the public key's numbers could not be read") }
+        return members
+    }
+
+    private static func rsaMembers(of key: EVPKey) -> [(name: String, value: String)]? {
+        guard let n = key.number(OSSL_PKEY_PARAM_RSA_N), let e = key.number(OSSL_PKEY_PARAM_RSA_E) else { return nil }
+        return [("kty", "RSA"), ("n", Base64.url.encode(n)), ("e", Base64.url.encode(e))]
+    }
+
+    private static func ecMembers(of key: EVPKey, on curve: Algorithm.Curve) -> [(name: String, value: String)]? {
+        let width = curve.coordinateBytes
+        guard let x = key.number(OSSL_PKEY_PARAM_EC_PUB_X, width: width),
+            let y = key.number(OSSL_PKEY_PARAM_EC_PUB_Y, width: width)
+        else { return nil }
+        return [("kty", "EC"), ("crv", curve.rawValue), ("x", Base64.url.encode(x)), ("y", Base64.url.encode(y))]
+    }
+}

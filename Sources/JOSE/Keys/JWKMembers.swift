@@ -1,0 +1,206 @@
+import COpenSSL
+
+/// The members of one JWK on their way into libcrypto.
+struct JWKMembers {
+    private let root: JSONValue
+    let type: String
+
+    init(_ text: SecretBytes) throws(JOSEError) {
+        // The document keeps a copy of the text for as long as the import takes.
+        let bytes = text.withBytes { Array($0) }
+        do throws(JSONError) {
+            root = try JSONDocument(parsing: bytes, limits: .init(bytes: 1 << 16, depth: 4)).root
+        } catch { throw JOSEError(.invalidKey, "not a JWK: \(error)") }
+        guard let type = root["kty"]?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
+        self.type = type
+    }
+
+    var keyID: String? { root["kid"]?.string }
+
+    func has(_ name: String) -> Bool { root[name] != nil }
+
+    func algorithm(asked: Algorithm?) throws(JOSEError) -> Algorithm {
+        let stated = root["alg"]?.string
+        if let asked {
+            guard stated == nil || stated == asked.rawValue else {
+                throw JOSEError(.invalidKey, "the JWK's \"alg\" is not \(asked.rawValue)")
+            }
+            return asked
+        }
+        guard let stated else { throw JOSEError(.invalidKey, "the JWK has no \"alg\"; state the algorithm") }
+        guard let algorithm = Algorithm(rawValue: stated) else {
+            throw JOSEError(.unsupportedAlgorithm, "the JWK's \"alg\" is not an algorithm offered here")
+        }
+        return algorithm
+    }
+
+    func secret(_ name: String) throws(JOSEError) -> SecretBytes {
+        var bytes = try self.bytes(name)
+        defer { SecretBytes.cleanse(&bytes) }
+        return SecretBytes(copying: bytes)
+    }
+
+    func evpKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
+        switch type {
+        case "RSA": try rsaKey(isPrivate: isPrivate)
+        case "EC": try ecKey(isPrivate: isPrivate)
+        case "OKP": try okpKey(isPrivate: isPrivate)
+        default: throw JOSEError(.invalidKey, "the JWK's \"kty\" is none of RSA, EC, OKP, oct")
+        }
+    }
+
+    private func bytes(_ name: String) throws(JOSEError) -> [UInt8] {
+        guard let member = root[name], member.isString else {
+            throw JOSEError(.invalidKey, "the JWK lacks the string member \"\(name)\"")
+        }
+        do throws(JOSEError) { return try Base64.url.decode(member.rawBytes) } catch {
+            throw JOSEError(.invalidKey, "the JWK's \"\(name)\" is not base64url")
+        }
+    }
+
+    private func rsaKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
+        let parameters = try KeyParameters()
+        try parameters.push(OSSL_PKEY_PARAM_RSA_N, number: bytes("n"))
+        try parameters.push(OSSL_PKEY_PARAM_RSA_E, number: bytes("e"))
+        if isPrivate {
+            try parameters.push(OSSL_PKEY_PARAM_RSA_D, number: bytes("d"), isSecret: true)
+            // All five or none (RFC 7518, 6.3.2). libcrypto's names are compound macros, spelt out here.
+            let crt = [
+                ("p", "rsa-factor1"), ("q", "rsa-factor2"),
+                ("dp", "rsa-exponent1"), ("dq", "rsa-exponent2"),
+                ("qi", "rsa-coefficient1"),
+            ]
+            if crt.contains(where: { has($0.0) }) {
+                for (member, name) in crt { try parameters.push(name, number: bytes(member), isSecret: true) }
+            }
+        }
+        let key = try parameters.key("RSA", isPrivate: isPrivate)
+        // The pairwise check needs the factors; a key of n, e and d alone is checked by its first use.
+        if isPrivate, has("p") { try key.requireConsistency() }
+        return key
+    }
+
+    private func ecKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
+        guard let curve = root["crv"]?.string.flatMap(Algorithm.Curve.init(rawValue:)) else {
+            throw JOSEError(.invalidKey, "the JWK's \"crv\" is none of P-256, P-384, P-521")
+        }
+        let x = try bytes("x"), y = try bytes("y")
+        guard x.count == curve.coordinateBytes, y.count == curve.coordinateBytes else {
+            throw JOSEError(.invalidKey, "a coordinate on \(curve.rawValue) is \(curve.coordinateBytes) bytes (RFC 7518, 6.2.1.2)")
+        }
+        let parameters = try KeyParameters()
+        try parameters.push(OSSL_PKEY_PARAM_GROUP_NAME, text: curve.groupName)
+        try parameters.push(OSSL_PKEY_PARAM_PUB_KEY, octets: [4] + x + y)
+        if isPrivate { try parameters.push(OSSL_PKEY_PARAM_PRIV_KEY, number: bytes("d"), isSecret: true) }
+        let key = try parameters.key("EC", isPrivate: isPrivate)
+        if isPrivate { try key.requireConsistency() }
+        return key
+    }
+
+    private func okpKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
+        guard root["crv"]?.string == "Ed25519" else {
+            throw JOSEError(.invalidKey, "the JWK's \"crv\" is not Ed25519, the only one offered for OKP")
+        }
+        let x = try bytes("x")
+        let publicKey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, x, x.count).map { EVPKey(owning: $0) }
+        guard let publicKey else {
+            clearCryptoErrors()
+            throw JOSEError(.invalidKey, "the JWK's \"x\" is not an Ed25519 public key")
+        }
+        guard isPrivate else { return publicKey }
+        var d = try bytes("d")
+        defer { SecretBytes.cleanse(&d) }
+        let privateKey = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, d, d.count).map { EVPKey(owning: $0) }
+        guard let privateKey, privateKey.hasSamePublicKey(as: publicKey) else {
+            clearCryptoErrors()
+            throw JOSEError(.invalidKey, "the JWK's \"d\" and \"x\" are not one Ed25519 key")
+        }
+        return privateKey
+    }
+}
+
+extension EVPKey {
+    /// Checks that the private and the public numbers belong together.
+    func requireConsistency() throws(JOSEError) {
+        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
+            throw JOSEError(.libcrypto, "libcrypto could not check the key")
+        }
+        defer {
+            EVP_PKEY_CTX_free(context)
+            clearCryptoErrors()
+        }
+        guard EVP_PKEY_pairwise_check(context) == 1 else {
+            throw JOSEError(.invalidKey, "the JWK's private and public members are not one key")
+        }
+    }
+}
+
+/// Collects numbers for `EVP_PKEY_fromdata`; secret ones are cleansed with it.
+@safe
+private final class KeyParameters {
+    private let builder: OpaquePointer
+    private var numbers: [OpaquePointer] = []
+    /// Texts and octets: the builder keeps pointers to them until it is converted.
+    private var stored: [UnsafeMutableRawBufferPointer] = []
+
+    init() throws(JOSEError) {
+        guard let builder = OSSL_PARAM_BLD_new() else { throw Self.outOfMemory }
+        self.builder = builder
+    }
+
+    deinit {
+        for number in numbers { BN_clear_free(number) }
+        OSSL_PARAM_BLD_free(builder)
+        for buffer in stored { buffer.deallocate() }
+    }
+
+    func push(_ name: String, number bytes: [UInt8], isSecret: Bool = false) throws(JOSEError) {
+        var bytes = bytes
+        defer { if isSecret { SecretBytes.cleanse(&bytes) } }
+        // Secret numbers go to libcrypto's own cleansed memory.
+        guard let number = isSecret ? BN_secure_new() : BN_new() else { throw Self.outOfMemory }
+        numbers.append(number)
+        guard BN_bin2bn(bytes, Int32(clamping: bytes.count), number) != nil,
+            OSSL_PARAM_BLD_push_BN(builder, name, number) == 1
+        else { throw JOSEError(.invalidKey, "the JWK holds a number libcrypto does not take") }
+    }
+
+    func push(_ name: String, text: String) throws(JOSEError) {
+        let buffer = store(Array(text.utf8) + [0])
+        guard OSSL_PARAM_BLD_push_utf8_string(builder, name, buffer.baseAddress, buffer.count - 1) == 1 else {
+            throw Self.outOfMemory
+        }
+    }
+
+    func push(_ name: String, octets: [UInt8]) throws(JOSEError) {
+        let buffer = store(octets)
+        guard OSSL_PARAM_BLD_push_octet_string(builder, name, buffer.baseAddress, buffer.count) == 1 else {
+            throw Self.outOfMemory
+        }
+    }
+
+    func key(_ type: String, isPrivate: Bool) throws(JOSEError) -> EVPKey {
+        defer { clearCryptoErrors() }
+        guard let parameters = OSSL_PARAM_BLD_to_param(builder) else { throw Self.outOfMemory }
+        defer { OSSL_PARAM_free(parameters) }
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else {
+            throw JOSEError(.libcrypto, "libcrypto does not know \(type) keys")
+        }
+        defer { EVP_PKEY_CTX_free(context) }
+        var pointer: OpaquePointer?
+        let selection = isPrivate ? remint_keypair() : remint_public_key()
+        guard EVP_PKEY_fromdata_init(context) == 1,
+            EVP_PKEY_fromdata(context, &pointer, selection, parameters) == 1, let pointer
+        else { throw JOSEError(.invalidKey, "the JWK's members are not a key") }
+        return EVPKey(owning: pointer)
+    }
+
+    private static let outOfMemory = JOSEError(.libcrypto, "libcrypto is out of memory")
+
+    private func store(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        buffer.copyBytes(from: bytes)
+        stored.append(buffer)
+        return buffer
+    }
+}

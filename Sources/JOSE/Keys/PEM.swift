@@ -1,0 +1,98 @@
+import COpenSSL
+
+/// Reads and writes the PEM forms of keys: PKCS#8, PKCS#1 and SEC1 private keys, plain or encrypted, and
+/// SubjectPublicKeyInfo public keys.
+enum PEM {
+    /// The private key in `text`.
+    ///
+    /// - Throws: `JOSEError`: `.privateKeyRequired`, `.passphraseRequired`, `.wrongPassphrase`, `.invalidKey`.
+    static func privateKey(_ text: SecretBytes, passphrase: SecretBytes?) throws(JOSEError) -> EVPKey {
+        var asked = false
+        let key: EVPKey? = withBIO(text) { bio in
+            withPassphrase(passphrase) { state in
+                defer { asked = state.pointee.asked == 1 }
+                return remint_read_private_key(bio, state).map { EVPKey(owning: $0) }
+            }
+        }
+        defer { clearCryptoErrors() }
+        if let key { return key }
+        if asked {
+            throw passphrase == nil
+                ? JOSEError(.passphraseRequired, "the private key is encrypted; name the file of its passphrase")
+                : JOSEError(.wrongPassphrase, "the passphrase does not open the private key")
+        }
+        if label(of: text).contains("PUBLIC KEY") || label(of: text) == "CERTIFICATE" {
+            throw JOSEError(.privateKeyRequired, "this is a public key; a private one is needed to sign")
+        }
+        throw JOSEError(.invalidKey, "not a private key in PEM (PKCS#8, PKCS#1 or SEC1)")
+    }
+
+    /// The public key in `text`, which may also be a private key's PEM.
+    static func publicKey(_ text: SecretBytes) throws(JOSEError) -> EVPKey {
+        defer { clearCryptoErrors() }
+        let key = withBIO(text) { bio in
+            PEM_read_bio_PUBKEY(bio, nil, nil, nil).map { EVPKey(owning: $0) }
+        }
+        guard let key else {
+            throw JOSEError(.invalidKey, "not a public key in PEM (SubjectPublicKeyInfo)")
+        }
+        return key
+    }
+
+    /// SubjectPublicKeyInfo, the form the vendors' dashboards take.
+    static func text(publicKey key: EVPKey) throws(JOSEError) -> String {
+        let text = written { PEM_write_bio_PUBKEY($0, key.pointer) }
+        guard let text else { throw JOSEError(.libcrypto, "the public key could not be written") }
+        return text.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Unencrypted PKCS#8.
+    static func text(privateKey key: EVPKey) throws(JOSEError) -> SecretBytes {
+        let text = written { PEM_write_bio_PKCS8PrivateKey($0, key.pointer, nil, nil, 0, nil, nil) }
+        guard let text else { throw JOSEError(.libcrypto, "the private key could not be written") }
+        return text
+    }
+
+    /// The label of the first block, to say what a file is when it is not what was wanted.
+    private static func label(of text: SecretBytes) -> String {
+        text.withBytes { bytes in
+            let head = String(decoding: bytes.prefix(4096), as: UTF8.self)
+            guard let line = head.split(separator: "\n").first(where: { $0.hasPrefix("-----BEGIN ") }) else { return "" }
+            return String(line.dropFirst(11).prefix { $0 != "-" })
+        }
+    }
+
+    private static func withBIO<Result>(_ text: SecretBytes, _ body: (OpaquePointer) -> Result?) -> Result? {
+        text.withBytes { bytes in
+            guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            defer { BIO_free(bio) }
+            return body(bio)
+        }
+    }
+
+    private static func withPassphrase<Result>(
+        _ passphrase: SecretBytes?, _ body: (UnsafeMutablePointer<remint_passphrase>) -> Result
+    ) -> Result {
+        guard let passphrase else {
+            var state = remint_passphrase(bytes: nil, count: 0, asked: 0)
+            return body(&state)
+        }
+        return passphrase.withBytes { bytes in
+            var state = remint_passphrase(
+                bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count, asked: 0)
+            return body(&state)
+        }
+    }
+
+    private static func written(_ write: (OpaquePointer) -> Int32) -> SecretBytes? {
+        // A secure-memory BIO overwrites its buffer when it is freed.
+        guard let bio = BIO_new(BIO_s_secmem()) else { return nil }
+        defer {
+            BIO_free(bio)
+            clearCryptoErrors()
+        }
+        var bytes: UnsafeMutablePointer<CChar>?
+        guard write(bio) == 1, case let count = remint_bio_bytes(bio, &bytes), let bytes else { return nil }
+        return SecretBytes(copying: UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}

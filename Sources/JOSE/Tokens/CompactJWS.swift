@@ -1,0 +1,123 @@
+/// A compact JWS (RFC 7515, section 7.1) taken apart, and nothing more: its signature has not been checked.
+public struct CompactJWS: Sendable {
+    /// What is refused before it can cost anything.
+    public struct Limits: Sendable {
+        /// The longest token, in bytes.
+        public var bytes: Int
+        /// The most containers inside one another, in header and payload.
+        public var depth: Int
+
+        /// Limits of `bytes` bytes and `depth` levels.
+        public init(bytes: Int = 16 << 10, depth: Int = 16) {
+            self.bytes = bytes
+            self.depth = depth
+        }
+    }
+
+    /// The protected header: an object.
+    public let header: JSONValue
+    /// The header's `alg`, as it stands there. Never a reason to use that algorithm.
+    public let algorithmName: String
+    /// The header's `kid`, if any.
+    public let keyID: String?
+    /// The payload's bytes.
+    public let payload: [UInt8]
+    /// The signature's bytes.
+    public let signature: [UInt8]
+    /// What was signed: the two encoded parts and the dot between them.
+    public let signingInput: [UInt8]
+    private let limits: Limits
+
+    /// Takes `token` apart.
+    ///
+    /// - Throws: `JOSEError`: `.tokenTooLarge`, `.notThreeParts`, `.malformedHeader`, `.malformedSignature`,
+    ///   `.unsupportedCritical`.
+    public init(parsing token: [UInt8], limits: Limits = Limits()) throws(JOSEError) {
+        guard token.count <= limits.bytes else {
+            throw JOSEError(.tokenTooLarge, "the token is longer than \(limits.bytes) bytes")
+        }
+        let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3 else {
+            throw JOSEError(.notThreeParts, "a compact token has three parts with two dots between them")
+        }
+        self.limits = limits
+        header = try Self.parseHeader(parts[0], limits)
+        guard let algorithmName = header["alg"]?.string else {
+            throw JOSEError(.malformedHeader, "the header has no string \"alg\"")
+        }
+        self.algorithmName = algorithmName
+        keyID = try Self.parseKeyID(header)
+        guard header["crit"] == nil else {
+            throw JOSEError(.unsupportedCritical, "the header's \"crit\" asks for an extension that is not understood")
+        }
+        payload = try Self.decode(parts[1], .notThreeParts, "payload")
+        signature = try Self.decode(parts[2], .malformedSignature, "signature")
+        signingInput = Array(token[..<parts[1].endIndex])
+    }
+
+    /// The payload as an object of claims.
+    ///
+    /// - Throws: `JOSEError` with `.malformedPayload`.
+    public func claims() throws(JOSEError) -> JSONValue {
+        do throws(JSONError) {
+            let root = try JSONDocument(parsing: payload, limits: .init(bytes: limits.bytes, depth: limits.depth)).root
+            if root.isObject { return root }
+        } catch { throw JOSEError(.malformedPayload, "the payload is not usable JSON: \(error)") }
+        throw JOSEError(.malformedPayload, "the payload is not a JSON object")
+    }
+
+    /// Whether `key` made the signature, by the key's own algorithm.
+    ///
+    /// - Throws: `JOSEError` with `.algorithmMismatch` or `.signatureInvalid`.
+    public func verify(with key: VerificationKey) throws(JOSEError) {
+        guard algorithmName == key.algorithm.rawValue else {
+            throw JOSEError(.algorithmMismatch, "the token does not name the key's algorithm, \(key.algorithm.rawValue)")
+        }
+        guard key.isValid(signature, of: signingInput) else {
+            throw JOSEError(.signatureInvalid, "the signature is not the key's")
+        }
+    }
+
+    /// The key among `keys` that made the signature. A token with a `kid` is tried with the keys of that id and those
+    /// without an id, a token without one with all.
+    ///
+    /// - Throws: `JOSEError` with `.noMatchingKey`, `.algorithmMismatch` or `.signatureInvalid`.
+    @discardableResult
+    public func verify(withAnyOf keys: [VerificationKey]) throws(JOSEError) -> VerificationKey {
+        let candidates = keys.filter { keyID == nil || $0.keyID == nil || $0.keyID == keyID }
+        guard !candidates.isEmpty else { throw JOSEError(.noMatchingKey, "no key has the token's \"kid\"") }
+        var failure = JOSEError(.algorithmMismatch, "no key is of the token's algorithm")
+        for key in candidates {
+            do throws(JOSEError) {
+                try verify(with: key)
+                return key
+            } catch {
+                if error.code == .signatureInvalid { failure = error }
+            }
+        }
+        throw failure
+    }
+
+    private static func parseHeader(_ part: ArraySlice<UInt8>, _ limits: Limits) throws(JOSEError) -> JSONValue {
+        let bytes = try decode(part, .malformedHeader, "header")
+        do throws(JSONError) {
+            let root = try JSONDocument(parsing: bytes, limits: .init(bytes: limits.bytes, depth: limits.depth)).root
+            if root.isObject { return root }
+        } catch { throw JOSEError(.malformedHeader, "the header is not usable JSON: \(error)") }
+        throw JOSEError(.malformedHeader, "the header is not a JSON object")
+    }
+
+    private static func parseKeyID(_ header: JSONValue) throws(JOSEError) -> String? {
+        guard let member = header["kid"] else { return nil }
+        guard let keyID = member.string else { throw JOSEError(.malformedHeader, "the header's \"kid\" is not a string") }
+        return keyID
+    }
+
+    private static func decode(
+        _ part: ArraySlice<UInt8>, _ code: JOSEError.Code, _ name: String
+    ) throws(JOSEError) -> [UInt8] {
+        do throws(JOSEError) { return try Base64.url.decode(part) } catch {
+            throw JOSEError(code, "the \(name) is not canonical base64url")
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// A compact JWS under construction: `header.payload` first, `.signature` once it is there.
+///
+/// The header is encoded once per key and reused; the payload's bytes are written once and encoded once.
+public struct SigningInput: Sendable {
+    /// What is signed: the encoded header, a dot, the encoded payload.
+    public private(set) var bytes: [UInt8]
+
+    /// - Parameters:
+    ///   - encodedHeader: the protected header, base64url.
+    ///   - payload: the claims' bytes.
+    public init(encodedHeader: [UInt8], payload: [UInt8]) {
+        bytes = []
+        // Room for an RS256 signature of a 3072-bit key, so that the token is finished without another allocation.
+        bytes.reserveCapacity(encodedHeader.count + 2 + Base64.url.encodedCount(of: payload.count) + 512)
+        bytes.append(contentsOf: encodedHeader)
+        bytes.append(UInt8(ascii: "."))
+        Base64.url.encode(payload, appendingTo: &bytes)
+    }
+
+    /// The finished token.
+    public consuming func token(signature: [UInt8]) -> [UInt8] {
+        bytes.append(UInt8(ascii: "."))
+        Base64.url.encode(signature, appendingTo: &bytes)
+        return bytes
+    }
+}

@@ -1,0 +1,51 @@
+public import AdapterKit
+
+/// Bloomreach's two tokens, which cannot stand in for each other: the stream token of Data hub event streams (HS512)
+/// and the customer token of Engagement projects (HS256). An app is configured for one of them.
+///
+/// Source of every rule: the Bloomreach mobile SDK documentation and the SDKs' own code, see this adapter's README.
+public struct BloomreachAdapter: Adapter {
+    public static let name = "bloomreach"
+    public static let vendor = "Bloomreach"
+
+    private let settings: BloomreachSettings
+    private let appRecipe: Recipe
+
+    public init(settings: BloomreachSettings) throws(SettingsError) {
+        guard settings.ids?.isEmpty != true else {
+            throw SettingsError("ids", "is an empty list; name the customer ids that tokens may hold, or leave it out")
+        }
+        guard settings.ids?.contains(BloomreachReport.softID) != true else {
+            throw SettingsError("ids", "names \"cookie\", a soft id of one installation that tokens must not hold")
+        }
+        self.settings = settings
+        appRecipe = settings.mode.recipe
+    }
+
+    public var algorithm: Algorithm { appRecipe.algorithm }
+
+    public var lifetime: LifetimeBounds { appRecipe.lifetime }
+
+    public var secretEncoding: SecretEncoding? { .utf8 }
+
+    public func recipe(for subject: Subject) -> Recipe { appRecipe }
+
+    public func read(_ report: Report) -> Reading { BloomreachReport(report, settings: settings).reading }
+
+    /// A batch job names ids by name: `{"reissue":{"user":{"registered":"ann@example.com"}}}`.
+    public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
+        guard user.isObject else {
+            throw Rejection(.malformedReport, "\"reissue.user\" must be an object of ids by name, such as {\"registered\": …}")
+        }
+        guard let subject = try CustomerIDs(user, allowing: settings.ids).subject else {
+            throw Rejection(.missingUser, "\"reissue.user\" holds no id that a token may name")
+        }
+        return subject
+    }
+
+    public func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict {
+        BloomreachVerifier(mode: settings.mode, keys: keys).verdict(on: token, expecting: subject, at: time)
+    }
+}

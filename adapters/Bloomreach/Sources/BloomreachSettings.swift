@@ -1,0 +1,52 @@
+public import AdapterKit
+
+/// What a Bloomreach app must be told.
+public struct BloomreachSettings: AdapterSettings {
+    /// Which of the two tokens the app uses.
+    public enum Mode: String, Sendable, Decodable {
+        /// The token of a Data hub event stream ("SDK auth token").
+        case stream
+        /// The customer token of an Engagement project with advanced authentication.
+        case customerToken = "customer_token"
+    }
+
+    /// Which token.
+    public var mode: Mode
+    /// The names of the ids a token may hold; nil for all but `cookie`.
+    public var ids: [String]?
+
+    public static let keys = [
+        SettingKey("mode", isRequired: true, "stream or customer_token: which of Bloomreach's two tokens the app uses"),
+        SettingKey("ids", "list of the customer id names a token may hold; default all but cookie"),
+    ]
+
+    /// Settings for tokens of `mode` that may hold `ids`.
+    public init(mode: Mode, ids: [String]? = nil) {
+        self.mode = mode
+        self.ids = ids
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let settings = try decoder.settings()
+        mode = try settings.required("mode")
+        ids = try settings.optional("ids")
+    }
+}
+
+extension BloomreachSettings.Mode {
+    var recipe: Recipe {
+        switch self {
+        case .stream:
+            // The SDK asks for a new token 60 s before the end: shorter than 120 s would never stop asking.
+            Recipe(
+                algorithm: .hs512, header: Recipe.typeAndKeyID,
+                claims: [Claim("exp", .expiresAt), Claim("ids", .identifiers)],
+                lifetime: LifetimeBounds(standard: 900, allowed: 120...86_400))
+        case .customerToken:
+            Recipe(
+                algorithm: .hs256, header: Recipe.typeAndKeyID,
+                claims: [Claim("sub", .identifiers), Claim("exp", .expiresAt)],
+                lifetime: LifetimeBounds(standard: 3600, allowed: 120...86_400))
+        }
+    }
+}

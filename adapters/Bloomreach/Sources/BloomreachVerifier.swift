@@ -1,0 +1,38 @@
+import AdapterKit
+
+/// What Bloomreach says of a token: a status, and for an expired stream token the flag that names it.
+struct BloomreachVerifier {
+    let mode: BloomreachSettings.Mode
+    let keys: [VerificationKey]
+
+    func verdict(on token: [UInt8], expecting subject: Subject, at time: UnixTime) -> VendorVerdict {
+        guard !token.isEmpty else { return .refused(code: "401", name: "TOKEN_NOT_PROVIDED") }
+        let inspection = TokenInspection(token)
+        // The key is chosen by `kid`: a token without one, or with one nobody knows, has no key.
+        guard inspection.partCount == 3, let keyID = inspection.header?["kid"]?.string,
+            inspection.isSigned(byAnyOf: keys.filter { $0.keyID == keyID && $0.algorithm == mode.recipe.algorithm }),
+            let claims = inspection.claims, let ids = claims[mode.subjectClaim], holds(ids, subject),
+            let expiresAt = inspection.time("exp")
+        else { return Self.rejected }
+        guard expiresAt > time.seconds else {
+            return mode == .stream ? .refused(code: "401", name: "TOKEN_EXPIRED") : Self.rejected
+        }
+        return .accepted
+    }
+
+    private static let rejected = VendorVerdict.refused(code: "401", name: "TOKEN_REJECTED")
+
+    /// Strings only, at least one of them hard, and the ones of this customer.
+    private func holds(_ ids: JSONValue, _ subject: Subject) -> Bool {
+        var held: [Subject.Identifier] = []
+        for (name, value) in ids.members {
+            guard let id = value.string else { return false }
+            held.append(.init(name: name, value: id))
+        }
+        return !held.isEmpty && Subject(identifiers: held) == subject
+    }
+}
+
+extension BloomreachSettings.Mode {
+    var subjectClaim: String { self == .stream ? "ids" : "sub" }
+}

@@ -1,0 +1,43 @@
+public import AdapterKit
+
+/// Braze SDK Authentication: RS256 tokens that name the user given to `changeUser`.
+///
+/// Source of every rule: Braze's "SDK Authentication" page and the SDKs' own code, see this adapter's README.
+public struct BrazeAdapter: Adapter {
+    public static let name = "braze"
+    public static let vendor = "Braze"
+
+    private let settings: BrazeSettings
+    private let appRecipe: Recipe
+
+    public init(settings: BrazeSettings) throws(SettingsError) {
+        self.settings = settings
+        appRecipe = Recipe(
+            algorithm: .rs256, header: Recipe.typeOnly, claims: Self.claims(settings), lifetime: Self.lifetimeBounds)
+    }
+
+    public var algorithm: Algorithm { .rs256 }
+
+    public var lifetime: LifetimeBounds { Self.lifetimeBounds }
+
+    public func recipe(for subject: Subject) -> Recipe { appRecipe }
+
+    public func read(_ report: Report) -> Reading { BrazeReport(report).reading }
+
+    public func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict {
+        BrazeVerifier(settings: settings, keys: keys).verdict(on: token, expecting: subject, at: time)
+    }
+
+    /// Braze states no maximum. Its sample app lets tokens live 12 hours; its advice (session, cookie or profile refresh
+    /// interval, whichever is longest) can ask for weeks.
+    private static let lifetimeBounds = LifetimeBounds(standard: 12 * 3600, allowed: 60...(30 * 86_400))
+
+    private static func claims(_ settings: BrazeSettings) -> [Claim] {
+        var claims = [Claim("sub", .user), Claim("exp", .expiresAt)]
+        if settings.audience { claims.append(Claim("aud", .constant(BrazeVerifier.audience))) }
+        if let apiKey = settings.sdkAPIKey { claims.append(Claim("iss", .constant(apiKey))) }
+        return claims
+    }
+}

@@ -1,0 +1,26 @@
+public import AdapterKit
+
+/// What a Braze app can be told.
+public struct BrazeSettings: AdapterSettings {
+    /// Whether tokens carry `aud`, which Braze accepts and does not ask for.
+    public var audience: Bool
+    /// The app's SDK API key. Where set, tokens carry it as `iss`, which Braze then checks against that very app.
+    public var sdkAPIKey: String?
+
+    public static let keys = [
+        SettingKey("audience", "true adds the claim \"aud\": \"braze\"; default false"),
+        SettingKey("sdk_api_key", "the app's SDK API key; where set, tokens carry it as \"iss\"; default none"),
+    ]
+
+    /// Settings with these values.
+    public init(audience: Bool = false, sdkAPIKey: String? = nil) {
+        self.audience = audience
+        self.sdkAPIKey = sdkAPIKey
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let settings = try decoder.settings()
+        audience = try settings.optional("audience") ?? false
+        sdkAPIKey = try settings.optional("sdk_api_key")
+    }
+}

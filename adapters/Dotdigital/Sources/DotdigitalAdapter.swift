@@ -1,0 +1,78 @@
+public import AdapterKit
+
+/// Dotdigital's push SDK (Comapi): a session start is a challenge, and the token that answers it holds its nonce.
+///
+/// A token is good for one start: it is never made ahead, never reused and never sent to another device. Source of every
+/// rule: the Comapi documentation and the SDKs' own code, see this adapter's README.
+public struct DotdigitalAdapter: Adapter {
+    public static let name = "dotdigital"
+    public static let vendor = "Dotdigital"
+
+    private let settings: DotdigitalSettings
+    private let appRecipe: Recipe
+
+    public init(settings: DotdigitalSettings) throws(SettingsError) {
+        for (key, value) in [("issuer", settings.issuer), ("audience", settings.audience), ("id_claim", settings.idClaim)]
+        where value.isEmpty {
+            throw SettingsError(key, "is empty; copy it from the push profile in Dotdigital")
+        }
+        guard !Self.otherClaims.contains(settings.idClaim) else {
+            throw SettingsError("id_claim", "is the name of another claim of the token; the usual one is \"sub\"")
+        }
+        self.settings = settings
+        appRecipe = Recipe(
+            algorithm: .hs256, header: Recipe.typeOnly,
+            claims: [
+                Claim("iss", .constant(settings.issuer)),
+                Claim("aud", .constant(settings.audience)),
+                Claim(settings.idClaim, .user),
+                Claim("nonce", .challenge),
+                Claim("iat", .issuedAt),
+                Claim("exp", .expiresAt),
+            ],
+            lifetime: Self.lifetimeBounds)
+    }
+
+    public var algorithm: Algorithm { .hs256 }
+
+    public var lifetime: LifetimeBounds { Self.lifetimeBounds }
+
+    public var secretEncoding: SecretEncoding? { .utf8 }
+
+    public func recipe(for subject: Subject) -> Recipe { appRecipe }
+
+    public func read(_ report: Report) -> Reading { DotdigitalReport(report).reading }
+
+    /// A token answers one challenge of one device, so there is nothing a batch job could make ahead.
+    public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
+        throw Rejection(.missingChallenge, "a Dotdigital token answers a device's challenge and cannot be made ahead of it")
+    }
+
+    public func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict {
+        let inspection = TokenInspection(token)
+        guard inspection.partCount == 3, inspection.isSigned(byAnyOf: keys.filter { $0.algorithm == .hs256 }),
+            let claims = inspection.claims, claims["iss"]?.string == settings.issuer,
+            claims["aud"]?.string == settings.audience, let user = claims[settings.idClaim]?.string, !user.isEmpty,
+            user.hasSameBytes(as: subject.user), let nonce = claims["nonce"]?.string, nonce.hasSameBytes(as: subject.challenge),
+            isSeconds(claims["iat"]), isSeconds(claims["exp"]), let expiresAt = inspection.time("exp"),
+            expiresAt > time.seconds
+        else { return Self.invalid }
+        return .accepted
+    }
+
+    /// Whatever was wrong, the answer is the same.
+    private static let invalid = VendorVerdict.refused(code: "403", name: "Invalid JWT")
+
+    /// Documented as minutes to hours. A token serves one start, and Android logs it: short.
+    private static let lifetimeBounds = LifetimeBounds(standard: 900, allowed: 60...43_200)
+
+    private static let otherClaims: Set<String> = ["iss", "aud", "nonce", "iat", "exp"]
+
+    /// Integers below 10^11: anything above counts milliseconds, the cause of a 403 the vendor documents.
+    private func isSeconds(_ claim: JSONValue?) -> Bool {
+        guard let seconds = claim?.integer else { return false }
+        return seconds < 100_000_000_000
+    }
+}

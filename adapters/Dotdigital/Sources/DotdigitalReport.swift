@@ -1,0 +1,101 @@
+import AdapterKit
+
+/// A challenge (or what became of the answer to one), with the user id that no SDK names and the app must add.
+struct DotdigitalReport {
+    private let report: Report
+
+    init(_ report: Report) { self.report = report }
+
+    var reading: Reading {
+        guard report.root.isObject else { return malformed("the report is not a JSON object") }
+        guard let reason = DotdigitalReason(report) else {
+            return malformed("the report is neither a challenge nor a failure Dotdigital's SDKs know; is it another vendor's?")
+        }
+        let nonce: String?
+        switch report.field("nonce") {
+        case .text(let text): nonce = text
+        case .absent, .null: nonce = nil
+        case .integer, .other: return malformed("\"nonce\" must be a string, exactly as the challenge gave it")
+        }
+        if let provider = report.field("provider").text, provider != "jsonWebToken" {
+            return failure(of: nil, reason, .notForUs("the challenge is for another authentication provider"))
+        }
+        return reading(reason, nonce)
+    }
+
+    private func reading(_ reason: DotdigitalReason, _ nonce: String?) -> Reading {
+        switch (reason, nonce) {
+        case (.noToken, _): return failure(of: nil, reason, .notForUs("a new challenge follows"))
+        case (.sessionExpired, nil): return failure(of: nil, reason, .notForUs("the SDK starts again and will be challenged"))
+        case (.refused, nil): return failure(of: nil, reason, .notFixable("without a new challenge there is nothing to answer"))
+        case (.challenge, nil):
+            return .rejected(Rejection(.missingChallenge, "the report has no \"nonce\"; send the challenge's, unchanged"))
+        case (_, .some): break
+        }
+        switch ReportedUser(report.field("userId", "sub"), name: "userId") {
+        case .unusable(let rejection): return .rejected(rejection)
+        case .anonymous: return failure(of: nil, reason, .notForUs("no user id"))
+        case .identified(let id):
+            return failure(of: Subject(user: id, challenge: nonce), reason, reason == .refused ? .mintOnce : .mint)
+        }
+    }
+
+    private func failure(of subject: Subject?, _ reason: DotdigitalReason, _ remedy: Remedy) -> Reading {
+        .failure(
+            AuthenticationFailure(
+                subject: subject, reason: reason.rawValue, remedy: remedy, deadline: subject == nil ? nil : deadline))
+    }
+
+    /// The earlier of the challenge's own end and the 300 s Android waits, less what delivery takes. An end that cannot be
+    /// read (iOS prints an empty one) is none.
+    private var deadline: UnixTime {
+        let waiting = report.observedAt.advanced(bySeconds: Self.deviceWaits)
+        let stated = report.field("expiresOn").text.flatMap(RFC3339.parse)
+        return min(stated ?? waiting, waiting).advanced(bySeconds: -Self.margin)
+    }
+
+    private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
+
+    private static let deviceWaits: Int64 = 300
+    private static let margin: Int64 = 5
+}
+
+/// Why the app asks. The names are ours: the SDKs have none.
+enum DotdigitalReason: String {
+    case challenge = "CHALLENGE"
+    case refused = "INVALID_JWT_403"
+    case sessionExpired = "SESSION_EXPIRED"
+    case noToken = "NO_TOKEN"
+
+    /// The reason a report states or implies; nil for one that is not Dotdigital's.
+    init?(_ report: Report) {
+        let nonce = report.field("nonce")
+        switch report.field("reason") {
+        case .text(let text):
+            guard let stated = DotdigitalReason(rawValue: text.uppercased()) else { return nil }
+            self = stated
+        case .integer, .other: return nil
+        case .absent, .null:
+            guard let implied = Self.implied(report, hasNonce: nonce != .absent && nonce != .null) else { return nil }
+            self = implied
+        }
+    }
+
+    private static func implied(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
+        switch (report.field("status", "statusCode").integerValue, report.field("code").integerValue) {
+        case (403, _), (_, 5554): return .refused
+        case (401, _): return hasNonce ? .sessionExpired : .noToken
+        // CMPAuthenticationErrorMissingToken
+        case (_, 5561): return .noToken
+        default: break
+        }
+        if hasNonce { return .challenge }
+        return report.hasMembers(besides: challengeMembers) ? nil : .challenge
+    }
+
+    /// A challenge's members and those the app is asked to add.
+    private static let challengeMembers: Set<String> = [
+        "authenticationId", "authenticationID", "provider", "expiresOn", "nonce", "userId", "sub", "apiSpaceId", "device",
+        "deviceId", "time", "reason",
+    ]
+}

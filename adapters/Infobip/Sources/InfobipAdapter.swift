@@ -1,0 +1,53 @@
+public import AdapterKit
+
+/// Infobip Mobile Messaging: HS256 tokens with a hex secret, pulled by the SDK before every call.
+///
+/// Source of every rule: Infobip's documentation of JWT authorization and the SDKs' own code, see this adapter's README.
+public struct InfobipAdapter: Adapter {
+    public static let name = "infobip"
+    public static let vendor = "Infobip"
+
+    private let settings: InfobipSettings
+    private let appRecipe: Recipe
+
+    public init(settings: InfobipSettings) throws(SettingsError) {
+        guard !settings.applicationCode.isEmpty else {
+            throw SettingsError("application_code", "is empty; it is the App Profile's Application Code, not a REST API key")
+        }
+        self.settings = settings
+        appRecipe = Recipe(
+            algorithm: .hs256, header: Recipe.typeAndKeyID,
+            claims: [
+                Claim("typ", .constant(InfobipVerifier.tokenType)),
+                Claim("sub", .user),
+                Claim("infobip-api-key", .constant(settings.applicationCode)),
+                Claim("iss", .constant(settings.applicationCode)),
+                Claim("iat", .issuedAt),
+                Claim("exp", .expiresAt),
+                Claim("jti", .uuid),
+            ],
+            lifetime: Self.lifetimeBounds)
+    }
+
+    public var algorithm: Algorithm { .hs256 }
+
+    public var lifetime: LifetimeBounds { Self.lifetimeBounds }
+
+    public var secretEncoding: SecretEncoding? { .hex }
+
+    public func recipe(for subject: Subject) -> Recipe { appRecipe }
+
+    public func read(_ report: Report) -> Reading {
+        InfobipReport(report, applicationCode: settings.applicationCode).reading
+    }
+
+    public func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict {
+        InfobipVerifier(applicationCode: settings.applicationCode, keys: keys)
+            .verdict(on: token, expecting: subject, at: time)
+    }
+
+    /// A device whose clock runs ahead "expires" good tokens, hence the least of 300 s.
+    private static let lifetimeBounds = LifetimeBounds(standard: 900, allowed: 300...86_400)
+}

@@ -1,0 +1,65 @@
+import AdapterKit
+
+/// Why an Infobip token is asked for.
+enum InfobipCode: Equatable {
+    case expired, structureInvalid
+    /// Made by the app, as in Infobip's own sample.
+    case accessTokenMissing, generic
+    /// The server's refusal.
+    case unauthorized, forbidden
+    /// An error that is not about the token.
+    case other
+
+    /// The domain of the server's answers on iOS. Its number is the answer's `messageId`, 0 where that is not one.
+    static let backendDomain = "com.mobile-messaging.backend"
+    /// The domain of the SDK's own errors on iOS.
+    static let deviceDomain = "com.mobile-messaging"
+
+    var name: String {
+        switch self {
+        case .expired: "JWT_TOKEN_EXPIRED"
+        case .structureInvalid: "JWT_TOKEN_STRUCTURE_INVALID"
+        case .accessTokenMissing: "ACCESS_TOKEN_MISSING"
+        case .generic: "JWT_GENERIC_ERROR"
+        case .unauthorized: "UNAUTHORIZED"
+        case .forbidden: "FORBIDDEN"
+        case .other: "OTHER"
+        }
+    }
+
+    var remedy: Remedy {
+        switch self {
+        case .expired, .accessTokenMissing: .mint
+        case .structureInvalid, .generic, .unauthorized, .forbidden: .mintOnce
+        case .other: .notForUs("the error is not about the token")
+        }
+    }
+
+    /// The code in `field`: a name, the older SDKs' numbers as text, or iOS's numbers, which mean something in the SDK's
+    /// own domain alone.
+    init(_ field: ReportField, domain: String?) {
+        if let number = field.integerValue {
+            self = Self.numbered(number, domain: domain)
+        } else {
+            self = field.text.map(Self.named) ?? .other
+        }
+    }
+
+    private static func named(_ name: String) -> InfobipCode {
+        [.expired, .structureInvalid, .accessTokenMissing, .generic, .unauthorized, .forbidden]
+            .first { $0.name == name.uppercased() } ?? .other
+    }
+
+    private static func numbered(_ number: Int64, domain: String?) -> InfobipCode {
+        switch (number, domain) {
+        case (20014, _): .expired
+        case (20013, _): .structureInvalid
+        case (401, _): .unauthorized
+        case (403, _): .forbidden
+        case (0, .some(backendDomain)): .unauthorized
+        case (11, nil), (11, .some(deviceDomain)): .expired
+        case (10...16, nil), (10...16, .some(deviceDomain)): .structureInvalid
+        default: .other
+        }
+    }
+}

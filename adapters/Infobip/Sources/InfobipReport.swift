@@ -1,0 +1,54 @@
+import AdapterKit
+
+/// An error of the Infobip SDKs in any of its spellings, with the user that no SDK names and the app must add.
+struct InfobipReport {
+    private let report: Report
+    private let applicationCode: String
+
+    init(_ report: Report, applicationCode: String) {
+        self.report = report
+        self.applicationCode = applicationCode
+    }
+
+    var reading: Reading {
+        guard report.root.isObject else { return malformed("the report is not a JSON object") }
+        let user = report.field("externalUserId", "external_user_id")
+        let code = self.code
+        if code == .other, report.hasMembers(besides: Self.members) || (user == .absent && codeField == .absent) {
+            return malformed("the report has no code of Infobip's SDKs; is it another vendor's?")
+        }
+        if let reported = report.field("applicationCode").text, !reported.hasSameBytes(as: applicationCode) {
+            return malformed("the report is of another App Profile than settings.application_code")
+        }
+        switch ReportedUser(user, name: "externalUserId") {
+        case .unusable(let rejection): return .rejected(rejection)
+        case .anonymous: return failure(of: nil, code, .notForUs("no external user id"))
+        case .identified(let id): return failure(of: Subject(user: id), code, code.remedy)
+        }
+    }
+
+    /// iOS: `mm_code`, or `messageId` in `userInfo`; Android and React Native: `code`; the server: `messageId`, nested;
+    /// else the HTTP status.
+    private var codeField: ReportField {
+        let serviceException = report.root["requestError"]?["serviceException"]
+        let nested = [report.root["userInfo"], serviceException].compactMap { $0.map(report.with(root:)) }
+        let candidates = [report.field("mm_code", "messageId")] + nested.map { $0.field("messageId") }
+            + [report.field("code"), report.field("status", "statusCode")]
+        return candidates.first { $0 != .absent && $0 != .null } ?? .absent
+    }
+
+    private var code: InfobipCode { InfobipCode(codeField, domain: report.field("domain").text) }
+
+    private func failure(of subject: Subject?, _ code: InfobipCode, _ remedy: Remedy) -> Reading {
+        .failure(AuthenticationFailure(subject: subject, reason: code.name, remedy: remedy))
+    }
+
+    private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
+
+    /// Every member some SDK sends or the app is asked to add.
+    private static let members: Set<String> = [
+        "mm_code", "mm_message", "code", "message", "messageId", "text", "description", "type", "domain", "userInfo",
+        "requestError", "status", "statusCode", "externalUserId", "external_user_id", "applicationCode",
+        "pushRegistrationId", "operation", "time", "device",
+    ]
+}

@@ -1,0 +1,20 @@
+public import AdapterKit
+
+/// What an Infobip app must be told.
+public struct InfobipSettings: AdapterSettings {
+    /// The App Profile's Application Code.
+    public var applicationCode: String
+
+    public static let keys = [
+        SettingKey(
+            "application_code", isRequired: true,
+            "the App Profile's Application Code, the claims \"infobip-api-key\" and \"iss\"; not a REST API key")
+    ]
+
+    /// Settings for the App Profile with this Application Code.
+    public init(applicationCode: String) { self.applicationCode = applicationCode }
+
+    public init(from decoder: any Decoder) throws {
+        applicationCode = try decoder.settings().required("application_code")
+    }
+}

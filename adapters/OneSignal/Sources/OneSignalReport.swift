@@ -1,0 +1,41 @@
+import AdapterKit
+
+/// What `onUserJwtInvalidated` hands over, an external id and nothing else, with what the app may add to it.
+struct OneSignalReport {
+    private let report: Report
+    private let appID: String
+
+    init(_ report: Report, appID: String) {
+        self.report = report
+        self.appID = appID
+    }
+
+    var reading: Reading {
+        guard report.root.isObject else { return malformed("the report is not a JSON object") }
+        let user = report.field("externalId", "external_id")
+        if user == .absent, report.hasMembers(besides: Self.members) {
+            return malformed("the report has no \"externalId\" and members OneSignal does not send; is it another vendor's?")
+        }
+        if let reported = report.field("appId", "app_id").text, !reported.hasSameBytes(as: appID) {
+            return malformed("the report is of another OneSignal app than settings.app_id")
+        }
+        switch ReportedUser(user, name: "externalId") {
+        case .unusable(let rejection): return .rejected(rejection)
+        case .anonymous: return failure(of: nil, .notForUs("anonymous user"))
+        case .identified(let id): return failure(of: Subject(user: id), .mint)
+        }
+    }
+
+    private func failure(of subject: Subject?, _ remedy: Remedy) -> Reading {
+        let hash = report.field("rejectedTokenSha256", "rejected_token_sha256").text.flatMap(TokenHash.init(text:))
+        return .failure(
+            AuthenticationFailure(subject: subject, reason: "JWT_INVALIDATED", remedy: remedy, failedToken: hash))
+    }
+
+    private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
+
+    /// The SDK's one member and those the app is asked to add.
+    private static let members: Set<String> = [
+        "externalId", "external_id", "appId", "app_id", "device", "time", "rejectedTokenSha256", "rejected_token_sha256",
+    ]
+}
