@@ -1,0 +1,86 @@
+import CRdKafka
+import Dispatch
+import Logging
+
+/// An `rd_kafka_t` and the thread its blocking calls run on, so that none ever blocks a thread of the cooperative pool.
+///
+/// `@unchecked Sendable`: librdkafka's clients may be used from any thread. `destroy` is called once, by the owner, after
+/// every other use.
+@safe
+final class ClientHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+    let logger: Logger
+    private let blockingCalls: DispatchQueue
+
+    init(_ type: rd_kafka_type_t, _ properties: ClientProperties, events: Int32, logger: Logger) throws(KafkaError) {
+        // Logs come as events, like everything else.
+        let configuration = try properties.merging(["log.queue": "true"]).makeConfiguration()
+        rd_kafka_conf_set_events(configuration, events)
+        var text = [CChar](repeating: 0, count: 512)
+        guard let pointer = rd_kafka_new(type, configuration, &text, text.count) else {
+            // librdkafka takes the configuration over only when it makes a client.
+            rd_kafka_conf_destroy(configuration)
+            throw KafkaError(.invalidArgument, "no client could be made: \(Self.text(text))")
+        }
+        self.pointer = pointer
+        self.logger = logger
+        blockingCalls = DispatchQueue(label: "remint.kafka.blocking")
+        rd_kafka_set_log_queue(pointer, nil)
+    }
+
+    /// Runs a call that may block on this client's own thread.
+    func blocking<Result: Sendable>(_ call: @escaping @Sendable (OpaquePointer) -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            blockingCalls.async { [self] in continuation.resume(returning: call(pointer)) }
+        }
+    }
+
+    /// As `blocking`, for a call that fails.
+    func blockingThrowing<Result: Sendable>(
+        _ call: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> Result
+    ) async throws(KafkaError) -> Result {
+        let result = await blocking { pointer in
+            Swift.Result { () throws(KafkaError) in try call(pointer) }
+        }
+        return try result.get()
+    }
+
+    /// Runs work on this client's own thread without waiting for it.
+    func enqueue(_ work: @escaping @Sendable (OpaquePointer) -> Void) {
+        blockingCalls.async { [self] in work(pointer) }
+    }
+
+    /// Frees the client. Blocks until its threads are gone, which a broken connection can delay.
+    func destroy() { rd_kafka_destroy(pointer) }
+
+    /// Handles an event every client may have. The caller destroys it.
+    func handle(common event: OpaquePointer) -> KafkaError? {
+        switch rd_kafka_event_type(event) {
+        case RD_KAFKA_EVENT_LOG:
+            LibraryLog.write(event, to: logger)
+            return nil
+        case RD_KAFKA_EVENT_ERROR: return error(of: event)
+        case RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH:
+            let reason = "no OAUTHBEARER token source: set sasl.mechanism to PLAIN or SCRAM, or use TLS client certificates"
+            rd_kafka_oauthbearer_set_token_failure(pointer, reason)
+            return nil
+        default: return nil
+        }
+    }
+
+    /// The error in an event: the instance's fatal one where there is one, for then nothing else counts.
+    private func error(of event: OpaquePointer) -> KafkaError {
+        let code = rd_kafka_event_error(event)
+        if code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) == 1 {
+            var text = [CChar](repeating: 0, count: 512)
+            let fatal = rd_kafka_fatal_error(pointer, &text, text.count)
+            return KafkaError(KafkaError.Code(fatal), Self.text(text), isFatal: true)
+        }
+        let message = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? "unknown error"
+        return KafkaError(KafkaError.Code(code), message)
+    }
+
+    private static func text(_ characters: [CChar]) -> String {
+        String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,65 @@
+import CRdKafka
+
+/// librdkafka's configuration: names and values, later ones winning. Any property may be set.
+public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
+    private(set) var values: [(name: String, value: String)] = []
+
+    /// No properties.
+    public init() {}
+
+    /// These properties.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+
+    /// The value of a property.
+    public subscript(name: String) -> String? {
+        get { values.last { $0.name == name }?.value }
+        set {
+            values.removeAll { $0.name == name }
+            if let newValue { values.append((name, newValue)) }
+        }
+    }
+
+    /// These properties with `others` over them.
+    public func merging(_ others: ClientProperties) -> ClientProperties {
+        var merged = self
+        for (name, value) in others.values { merged[name] = value }
+        return merged
+    }
+
+    /// These properties, with `defaults` where they say nothing.
+    public func withDefaults(_ defaults: ClientProperties) -> ClientProperties { defaults.merging(self) }
+
+    /// Checks every property with librdkafka itself, one by one, without making a client.
+    ///
+    /// - Returns: what is wrong, by the property's name. A value never shows in it.
+    public func problems() -> [(name: String, message: String)] {
+        guard let configuration = rd_kafka_conf_new() else { return [] }
+        defer { rd_kafka_conf_destroy(configuration) }
+        return values.compactMap { name, value in
+            Self.set(name, value, on: configuration).map { (name, $0) }
+        }
+    }
+
+    /// A configuration that a client takes over, or that the caller destroys.
+    func makeConfiguration() throws(KafkaError) -> OpaquePointer {
+        guard let configuration = rd_kafka_conf_new() else { throw KafkaError(.invalidArgument, "out of memory") }
+        for (name, value) in values {
+            if let problem = Self.set(name, value, on: configuration) {
+                rd_kafka_conf_destroy(configuration)
+                throw KafkaError(.invalidArgument, "the property \(name) \(problem)")
+            }
+        }
+        return configuration
+    }
+
+    /// nil, or what is wrong. librdkafka's own text repeats the value, which may be a password, so it is not passed on.
+    private static func set(_ name: String, _ value: String, on configuration: OpaquePointer) -> String? {
+        switch rd_kafka_conf_set(configuration, name, value, nil, 0) {
+        case RD_KAFKA_CONF_OK: nil
+        case RD_KAFKA_CONF_UNKNOWN: "is not one that librdkafka \(String(cString: rd_kafka_version_str())) knows"
+        default: "does not take that value"
+        }
+    }
+}

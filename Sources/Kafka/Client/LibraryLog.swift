@@ -1,0 +1,31 @@
+import CRdKafka
+import Logging
+
+/// librdkafka's log lines, in swift-log.
+enum LibraryLog {
+    /// Writes a log event. The caller destroys it.
+    static func write(_ event: OpaquePointer, to logger: Logger) {
+        var facility: UnsafePointer<CChar>?
+        var text: UnsafePointer<CChar>?
+        var severity: Int32 = 0
+        guard rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text else { return }
+        logger.log(
+            level: level(ofSyslog: severity), "librdkafka",
+            metadata: [
+                "kafka.facility": "\(facility.map { String(cString: $0) } ?? "")",
+                "kafka.text": "\(String(cString: text))",
+            ])
+    }
+
+    /// librdkafka uses syslog's severities (RFC 5424, section 6.2.1). Its own emergencies are about one connection, so
+    /// none is more than an error of ours, and its connection chatter at level 6 is not worth `info`.
+    private static func level(ofSyslog severity: Int32) -> Logger.Level {
+        switch severity {
+        case ...3: .error
+        case 4: .warning
+        case 5: .notice
+        case 6: .debug
+        default: .trace
+        }
+    }
+}

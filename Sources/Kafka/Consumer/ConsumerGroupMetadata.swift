@@ -1,0 +1,13 @@
+import CRdKafka
+
+/// A consumer's identity in its group, as a transaction sends it along (KIP-447).
+///
+/// `@unchecked Sendable`: never changed after the initialiser.
+@safe
+public final class ConsumerGroupMetadata: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
+}

@@ -1,0 +1,234 @@
+import CRdKafka
+public import Logging
+
+/// A member of a consumer group.
+///
+/// One task at a time calls `events`; whatever it returns is handled before the next call. A `Rebalance` among the events
+/// must be answered, even with nothing to do, and `events` must be called at least every third of
+/// `max.poll.interval.ms`, or the group takes the partitions away.
+public actor KafkaConsumer {
+    /// What a consumer has to say.
+    public enum Event: Sendable {
+        /// A record.
+        case record(ConsumedRecord)
+        /// Partitions come or go; always the last of the events returned together.
+        case rebalance(Rebalance)
+        /// Something went wrong. Only a fatal one ends the consumer; the library repairs the others by itself.
+        case error(KafkaError)
+    }
+
+    private let client: ClientHandle
+    private var queue: EventQueue?
+    private let topics: [String]
+    private var assignment: Set<TopicPartition> = []
+    /// Topic names by the address of librdkafka's own copy, which lives as long as the topic: a string per topic, not per
+    /// record.
+    private var names: [UInt: String] = [:]
+
+    /// Joins a group.
+    ///
+    /// - Parameters:
+    ///   - properties: librdkafka's; `bootstrap.servers` and `group.id` are needed.
+    ///   - topics: what to consume.
+    /// - Throws: `KafkaError` when librdkafka refuses a property or a topic's name.
+    public init(_ properties: ClientProperties, topics: [String], logger: Logger) throws(KafkaError) {
+        let events =
+            RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG
+            | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
+        client = try ClientHandle(RD_KAFKA_CONSUMER, properties, events: events, logger: logger)
+        self.topics = topics
+        rd_kafka_poll_set_consumer(client.pointer)
+        guard let queue = rd_kafka_queue_get_consumer(client.pointer) else {
+            let handle = client
+            handle.enqueue { _ in handle.destroy() }
+            throw KafkaError(.invalidArgument, "a consumer needs a group.id")
+        }
+        self.queue = EventQueue(owning: queue)
+        let list = PartitionList(topics: topics)
+        if let error = KafkaError(rd_kafka_subscribe(client.pointer, list.pointer), in: "subscribing") {
+            let handle = client, events = self.queue
+            handle.enqueue { _ in
+                events?.close()
+                handle.destroy()
+            }
+            self.queue = nil
+            throw error
+        }
+    }
+
+    /// The partitions that are this member's.
+    public var assignedPartitions: Set<TopicPartition> { assignment }
+
+    /// What happened since the last call, waiting up to `limit` where that was nothing. Empty after `limit`, after a
+    /// cancellation and once the consumer is closed.
+    public func events(limit: Int, within wait: Duration) async -> [Event] {
+        guard let queue else { return [] }
+        let events = drain(queue, limit)
+        guard events.isEmpty, wait > .zero else { return events }
+        await queue.wakeup.wait(atMost: wait)
+        return self.queue.map { drain($0, limit) } ?? []
+    }
+
+    /// Takes over or gives up the partitions of `rebalance`.
+    ///
+    /// - Throws: `KafkaError` when the group moved on meanwhile; another rebalance follows then.
+    public func answer(_ rebalance: Rebalance) throws(KafkaError) {
+        let list = PartitionList(rebalance.partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
+        let isCooperative = String(cString: rd_kafka_rebalance_protocol(client.pointer)) == "COOPERATIVE"
+        let error: KafkaError?
+        switch (rebalance.kind, isCooperative) {
+        case (.assigned, true):
+            error = KafkaError(taking: rd_kafka_incremental_assign(client.pointer, list.pointer), in: "taking over partitions")
+        case (.assigned, false):
+            error = KafkaError(rd_kafka_assign(client.pointer, list.pointer), in: "taking over partitions")
+        case (.revoked, true):
+            error = KafkaError(taking: rd_kafka_incremental_unassign(client.pointer, list.pointer), in: "giving up partitions")
+        case (.revoked, false):
+            error = KafkaError(rd_kafka_assign(client.pointer, nil), in: "giving up partitions")
+        }
+        switch (rebalance.kind, isCooperative) {
+        case (.assigned, true): assignment.formUnion(rebalance.partitions)
+        case (.assigned, false): assignment = Set(rebalance.partitions)
+        case (.revoked, true): assignment.subtract(rebalance.partitions)
+        case (.revoked, false): assignment = []
+        }
+        if let error { throw error }
+    }
+
+    /// Commits `offsets`, each the next record to read, and waits for the broker's word.
+    ///
+    /// - Throws: `KafkaError`; with `.rebalanceInProgress`, `.illegalGeneration` or `.unknownMemberID` the partitions are
+    ///   about to be someone else's.
+    public func commit(_ offsets: [PartitionOffset]) async throws(KafkaError) {
+        guard !offsets.isEmpty else { return }
+        try await client.blockingThrowing { (client) throws(KafkaError) in
+            let list = PartitionList(offsets)
+            if let error = KafkaError(rd_kafka_commit(client, list.pointer, 0), in: "committing offsets") { throw error }
+            // The call succeeds where some partition did not.
+            for index in 0..<Int(list.pointer.pointee.cnt) {
+                if let error = KafkaError(list.pointer.pointee.elems[index].err, in: "committing offsets") { throw error }
+            }
+        }
+    }
+
+    /// Goes back (or forward) to `offsets`: nothing fetched before this call follows it.
+    ///
+    /// - Throws: `KafkaError` with `.unknownPartition` for a partition that is no longer this member's.
+    public func seek(to offsets: [PartitionOffset]) async throws(KafkaError) {
+        guard !offsets.isEmpty else { return }
+        try await client.blockingThrowing { (client) throws(KafkaError) in
+            let list = PartitionList(offsets)
+            // 2.0.2 takes the timeout for a thousandth of what it says; 0 raises the barrier and does not wait.
+            if let error = KafkaError(taking: rd_kafka_seek_partitions(client, list.pointer, 0), in: "seeking") { throw error }
+        }
+    }
+
+    /// What the group identifies this member by in a transaction. Taken anew for each transaction.
+    public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
+        guard let pointer = rd_kafka_consumer_group_metadata(client.pointer) else {
+            throw KafkaError(.invalidState, "the consumer has no group")
+        }
+        return ConsumerGroupMetadata(owning: pointer)
+    }
+
+    /// Whether the assignment was lost: another member may have it already, so nothing may be committed.
+    public var isAssignmentLost: Bool { rd_kafka_assignment_lost(client.pointer) == 1 }
+
+    /// Asks the cluster about `topic`.
+    ///
+    /// - Throws: `KafkaError` when no broker answers within `limit`.
+    public func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
+        try await client.metadata(of: topic, within: limit)
+    }
+
+    /// Leaves the group and frees the client. Nothing else may be called afterwards.
+    ///
+    /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
+    @discardableResult
+    public func close(within limit: Duration) async -> Bool {
+        guard let queue else { return true }
+        self.queue = nil
+        let client = client
+        return await Deadline.run(within: limit) { done in
+            client.enqueue { pointer in
+                queue.close()
+                Self.leave(pointer, client)
+                client.destroy()
+                done()
+            }
+        }
+    }
+
+    // MARK: Events
+
+    private func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
+        var events: [Event] = []
+        while events.count < limit, let event = queue.poll() {
+            defer { rd_kafka_event_destroy(event) }
+            switch rd_kafka_event_type(event) {
+            case RD_KAFKA_EVENT_FETCH: events += records(in: event)
+            case RD_KAFKA_EVENT_REBALANCE:
+                if let rebalance = rebalance(in: event) {
+                    events.append(.rebalance(rebalance))
+                    return events
+                }
+            default:
+                if let error = client.handle(common: event) { events.append(.error(error)) }
+            }
+        }
+        return events
+    }
+
+    private func records(in event: OpaquePointer) -> [Event] {
+        var events: [Event] = []
+        while let message = rd_kafka_event_message_next(event) {
+            if let error = KafkaError(message.pointee.err, in: "consuming") {
+                events.append(.error(error))
+            } else {
+                events.append(.record(RecordReader.read(message, topic: name(of: message))))
+            }
+        }
+        return events
+    }
+
+    private func name(of message: UnsafePointer<rd_kafka_message_t>) -> String {
+        guard let topic = message.pointee.rkt, let text = rd_kafka_topic_name(topic) else { return "" }
+        let address = UInt(bitPattern: text)
+        if let name = names[address] { return name }
+        let name = String(cString: text)
+        // A handle that was freed may give its address to another topic; the set of topics is small and fixed.
+        if topics.contains(name) { names[address] = name }
+        return name
+    }
+
+    private func rebalance(in event: OpaquePointer) -> Rebalance? {
+        guard let list = rd_kafka_event_topic_partition_list(event) else { return nil }
+        let partitions = PartitionList.offsets(in: list).map(\.partition)
+        switch rd_kafka_event_error(event) {
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: return Rebalance(kind: .assigned, partitions: partitions)
+        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
+            return Rebalance(kind: .revoked(isLost: isAssignmentLost), partitions: partitions)
+        default:
+            // The group could not agree; answering with nothing lets the library try again.
+            rd_kafka_assign(client.pointer, nil)
+            assignment = []
+            return nil
+        }
+    }
+
+    /// Leaves the group, answering the revoke that comes with it. On the client's own thread.
+    private static func leave(_ pointer: OpaquePointer, _ client: ClientHandle) {
+        guard let queue = rd_kafka_queue_new(pointer) else { return }
+        defer { rd_kafka_queue_destroy(queue) }
+        if KafkaError(taking: rd_kafka_consumer_close_queue(pointer, queue), in: "closing") != nil { return }
+        while rd_kafka_consumer_closed(pointer) == 0 {
+            guard let event = rd_kafka_queue_poll(queue, 100) else { continue }
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {
+                rd_kafka_assign(pointer, nil)
+            } else {
+                _ = client.handle(common: event)
+            }
+            rd_kafka_event_destroy(event)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import CRdKafka
+
+/// What went wrong with Kafka, and what a caller may do about it.
+///
+/// The order in which to ask: `isFenced`, `isFatal`, `requiresAbort`, `isRetriable`; none of them means the same as fatal.
+public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// librdkafka's error code by its name, such as `_TRANSPORT` or `UNKNOWN_TOPIC_OR_PART`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        let rawValue: Int32
+
+        init(_ error: rd_kafka_resp_err_t) { rawValue = error.rawValue }
+
+        /// The record is larger than the producer or the topic takes.
+        public static let messageTooLarge = Code(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        /// The topic or partition does not exist.
+        public static let unknownTopicOrPartition = Code(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        /// As `unknownTopicOrPartition`, found out by the client itself.
+        public static let unknownTopic = Code(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+        /// As `unknownTopicOrPartition`, for a partition alone.
+        public static let unknownPartition = Code(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+        /// Writing to the topic is not allowed.
+        public static let topicAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+        /// The connection failed.
+        public static let transport = Code(RD_KAFKA_RESP_ERR__TRANSPORT)
+        /// No broker could be reached.
+        public static let allBrokersDown = Code(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        /// The time allowed ran out.
+        public static let timedOut = Code(RD_KAFKA_RESP_ERR__TIMED_OUT)
+        /// The record waited longer than `message.timeout.ms`.
+        public static let messageTimedOut = Code(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
+        /// The producer's own queue is full.
+        public static let queueFull = Code(RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        /// Another producer with the same `transactional.id` took over (found out by the client).
+        public static let fenced = Code(RD_KAFKA_RESP_ERR__FENCED)
+        /// Another producer with the same `transactional.id` took over (said by the broker).
+        public static let producerFenced = Code(RD_KAFKA_RESP_ERR_PRODUCER_FENCED)
+        /// The group has begun another generation.
+        public static let illegalGeneration = Code(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION)
+        /// The group no longer knows this member.
+        public static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
+        /// The group is about to hand out partitions anew.
+        public static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
+        /// There is nothing to commit.
+        public static let noOffset = Code(RD_KAFKA_RESP_ERR__NO_OFFSET)
+        /// The client was closed.
+        public static let closed = Code(RD_KAFKA_RESP_ERR__DESTROY)
+        /// The operation is not allowed in the client's state.
+        public static let invalidState = Code(RD_KAFKA_RESP_ERR__STATE)
+        /// A property or an argument is not valid.
+        public static let invalidArgument = Code(RD_KAFKA_RESP_ERR__INVALID_ARG)
+        /// A partition is at its end.
+        public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
+
+        public var description: String {
+            String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue)))
+        }
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// One line for a person. It never holds a property's value or a record's bytes.
+    public let message: String
+    /// Whether the same call with the same arguments may succeed.
+    public let isRetriable: Bool
+    /// Whether the client is of no further use.
+    public let isFatal: Bool
+    /// Whether the open transaction must be aborted.
+    public let requiresAbort: Bool
+
+    /// Whether another producer took over this one's `transactional.id`. librdkafka 2.0.2 marks some of these as merely
+    /// requiring an abort; they are final all the same.
+    public var isFenced: Bool { code == .fenced || code == .producerFenced }
+
+    init(
+        _ code: Code, _ message: String, isRetriable: Bool = false, isFatal: Bool = false, requiresAbort: Bool = false
+    ) {
+        self.code = code
+        self.message = message
+        self.isRetriable = isRetriable
+        self.isFatal = isFatal
+        self.requiresAbort = requiresAbort
+    }
+
+    /// The error of a call that answers with a code alone; nil for success.
+    init?(_ error: rd_kafka_resp_err_t, in operation: String) {
+        guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        self.init(Code(error), "\(operation): \(String(cString: rd_kafka_err2str(error)))")
+    }
+
+    /// The error of a call that answers with an object, which is copied out and destroyed here; nil for success.
+    init?(taking error: OpaquePointer?, in operation: String) {
+        guard let error else { return nil }
+        defer { rd_kafka_error_destroy(error) }
+        self.init(
+            Code(rd_kafka_error_code(error)), "\(operation): \(String(cString: rd_kafka_error_string(error)))",
+            isRetriable: rd_kafka_error_is_retriable(error) == 1, isFatal: rd_kafka_error_is_fatal(error) == 1,
+            requiresAbort: rd_kafka_error_txn_requires_abort(error) == 1)
+    }
+
+    public var description: String { "\(message) (\(code))" }
+}

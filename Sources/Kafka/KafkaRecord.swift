@@ -1,0 +1,80 @@
+/// A header of a record. A name may stand several times.
+public struct RecordHeader: Sendable, Equatable {
+    /// The name.
+    public var name: String
+    /// The bytes; nil for a null value.
+    public var value: [UInt8]?
+
+    /// The header `name` with `value`.
+    public init(_ name: String, _ value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// Where a record stands.
+public struct RecordPosition: Sendable, Hashable {
+    /// The topic.
+    public var topic: String
+    /// The partition.
+    public var partition: Int32
+    /// The offset.
+    public var offset: Int64
+
+    /// The record at `offset` of `partition` of `topic`.
+    public init(topic: String, partition: Int32, offset: Int64) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
+/// A partition of a topic.
+public struct TopicPartition: Sendable, Hashable, CustomStringConvertible {
+    /// The topic.
+    public var topic: String
+    /// The partition.
+    public var partition: Int32
+
+    /// `partition` of `topic`.
+    public init(topic: String, partition: Int32) {
+        self.topic = topic
+        self.partition = partition
+    }
+
+    public var description: String { "\(topic)/\(partition)" }
+}
+
+/// A record as it was consumed.
+public struct ConsumedRecord: Sendable {
+    /// Where it stood.
+    public var position: RecordPosition
+    /// Milliseconds since 1970, as the producer or the broker set them; nil where neither did.
+    public var timestamp: Int64?
+    /// The key; nil for none.
+    public var key: [UInt8]?
+    /// The value; nil for none.
+    public var value: [UInt8]?
+    /// The headers in order.
+    public var headers: [RecordHeader]
+}
+
+/// A record to produce.
+public struct ProducerRecord: Sendable {
+    /// The topic.
+    public var topic: String
+    /// The key, which chooses the partition; nil for any.
+    public var key: [UInt8]?
+    /// The value; nil for a tombstone.
+    public var value: [UInt8]?
+    /// The headers in order.
+    public var headers: [RecordHeader]
+
+    /// A record for `topic`.
+    public init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = []) {
+        self.topic = topic
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+}

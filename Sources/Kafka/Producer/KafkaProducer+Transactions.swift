@@ -1,0 +1,56 @@
+import CRdKafka
+
+/// Transactions (KIP-98, KIP-447). Each call may block for as long as the broker is away; it runs on the producer's own
+/// thread, so records handed over before it are inside and records handed over after it are not.
+extension KafkaProducer {
+    /// Registers the `transactional.id` and ends what a predecessor left open. Once, before the first transaction.
+    ///
+    /// - Throws: `KafkaError`.
+    public func initTransactions(within limit: Duration) async throws(KafkaError) {
+        let milliseconds = limit.kafkaMilliseconds
+        try await transactional("registering the transactional id") { rd_kafka_init_transactions($0, milliseconds) }
+    }
+
+    /// Begins a transaction.
+    ///
+    /// - Throws: `KafkaError`.
+    public func beginTransaction() async throws(KafkaError) {
+        try await transactional("beginning a transaction") { rd_kafka_begin_transaction($0) }
+    }
+
+    /// Makes `offsets`, each the next record to read, part of the transaction, once per consumer group.
+    ///
+    /// - Throws: `KafkaError`; where it is retriable, the same call must be repeated with the same arguments.
+    public func sendOffsets(
+        _ offsets: [PartitionOffset], of group: ConsumerGroupMetadata, within limit: Duration
+    ) async throws(KafkaError) {
+        let milliseconds = limit.kafkaMilliseconds
+        try await transactional("sending offsets to the transaction") { client in
+            let list = PartitionList(offsets)
+            return rd_kafka_send_offsets_to_transaction(client, list.pointer, group.pointer, milliseconds)
+        }
+    }
+
+    /// Commits. Repeated while the error is retriable, it resumes.
+    ///
+    /// - Throws: `KafkaError`.
+    public func commitTransaction() async throws(KafkaError) {
+        // Any other timeout than -1 can leave library and broker at odds about the transaction (librdkafka's manual).
+        try await transactional("committing the transaction") { rd_kafka_commit_transaction($0, -1) }
+    }
+
+    /// Aborts. Repeated while the error is retriable, it resumes.
+    ///
+    /// - Throws: `KafkaError`.
+    public func abortTransaction() async throws(KafkaError) {
+        try await transactional("aborting the transaction") { rd_kafka_abort_transaction($0, -1) }
+    }
+
+    private func transactional(
+        _ operation: String, _ call: @escaping @Sendable (OpaquePointer) -> OpaquePointer?
+    ) async throws(KafkaError) {
+        try await client.blockingThrowing { (pointer) throws(KafkaError) in
+            if let error = KafkaError(taking: call(pointer), in: operation) { throw error }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import CRdKafka
+import Dispatch
+public import Logging
+
+/// A producer: idempotent, and transactional where its properties name a `transactional.id`.
+public final class KafkaProducer: Sendable {
+    let client: ClientHandle
+    private let queue: EventQueue
+    private let pending = PendingDeliveries()
+    private let reports: DispatchQueue
+    private let drainer: Task<Void, Never>
+
+    /// A producer with librdkafka's `properties`; `bootstrap.servers` is needed.
+    ///
+    /// - Throws: `KafkaError` when librdkafka refuses a property.
+    public init(_ properties: ClientProperties, logger: Logger) throws(KafkaError) {
+        let events =
+            RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
+        let client = try ClientHandle(
+            RD_KAFKA_PRODUCER, properties.withDefaults(["enable.idempotence": "true"]), events: events, logger: logger)
+        guard let main = rd_kafka_queue_get_main(client.pointer) else {
+            client.enqueue { _ in client.destroy() }
+            throw KafkaError(.invalidState, "the producer has no event queue")
+        }
+        let queue = EventQueue(owning: main), pending = pending, reports = DispatchQueue(label: "remint.kafka.deliveries")
+        self.client = client
+        self.queue = queue
+        self.reports = reports
+        // The one unstructured task: delivery reports must be read as long as the producer lives, whoever waits for them.
+        drainer = Task {
+            while !Task.isCancelled {
+                await queue.wakeup.wait(atMost: .seconds(1))
+                await withCheckedContinuation { done in
+                    reports.async {
+                        Self.drain(queue, client, pending)
+                        done.resume()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Produces `records` and waits until each is delivered or has failed. Under a transaction, delivered means written,
+    /// not committed.
+    ///
+    /// - Returns: for each record, nil or why it was not delivered.
+    public func deliver(_ records: [ProducerRecord]) async -> [KafkaError?] {
+        guard !records.isEmpty else { return [] }
+        return await withCheckedContinuation { waiter in
+            let batch = pending.open(records.count, waiter)
+            client.enqueue { [self] pointer in
+                for (index, record) in records.enumerated() {
+                    let ticket = PendingDeliveries.Ticket(batch: batch, index: index)
+                    if let error = produce(record, ticket, pointer) { pending.settle(ticket, error) }
+                }
+            }
+        }
+    }
+
+    /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.
+    ///
+    /// - Throws: `KafkaError` when no broker answers within `limit`.
+    public func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
+        try await client.metadata(of: topic, within: limit)
+    }
+
+    /// Waits for what is on its way, gives up on the rest and frees the client. Nothing else may be called afterwards.
+    ///
+    /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
+    @discardableResult
+    public func close(within limit: Duration) async -> Bool {
+        let milliseconds = limit.kafkaMilliseconds
+        return await Deadline.run(within: limit + .seconds(1)) { done in
+            client.enqueue { [self] pointer in
+                if rd_kafka_flush(pointer, milliseconds) != RD_KAFKA_RESP_ERR_NO_ERROR {
+                    rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+                }
+                drainer.cancel()
+                // In line behind a drain that is under way; the last reports are read here.
+                reports.async { [self] in
+                    Self.drain(queue, client, pending)
+                    queue.close()
+                    client.destroy()
+                    done()
+                }
+            }
+        }
+    }
+
+    // MARK: Records
+
+    /// Hands one record to librdkafka, on the client's own thread.
+    private func produce(
+        _ record: ProducerRecord, _ ticket: PendingDeliveries.Ticket, _ pointer: OpaquePointer
+    ) -> KafkaError? {
+        while true {
+            let headers = RecordHeaders.make(record.headers)
+            let code = RecordHeaders.withBytes(record.key) { key, keyCount in
+                RecordHeaders.withBytes(record.value) { value, valueCount in
+                    remint_produce(
+                        pointer, record.topic, key, keyCount, value, valueCount, headers,
+                        UnsafeMutableRawPointer(bitPattern: ticket.opaque))
+                }
+            }
+            if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
+            if let headers { rd_kafka_headers_destroy(headers) }
+            guard code == RD_KAFKA_RESP_ERR__QUEUE_FULL else {
+                return KafkaError(code, in: "producing to \(record.topic)")
+            }
+            // Room comes from reports that were read; they are read on another thread meanwhile.
+            reports.sync { Self.drain(queue, client, pending, waitMilliseconds: 10) }
+        }
+    }
+
+    /// Reads what librdkafka has to report. On the thread for reports alone.
+    private static func drain(
+        _ queue: EventQueue, _ client: ClientHandle, _ pending: PendingDeliveries, waitMilliseconds: Int32 = 0
+    ) {
+        var wait = waitMilliseconds
+        while let event = queue.poll(timeoutMilliseconds: wait) {
+            wait = 0
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
+                while let message = rd_kafka_event_message_next(event) {
+                    let ticket = PendingDeliveries.Ticket(opaque: UInt(bitPattern: message.pointee._private))
+                    pending.settle(ticket, KafkaError(message.pointee.err, in: "delivering"))
+                }
+            } else if let error = client.handle(common: event) {
+                client.logger.log(
+                    level: error.isFatal ? .error : .warning, "the producer reports an error",
+                    metadata: ["kafka.error": "\(error)"])
+            }
+            rd_kafka_event_destroy(event)
+        }
+    }
+}

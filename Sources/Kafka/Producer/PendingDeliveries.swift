@@ -1,0 +1,58 @@
+import Synchronization
+
+/// The records handed to librdkafka whose fate is not known yet, by batch.
+final class PendingDeliveries: Sendable {
+    /// What a record carries through librdkafka to find its way back: batch and place in it.
+    struct Ticket: Sendable {
+        let batch: UInt32
+        let index: Int
+
+        init(batch: UInt32, index: Int) {
+            self.batch = batch
+            self.index = index
+        }
+
+        /// A pointer-sized number that is never 0.
+        var opaque: UInt { UInt(batch) << 32 | UInt(UInt32(truncatingIfNeeded: index)) }
+
+        init(opaque: UInt) {
+            batch = UInt32(truncatingIfNeeded: opaque >> 32)
+            index = Int(UInt32(truncatingIfNeeded: opaque))
+        }
+    }
+
+    private struct Batch {
+        var open: Int
+        var outcomes: [KafkaError?]
+        let waiter: CheckedContinuation<[KafkaError?], Never>
+    }
+
+    private struct State {
+        var next: UInt32 = 1
+        var batches: [UInt32: Batch] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Opens a batch of `count` records; `waiter` is resumed when the last of them is settled.
+    func open(_ count: Int, _ waiter: CheckedContinuation<[KafkaError?], Never>) -> UInt32 {
+        state.withLock { state in
+            let id = state.next
+            state.next = id == .max ? 1 : id + 1
+            state.batches[id] = Batch(open: count, outcomes: Array(repeating: nil, count: count), waiter: waiter)
+            return id
+        }
+    }
+
+    /// Settles one record; nil is a delivery.
+    func settle(_ ticket: Ticket, _ error: KafkaError?) {
+        let finished = state.withLock { state -> Batch? in
+            guard var batch = state.batches[ticket.batch], batch.outcomes.indices.contains(ticket.index) else { return nil }
+            batch.outcomes[ticket.index] = error
+            batch.open -= 1
+            state.batches[ticket.batch] = batch.open == 0 ? nil : batch
+            return batch.open == 0 ? batch : nil
+        }
+        if let finished { finished.waiter.resume(returning: finished.outcomes) }
+    }
+}
