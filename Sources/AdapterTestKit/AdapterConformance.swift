@@ -50,8 +50,8 @@ public struct AdapterConformance: Sendable {
     /// - Throws: what the settings lack.
     public func makeAdapter(_ app: AdapterFixtures.App) throws -> any Adapter {
         let decoder = JSONDecoder()
-        decoder.userInfo[.registration] = registration
-        return try decoder.decode(ErasedAdapter.self, from: Data(app.settings)).adapter
+        decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)
+        return try decoder.decode(ConfiguredAdapter.self, from: Data(app.settings)).adapter
     }
 
     // MARK: The promises
@@ -185,24 +185,5 @@ public struct AdapterConformance: Sendable {
         case .user(let user): Subject(user: user + "x", challenge: subject.challenge)
         case .identifiers(let ids): Subject(identifiers: ids.map { .init(name: $0.name, value: $0.value + "x") })
         }
-    }
-}
-
-extension CodingUserInfoKey {
-    fileprivate static var registration: CodingUserInfoKey {
-        // The raw value is a constant that is never refused.
-        CodingUserInfoKey(rawValue: "adapter.registration").unsafelyUnwrapped
-    }
-}
-
-/// Lets a decoder make an adapter of a type known at run time alone.
-private struct ErasedAdapter: Decodable {
-    let adapter: any Adapter
-
-    init(from decoder: any Decoder) throws {
-        guard let registration = decoder.userInfo[.registration] as? AdapterRegistry.Registration else {
-            throw SettingsError("", "no adapter to decode settings for")
-        }
-        adapter = try registration.make(decoder)
     }
 }

@@ -37,6 +37,16 @@ static inline EVP_PKEY *remint_read_private_key(BIO *bio, remint_passphrase *pas
     return PEM_read_bio_PrivateKey(bio, NULL, remint_passphrase_callback, passphrase);
 }
 
+/// A public key has no passphrase; without a callback libcrypto would prompt the terminal for a private key's.
+static inline int remint_no_passphrase(char *buffer, int size, int writing, void *context) {
+    (void)buffer, (void)size, (void)writing, (void)context;
+    return -1;
+}
+
+static inline EVP_PKEY *remint_read_public_key(BIO *bio) {
+    return PEM_read_bio_PUBKEY(bio, NULL, remint_no_passphrase, NULL);
+}
+
 static inline EVP_PKEY *remint_generate_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
 static inline EVP_PKEY *remint_generate_ec(const char *curve) { return EVP_EC_gen(curve); }
 static inline EVP_PKEY *remint_generate_ed25519(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }

@@ -87,14 +87,6 @@ public struct Subject: Sendable, Hashable {
     }
 }
 
-extension String {
-    /// Whether both are the same bytes. `==` compares canonical equivalence, which is too forgiving for an id.
-    public func hasSameBytes(as other: String?) -> Bool {
-        guard let other else { return false }
-        return utf8.elementsEqual(other.utf8)
-    }
-}
-
 /// Percent-encoding that keeps RFC 3986's unreserved characters (section 2.3) and nothing else.
 enum PercentEncoding {
     static func encode(_ text: String, appendingTo output: inout [UInt8]) {

@@ -62,6 +62,13 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 
+    /// The same without the line end an editor leaves at the end of a file.
+    public func trimmingLineEnd() -> SecretBytes {
+        var upper = count
+        while upper > 0, buffer[upper - 1] == 0x0A || buffer[upper - 1] == 0x0D { upper -= 1 }
+        return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer[..<upper]))
+    }
+
     func withoutSurroundingWhiteSpace() -> SecretBytes {
         func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         var lower = 0

@@ -32,6 +32,29 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
         }
     }
 
+    /// The text that stands for `secret`; with `utf8`, a secret that is text already is its own.
+    public func encode(_ secret: SecretBytes) -> SecretBytes {
+        var text: [UInt8] = []
+        defer { SecretBytes.cleanse(&text) }
+        secret.withBytes { bytes in
+            switch self {
+            case .utf8: text = Array(bytes)
+            case .hex:
+                let digits = Array("0123456789abcdef".utf8)
+                text.reserveCapacity(bytes.count * 2)
+                for byte in bytes {
+                    text.append(digits[Int(byte >> 4)])
+                    text.append(digits[Int(byte & 15)])
+                }
+            case .base64, .base64url:
+                var copy = Array(bytes)
+                defer { SecretBytes.cleanse(&copy) }
+                (self == .base64 ? Base64.standard : .url).encode(copy, appendingTo: &text)
+            }
+        }
+        return SecretBytes(copying: text)
+    }
+
     private static func decodeBase64(_ text: SecretBytes, _ alphabet: Base64) throws(JOSEError) -> SecretBytes {
         let decoded = SecretBytes.Builder(capacity: text.count)
         var failure: JOSEError?

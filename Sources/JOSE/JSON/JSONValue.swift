@@ -41,7 +41,7 @@ public struct JSONValue: Sendable {
     /// The number, or nil for any other kind.
     public var number: Double? {
         guard isNumber else { return nil }
-        return Double(String(decoding: rawBytes, as: UTF8.self))
+        return Double(String(decoding: rawBytes, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
     }
 
     /// The value's bytes as they stand in the text; for a string, without its quotation marks.
@@ -50,6 +50,15 @@ public struct JSONValue: Sendable {
     /// The value as JSON text of its own.
     public var json: [UInt8] {
         isString ? [UInt8(ascii: "\"")] + rawBytes + [UInt8(ascii: "\"")] : Array(rawBytes)
+    }
+
+    /// Line and column of the value in the text, both from 1; the column counts bytes.
+    public var position: (line: Int, column: Int) {
+        let start = Int(node.start) - (isString ? 1 : 0)
+        let before = document.bytes[..<start]
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        return (line, start - lineStart + 1)
     }
 
     // MARK: What is inside

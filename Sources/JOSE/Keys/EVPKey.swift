@@ -65,6 +65,12 @@ final class EVPKey: @unchecked Sendable {
         if type == .rsa, bits < 2048 {
             throw JOSEError(.weakKey, "the RSA key has \(bits) bits; RFC 7518 requires at least 2048")
         }
+        if type == .rsa {
+            // With an exponent of 1 the padded digest is its own signature: anyone could sign.
+            guard let exponent = number(OSSL_PKEY_PARAM_RSA_E), let last = exponent.last, last & 1 == 1, exponent != [1] else {
+                throw JOSEError(.invalidKey, "the RSA key's public exponent is not an odd number above 1")
+            }
+        }
     }
 }
 

@@ -63,7 +63,9 @@ public enum JWK {
         }
         let key = try jwk.evpKey(isPrivate: true)
         try key.require(algorithm)
-        return SigningKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
+        let signingKey = SigningKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
+        try signingKey.requireOneKey()
+        return signingKey
     }
 
     /// A verification key from a JWK; private members are ignored.

@@ -161,20 +161,20 @@ private final class KeyParameters {
         guard let number = isSecret ? BN_secure_new() : BN_new() else { throw Self.outOfMemory }
         numbers.append(number)
         guard BN_bin2bn(bytes, Int32(clamping: bytes.count), number) != nil,
-            OSSL_PARAM_BLD_push_BN(builder, name, number) == 1
+            OSSL_PARAM_BLD_push_BN(builder, store(name), number) == 1
         else { throw JOSEError(.invalidKey, "the JWK holds a number libcrypto does not take") }
     }
 
     func push(_ name: String, text: String) throws(JOSEError) {
         let buffer = store(Array(text.utf8) + [0])
-        guard OSSL_PARAM_BLD_push_utf8_string(builder, name, buffer.baseAddress, buffer.count - 1) == 1 else {
+        guard OSSL_PARAM_BLD_push_utf8_string(builder, store(name), buffer.baseAddress, buffer.count - 1) == 1 else {
             throw Self.outOfMemory
         }
     }
 
     func push(_ name: String, octets: [UInt8]) throws(JOSEError) {
         let buffer = store(octets)
-        guard OSSL_PARAM_BLD_push_octet_string(builder, name, buffer.baseAddress, buffer.count) == 1 else {
+        guard OSSL_PARAM_BLD_push_octet_string(builder, store(name), buffer.baseAddress, buffer.count) == 1 else {
             throw Self.outOfMemory
         }
     }
@@ -196,6 +196,11 @@ private final class KeyParameters {
     }
 
     private static let outOfMemory = JOSEError(.libcrypto, "libcrypto is out of memory")
+
+    /// The builder keeps the pointer to a parameter's name, too.
+    private func store(_ name: String) -> UnsafePointer<CChar>? {
+        store(Array(name.utf8) + [0]).baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+    }
 
     private func store(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)

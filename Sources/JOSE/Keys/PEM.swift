@@ -27,11 +27,11 @@ enum PEM {
         throw JOSEError(.invalidKey, "not a private key in PEM (PKCS#8, PKCS#1 or SEC1)")
     }
 
-    /// The public key in `text`, which may also be a private key's PEM.
+    /// The public key in `text`.
     static func publicKey(_ text: SecretBytes) throws(JOSEError) -> EVPKey {
         defer { clearCryptoErrors() }
         let key = withBIO(text) { bio in
-            PEM_read_bio_PUBKEY(bio, nil, nil, nil).map { EVPKey(owning: $0) }
+            remint_read_public_key(bio).map { EVPKey(owning: $0) }
         }
         guard let key else {
             throw JOSEError(.invalidKey, "not a public key in PEM (SubjectPublicKeyInfo)")
@@ -57,7 +57,9 @@ enum PEM {
     private static func label(of text: SecretBytes) -> String {
         text.withBytes { bytes in
             let head = String(decoding: bytes.prefix(4096), as: UTF8.self)
-            guard let line = head.split(separator: "\n").first(where: { $0.hasPrefix("-----BEGIN ") }) else { return "" }
+            guard let line = head.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("-----BEGIN ") }) else {
+                return ""
+            }
             return String(line.dropFirst(11).prefix { $0 != "-" })
         }
     }

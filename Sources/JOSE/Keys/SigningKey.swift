@@ -26,6 +26,7 @@ public struct SigningKey: Sendable {
         let key = try PEM.privateKey(pem, passphrase: passphrase)
         try key.require(algorithm)
         self.init(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
+        try requireOneKey()
     }
 
     /// A shared secret. Its length is the vendor's choice; see `isShorterThanDigest`.
@@ -38,6 +39,14 @@ public struct SigningKey: Sendable {
         }
         guard secret.count > 0 else { throw JOSEError(.invalidKey, "the secret is empty") }
         self.init(material: .secret(secret), algorithm: algorithm, keyID: keyID)
+    }
+
+    /// Signs once and verifies: the private and the public half of an imported key may be two keys' halves.
+    func requireOneKey() throws(JOSEError) {
+        let input: [UInt8] = Array("remint".utf8)
+        guard let signature = try? Signer(self).sign(input), verificationKey.isValid(signature, of: input) else {
+            throw JOSEError(.invalidKey, "the key's private and public halves are not one key")
+        }
     }
 
     init(material: Material, algorithm: Algorithm, keyID: String?) {

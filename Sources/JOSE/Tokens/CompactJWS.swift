@@ -84,7 +84,10 @@ public struct CompactJWS: Sendable {
     /// - Throws: `JOSEError` with `.noMatchingKey`, `.algorithmMismatch` or `.signatureInvalid`.
     @discardableResult
     public func verify(withAnyOf keys: [VerificationKey]) throws(JOSEError) -> VerificationKey {
-        let candidates = keys.filter { keyID == nil || $0.keyID == nil || $0.keyID == keyID }
+        let candidates = keys.filter { key in
+            guard let keyID, let known = key.keyID else { return true }
+            return known.hasSameBytes(as: keyID)
+        }
         guard !candidates.isEmpty else { throw JOSEError(.noMatchingKey, "no key has the token's \"kid\"") }
         var failure = JOSEError(.algorithmMismatch, "no key is of the token's algorithm")
         for key in candidates {

@@ -1,0 +1,22 @@
+/// An adapter whose type is known at run time alone, decoded from its settings.
+///
+/// The decoder must carry `userInfo(for:)`, which says whose settings they are.
+public struct ConfiguredAdapter: Decodable, Sendable {
+    /// The adapter.
+    public let adapter: any Adapter
+
+    public init(from decoder: any Decoder) throws {
+        let registration = CodingUserInfoKey(rawValue: Self.key).flatMap { decoder.userInfo[$0] }
+        guard let registration = registration as? AdapterRegistry.Registration else {
+            throw SettingsError("", "no adapter to decode settings for")
+        }
+        adapter = try registration.make(decoder)
+    }
+
+    /// What the decoder of `registration`'s settings must carry.
+    public static func userInfo(for registration: AdapterRegistry.Registration) -> [CodingUserInfoKey: any Sendable] {
+        CodingUserInfoKey(rawValue: key).map { [$0: registration] } ?? [:]
+    }
+
+    private static let key = "remint.adapter.registration"
+}

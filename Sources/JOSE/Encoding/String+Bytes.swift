@@ -1,0 +1,7 @@
+extension String {
+    /// Whether both are the same bytes. `==` compares canonical equivalence, which is too forgiving for an id.
+    public func hasSameBytes(as other: String?) -> Bool {
+        guard let other else { return false }
+        return utf8.elementsEqual(other.utf8)
+    }
+}

@@ -1,0 +1,73 @@
+import Glibc
+public import JOSE
+
+/// A file that holds a secret: read straight into memory that is cleansed, never through a buffer that is not.
+public enum KeyFile {
+    /// The most a key, secret or passphrase file may hold, in bytes.
+    static let limit = 64 << 10
+
+    /// The contents of `path`.
+    ///
+    /// - Throws: `KeyRingError` when the file is missing, is not a file, is too large, or others than its owner and group
+    ///   could read it, or others than its owner change it.
+    public static func read(_ path: String) throws(KeyRingError) -> SecretBytes {
+        try read(path, forbidding: 0o027)
+    }
+
+    /// The contents of a file that holds no secret, but says which key signs: others may read it and not change it.
+    static func readListing(_ path: String) throws(KeyRingError) -> [UInt8] {
+        try read(path, forbidding: 0o022).withBytes { Array($0) }
+    }
+
+    private static func read(_ path: String, forbidding bits: mode_t) throws(KeyRingError) -> SecretBytes {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw KeyRingError(path, "cannot be opened: \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw KeyRingError(path, "is not a file")
+        }
+        guard status.st_mode & bits == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw KeyRingError(path, "has mode \(mode), so others than its owner can use it; run: chmod 600 \(path)")
+        }
+        guard status.st_size <= limit else { throw KeyRingError(path, "is larger than \(limit) bytes, so it is no key") }
+        return try SecretBytes(capacity: limit) { buffer throws(KeyRingError) in
+            var count = 0
+            while count < buffer.count {
+                let read = Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+                if read < 0, errno == EINTR { continue }
+                guard read >= 0 else { throw KeyRingError(path, "cannot be read: \(String(cString: strerror(errno)))") }
+                if read == 0 { break }
+                count += read
+            }
+            return count
+        }
+    }
+
+    /// Writes `contents` to `path` with mode 600, whole or not at all: into a new file beside it that takes its name once
+    /// it is on disk.
+    ///
+    /// - Throws: `KeyRingError`.
+    public static func write(_ contents: SecretBytes, to path: String) throws(KeyRingError) {
+        let scratch = "\(path).\(getpid()).new"
+        let descriptor = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw KeyRingError(scratch, "cannot be created: \(String(cString: strerror(errno)))") }
+        let isWritten = contents.withBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                written += count
+            }
+            return fsync(descriptor) == 0
+        }
+        let reason = String(cString: strerror(errno))
+        close(descriptor)
+        guard isWritten, rename(scratch, path) == 0 else {
+            unlink(scratch)
+            throw KeyRingError(path, "cannot be written: \(reason)")
+        }
+    }
+}

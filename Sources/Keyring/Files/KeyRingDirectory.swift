@@ -1,0 +1,87 @@
+public import JOSE
+
+/// A key ring on disk: `keyring.json` and the key files beside it.
+///
+/// ```json
+/// {"versions": [{"id": "2026-11", "state": "active", "algorithm": "RS256", "file": "2026-11.pem"}]}
+/// ```
+/// A version of a shared secret also states its `encoding` (utf8, hex, base64, base64url); an encrypted PEM its
+/// `passphrase_file`. `created`, `activated` and `retire_after` are RFC 3339 date-times. Where the vendor keeps one `kid`
+/// over several secrets, `kid` states it; otherwise the version's id is the `kid`.
+public struct KeyRingDirectory: Sendable {
+    /// The folder.
+    public let path: String
+
+    /// The ring in the folder `path`.
+    public init(path: String) { self.path = path }
+
+    /// The file that lists the versions.
+    public var listing: String { "\(path)/keyring.json" }
+
+    /// Reads the ring and every key that may still be used.
+    ///
+    /// - Throws: `KeyRingError` for the first thing that is wrong.
+    public func load(name: String) throws(KeyRingError) -> KeyRing {
+        let root = try parse()
+        guard let list = root["versions"], list.isArray else {
+            throw KeyRingError(listing, at: root, "must hold an array \"versions\"")
+        }
+        var versions: [KeyVersion] = []
+        for entry in list.elements {
+            let version = try KeyRingEntry(entry, in: self).load()
+            guard !versions.contains(where: { $0.id == version.id }) else {
+                throw KeyRingError(listing, at: entry, "two versions share the id \"\(version.id)\"; give each its own")
+            }
+            versions.append(version)
+        }
+        let active = versions.count { $0.state == .active }
+        guard active == 1 else {
+            throw KeyRingError(listing, at: list, "has \(active) active versions; exactly one must be active")
+        }
+        return KeyRing(name: name, versions: versions)
+    }
+
+    /// Makes a new ring in the folder, with one active version.
+    ///
+    /// - Parameter secretEncoding: how the file of a shared secret is written; of no use for key pairs.
+    /// - Throws: `KeyRingError`.
+    public func create(_ key: SigningKey, id: String, secretEncoding: SecretEncoding?, at time: UnixTime) throws(KeyRingError) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("versions")
+        json.beginArray()
+        json.beginObject()
+        json.member("id", id)
+        json.member("state", KeyVersion.State.active.rawValue)
+        json.member("algorithm", key.algorithm.rawValue)
+        if let secret = key.secret {
+            let encoding = secretEncoding ?? .base64url
+            json.member("file", "\(id).secret")
+            json.member("encoding", encoding.rawValue)
+            try KeyFile.write(encoding.encode(secret), to: "\(path)/\(id).secret")
+        } else {
+            json.member("file", "\(id).pem")
+            try KeyFile.write(pem(of: key), to: "\(path)/\(id).pem")
+        }
+        json.member("created", time.description)
+        json.member("activated", time.description)
+        json.endObject()
+        json.endArray()
+        json.endObject()
+        try KeyFile.write(SecretBytes(copying: json.bytes), to: listing)
+    }
+
+    private func pem(of key: SigningKey) throws(KeyRingError) -> SecretBytes {
+        do throws(JOSEError) {
+            if let pem = try key.privateKeyPEM() { return pem }
+        } catch { throw KeyRingError(path, error.message) }
+        throw KeyRingError(path, "the key has no PEM form")
+    }
+
+    private func parse() throws(KeyRingError) -> JSONValue {
+        let text = try KeyFile.readListing(listing)
+        do throws(JSONError) { return try JSONDocument(parsing: text).root } catch {
+            throw KeyRingError(listing, "\(error)")
+        }
+    }
+}

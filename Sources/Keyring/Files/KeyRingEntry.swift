@@ -1,0 +1,89 @@
+import JOSE
+
+/// One element of `versions`, on its way to a key.
+struct KeyRingEntry {
+    private let entry: JSONValue
+    private let directory: KeyRingDirectory
+
+    init(_ entry: JSONValue, in directory: KeyRingDirectory) throws(KeyRingError) {
+        self.entry = entry
+        self.directory = directory
+        guard entry.isObject else { throw KeyRingError(directory.listing, at: entry, "a version must be an object") }
+        for (name, value) in entry.members where !Self.members.contains(name) {
+            throw KeyRingError(
+                directory.listing, at: value, "unknown member \"\(name)\"; known: \(Self.members.joined(separator: ", "))")
+        }
+    }
+
+    private static let members = [
+        "id", "kid", "state", "algorithm", "file", "encoding", "passphrase_file", "created", "activated", "retire_after",
+    ]
+
+    func load() throws(KeyRingError) -> KeyVersion {
+        let id = try text("id")
+        guard !id.isEmpty else { throw error("id", "is empty") }
+        guard let state = KeyVersion.State(rawValue: try text("state")) else {
+            throw error("state", "is none of \(KeyVersion.State.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        guard let algorithm = Algorithm(rawValue: try text("algorithm")) else {
+            throw error("algorithm", "is none of \(Algorithm.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        _ = try time("created")
+        _ = try time("activated")
+        let retireAfter = try time("retire_after")
+        let keyID = try optionalText("kid") ?? id
+        let key = state.verifies ? try loadKey(algorithm, keyID: keyID) : nil
+        return KeyVersion(id: id, state: state, algorithm: algorithm, retireAfter: retireAfter, signingKey: key)
+    }
+
+    private func loadKey(_ algorithm: Algorithm, keyID: String) throws(KeyRingError) -> SigningKey {
+        let contents = try file("file", try text("file"))
+        let passphrase: SecretBytes? =
+            if let name = try optionalText("passphrase_file") { try file("passphrase_file", name).trimmingLineEnd() } else { nil }
+        do throws(JOSEError) {
+            if algorithm.keyType == .secret {
+                return try SigningKey(secret: try encoding().decode(contents), algorithm: algorithm, keyID: keyID)
+            }
+            return try SigningKey(pem: contents, passphrase: passphrase, algorithm: algorithm, keyID: keyID)
+        } catch { throw self.error("file", error.message) }
+    }
+
+    /// A shared secret's encoding is stated, never guessed.
+    private func encoding() throws(JOSEError) -> SecretEncoding {
+        guard let name = entry["encoding"]?.string, let encoding = SecretEncoding(rawValue: name) else {
+            let known = SecretEncoding.allCases.map(\.rawValue).joined(separator: ", ")
+            throw JOSEError(.invalidKey, "a shared secret needs its \"encoding\", one of \(known)")
+        }
+        return encoding
+    }
+
+    private func file(_ member: String, _ name: String) throws(KeyRingError) -> SecretBytes {
+        let path = name.hasPrefix("/") ? name : "\(directory.path)/\(name)"
+        do throws(KeyRingError) { return try KeyFile.read(path) } catch {
+            throw self.error(member, "\(error.file) \(error.message)")
+        }
+    }
+
+    // MARK: Members
+
+    private func text(_ name: String) throws(KeyRingError) -> String {
+        guard let text = try optionalText(name) else { throw KeyRingError(directory.listing, at: entry, "a version lacks \"\(name)\"") }
+        return text
+    }
+
+    private func optionalText(_ name: String) throws(KeyRingError) -> String? {
+        guard let value = entry[name], !value.isNull else { return nil }
+        guard let text = value.string else { throw error(name, "is not a string") }
+        return text
+    }
+
+    private func time(_ name: String) throws(KeyRingError) -> UnixTime? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let time = RFC3339.parse(text) else { throw error(name, "is not an RFC 3339 date-time such as 2026-11-01T00:00:00Z") }
+        return time
+    }
+
+    private func error(_ member: String, _ message: String) -> KeyRingError {
+        KeyRingError(directory.listing, at: entry[member] ?? entry, "\"\(member)\": \(message)")
+    }
+}

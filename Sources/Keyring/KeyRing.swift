@@ -1,0 +1,39 @@
+public import JOSE
+
+/// The versions of one signing key.
+public struct KeyRing: Sendable {
+    /// The ring's name in the configuration.
+    public let name: String
+    /// Its versions in the order of the file.
+    public let versions: [KeyVersion]
+
+    /// The version that signs. A ring as it is loaded has exactly one.
+    public var active: KeyVersion? { versions.first { $0.state == .active } }
+
+    /// Every key a vendor may hold of this ring.
+    public var verificationKeys: [VerificationKey] { versions.compactMap(\.verificationKey) }
+}
+
+/// Why a key ring cannot be used: where, what is wrong, what would be right. Never a byte of a key.
+public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The file it is about.
+    public let file: String
+    /// Line and column in that file, from 1, where it has lines.
+    public let line: Int?
+    /// See `line`.
+    public let column: Int?
+    /// What is wrong and what would be right.
+    public let message: String
+
+    init(_ file: String, at value: JSONValue? = nil, _ message: String) {
+        self.file = file
+        line = value?.position.line
+        column = value?.position.column
+        self.message = message
+    }
+
+    public var description: String {
+        guard let line, let column else { return "\(file): \(message)" }
+        return "\(file):\(line):\(column): \(message)"
+    }
+}

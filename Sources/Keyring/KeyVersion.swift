@@ -1,0 +1,35 @@
+public import JOSE
+
+/// One version of a signing key.
+public struct KeyVersion: Sendable {
+    /// What a version may be used for.
+    public enum State: String, Sendable, CaseIterable {
+        /// Its public part may be published; it does not sign.
+        case prepared
+        /// It signs. Exactly one version of a ring is active.
+        case active
+        /// It verifies what it signed before; it does not sign.
+        case passive
+        /// It is of no further use.
+        case retired
+        /// It leaked: nothing it signed counts.
+        case revoked
+
+        /// Whether tokens of such a version are still good.
+        public var verifies: Bool { self == .active || self == .passive || self == .prepared }
+    }
+
+    /// The version's id, unique in its ring; `key_id` of the tokens it signs.
+    public let id: String
+    /// Its state.
+    public let state: State
+    /// The only algorithm it is for.
+    public let algorithm: Algorithm
+    /// The moment no token of it may outlive; nil for none.
+    public let retireAfter: UnixTime?
+    /// The key; nil for a version that is retired or revoked, whose file is not read.
+    public let signingKey: SigningKey?
+
+    /// The key the vendor holds of it, where its tokens count.
+    public var verificationKey: VerificationKey? { state.verifies ? signingKey?.verificationKey : nil }
+}

@@ -1,0 +1,35 @@
+public import AdapterKit
+
+/// One configured integration: an adapter with its settings, the name of a key ring, a lifetime. Two Braze workspaces are
+/// two apps.
+public struct App: Sendable {
+    /// What becomes of a report that lacks the user it is about.
+    public enum MissingUser: String, Sendable {
+        /// It is a mistake to be seen: dead-lettered as `missing_user`.
+        case deadLetter = "dead_letter"
+        /// Some SDKs leave the member out for an anonymous user: skipped.
+        case skip
+    }
+
+    /// The app's name.
+    public let name: String
+    /// The vendor's rules.
+    public let adapter: any Adapter
+    /// The name of its key ring.
+    public let keyRing: String
+    /// How long its tokens live, in seconds.
+    public let lifetime: Int64
+    /// What becomes of a report that lacks its user.
+    public let missingUser: MissingUser
+
+    /// The app `name`.
+    public init(
+        name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter
+    ) {
+        self.name = name
+        self.adapter = adapter
+        self.keyRing = keyRing
+        self.lifetime = lifetime
+        self.missingUser = missingUser
+    }
+}

@@ -1,0 +1,73 @@
+/// Which inputs of the assigned partitions are finished, and so which offsets may be committed.
+///
+/// Only the end of an unbroken run may be committed: an offset says that everything before it is done.
+public struct PartitionProgress: Sendable {
+    /// A partition of a topic.
+    public struct Partition: Sendable, Hashable {
+        /// The topic.
+        public let topic: String
+        /// The partition.
+        public let number: Int32
+
+        /// `number` of `topic`.
+        public init(topic: String, number: Int32) {
+            self.topic = topic
+            self.number = number
+        }
+    }
+
+    private struct Run {
+        /// Inputs taken, in order; those before `head` are finished and counted in `next`.
+        var taken: [Int64] = []
+        var head = 0
+        /// Finished inputs behind one that is not.
+        var finished: Set<Int64> = []
+        /// The next record to read, once everything before it is finished.
+        var next: Int64?
+        var committed: Int64?
+
+        mutating func finish(_ offset: Int64) {
+            finished.insert(offset)
+            while head < taken.count, finished.remove(taken[head]) != nil {
+                next = taken[head] + 1
+                head += 1
+            }
+            guard head > 1024, head * 2 > taken.count else { return }
+            taken.removeFirst(head)
+            head = 0
+        }
+    }
+
+    private var runs: [Partition: Run] = [:]
+
+    /// No partition.
+    public init() {}
+
+    /// An input was taken. Inputs of a partition are taken in the order of their offsets.
+    public mutating func taken(_ origin: Origin) {
+        runs[Partition(topic: origin.topic, number: origin.partition), default: Run()].taken.append(origin.offset)
+    }
+
+    /// An input is finished: what became of it is on disk. One that was never taken changes nothing.
+    public mutating func finished(_ origin: Origin) {
+        runs[Partition(topic: origin.topic, number: origin.partition)]?.finish(origin.offset)
+    }
+
+    /// The offsets to commit, each the next record to read, for partitions that moved on since the last commit.
+    public var committable: [Partition: Int64] {
+        runs.compactMapValues { run in run.next == run.committed ? nil : run.next }
+    }
+
+    /// `offsets` were committed.
+    public mutating func committed(_ offsets: [Partition: Int64]) {
+        for (partition, offset) in offsets { runs[partition]?.committed = offset }
+    }
+
+    /// Whether some input was taken and is not finished.
+    public var hasOpenInputs: Bool { runs.values.contains { $0.head < $0.taken.count } }
+
+    /// The partitions are someone else's now: nothing of them is committed any more.
+    public mutating func dropped(_ partitions: some Sequence<Partition>) {
+        for partition in partitions { runs[partition] = nil }
+    }
+}

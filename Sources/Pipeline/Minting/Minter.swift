@@ -1,0 +1,87 @@
+import AdapterKit
+
+/// Turns subjects into signing requests: recipe, times and key put together, straight into bytes.
+///
+/// The protected header is encoded once per key version and kept.
+struct Minter {
+    private struct HeaderID: Hashable {
+        let app: String
+        let key: SigningKeyReference
+    }
+
+    private var headers: [HeaderID: [UInt8]] = [:]
+    private var claims = JSONWriter(capacity: 512)
+    private var random: any RandomNumberGenerator & Sendable
+    private var versions = VersionClock()
+
+    init(random: any RandomNumberGenerator & Sendable) { self.random = random }
+
+    /// A token that lacks its signature alone.
+    struct Draft {
+        let request: SigningRequest
+        var token: ReplacementToken
+    }
+
+    mutating func draft(
+        _ event: Event, for app: App, _ subject: Subject, with key: SigningKeyReference?, at now: UnixTime
+    ) throws(Rejection) -> Draft {
+        let recipe = app.adapter.recipe(for: subject)
+        guard let key else { throw Rejection(.keyUnavailable, "the key ring \(app.keyRing) has no active key") }
+        guard key.algorithm == recipe.algorithm else {
+            throw Rejection(.keyUnavailable, "the active key of \(app.keyRing) is for \(key.algorithm.rawValue), not \(recipe.algorithm.rawValue)")
+        }
+        let expiresAt = try expiry(app, recipe, key, now)
+        let contents = TokenContents(subject: subject, issuedAt: now.seconds, expiresAt: expiresAt)
+        let header = try header(recipe, app, key)
+        try writeClaims(recipe, contents)
+        let input = SigningInput(encodedHeader: header, payload: claims.bytes)
+        let token = ReplacementToken(
+            event: event, vendor: app.adapter.name, subject: subject, token: [], algorithm: recipe.algorithm,
+            keyID: key.version, issuedAt: now.seconds, expiresAt: expiresAt, version: versions.next(at: now))
+        return Draft(request: SigningRequest(key: key, input: input), token: token)
+    }
+
+    /// The configured life, cut at the key's own end; what is left must still be a life the vendor's devices can use.
+    private func expiry(
+        _ app: App, _ recipe: Recipe, _ key: SigningKeyReference, _ now: UnixTime
+    ) throws(Rejection) -> Int64 {
+        let wanted = now.seconds + app.lifetime
+        guard let retireAfter = key.retireAfter, retireAfter.seconds < wanted else { return wanted }
+        guard retireAfter.seconds - now.seconds >= recipe.lifetime.allowed.lowerBound else {
+            throw Rejection(.keyUnavailable, "the active key of \(app.keyRing) retires at \(retireAfter), too soon for another token")
+        }
+        return retireAfter.seconds
+    }
+
+    private mutating func header(
+        _ recipe: Recipe, _ app: App, _ key: SigningKeyReference
+    ) throws(Rejection) -> [UInt8] {
+        let id = HeaderID(app: app.name, key: key)
+        if let header = headers[id] { return header }
+        let header = try recipe.encodedHeader(keyID: key.keyID)
+        headers[id] = header
+        return header
+    }
+
+    private mutating func writeClaims(_ recipe: Recipe, _ contents: TokenContents) throws(Rejection) {
+        var generator = AnyGenerator(base: random)
+        defer { random = generator.base }
+        try recipe.writeClaims(of: contents, to: &claims, random: &generator)
+    }
+}
+
+/// Lets a generator behind `any` be passed where a concrete one is wanted.
+private struct AnyGenerator: RandomNumberGenerator {
+    var base: any RandomNumberGenerator & Sendable
+    mutating func next() -> UInt64 { base.next() }
+}
+
+/// Versions that only grow: microseconds since 1970, or one more than the last where the clock stood still or went back.
+struct VersionClock {
+    private var last: Int64 = 0
+
+    mutating func next(at now: UnixTime) -> Int64 {
+        last = max(last &+ 1, now.microseconds)
+        return last
+    }
+}

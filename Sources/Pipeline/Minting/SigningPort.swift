@@ -1,0 +1,47 @@
+public import AdapterKit
+
+/// A key that signs, by name: what the pipeline knows of it.
+public struct SigningKeyReference: Sendable, Hashable {
+    /// The ring it is the active version of.
+    public let ring: String
+    /// The version's id.
+    public let version: String
+    /// `kid`, where tokens name their key.
+    public let keyID: String?
+    /// The only algorithm it signs with.
+    public let algorithm: Algorithm
+    /// The moment no token of it may outlive; nil for none.
+    public let retireAfter: UnixTime?
+
+    /// The active version of `ring`.
+    public init(ring: String, version: String, keyID: String?, algorithm: Algorithm, retireAfter: UnixTime?) {
+        self.ring = ring
+        self.version = version
+        self.keyID = keyID
+        self.algorithm = algorithm
+        self.retireAfter = retireAfter
+    }
+}
+
+/// Something to sign.
+public struct SigningRequest: Sendable {
+    /// With which key.
+    public let key: SigningKeyReference
+    /// What: `header.payload`.
+    public let input: SigningInput
+
+    /// `input`, to be signed with `key`.
+    public init(key: SigningKeyReference, input: SigningInput) {
+        self.key = key
+        self.input = input
+    }
+}
+
+/// Who signs: asynchronous and in batches, so that a process, an HSM or a KMS can stand behind it.
+public protocol SigningPort: Sendable {
+    /// The key of `ring` that signs now; nil where there is none.
+    func activeKey(of ring: String) -> SigningKeyReference?
+
+    /// The JWS signatures of `requests`, in their order; for each, what kept it from being signed.
+    func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>]
+}

@@ -1,0 +1,94 @@
+public import AdapterKit
+
+/// A header of a record.
+public struct Header: Sendable, Equatable {
+    /// The name.
+    public var name: String
+    /// The bytes; nil for a null value.
+    public var value: [UInt8]?
+
+    /// The header `name` with `value`.
+    public init(_ name: String, _ value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+
+    /// The header `name` with `text`.
+    public init(_ name: String, _ text: String) { self.init(name, Array(text.utf8)) }
+
+    /// The value as text; nil where it is null or not UTF-8.
+    public var text: String? { value.flatMap { String(validating: $0, as: UTF8.self) } }
+}
+
+extension [Header] {
+    /// The last value of `name`, which is the one that counts in Kafka.
+    public func text(_ name: String) -> String? { last { $0.name == name }?.text }
+}
+
+/// Where an input record stood.
+public struct Origin: Sendable, Hashable {
+    /// The topic.
+    public let topic: String
+    /// The partition.
+    public let partition: Int32
+    /// The offset.
+    public let offset: Int64
+
+    /// The record at `offset` of `partition` of `topic`.
+    public init(topic: String, partition: Int32, offset: Int64) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
+/// A record as it comes in.
+public struct InputRecord: Sendable {
+    /// Where it stood.
+    public let origin: Origin
+    /// When it was produced, where that is known.
+    public let timestamp: UnixTime?
+    /// Its key.
+    public let key: [UInt8]?
+    /// Its value.
+    public let value: [UInt8]?
+    /// Its headers.
+    public let headers: [Header]
+
+    /// A record with these parts.
+    public init(origin: Origin, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
+        self.origin = origin
+        self.timestamp = timestamp
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+}
+
+/// A record to publish.
+public struct OutputRecord: Sendable, Equatable {
+    /// What the record is; the worker knows the topic.
+    public enum Destination: Sendable, Hashable {
+        /// The mailbox.
+        case tokens
+        /// The dead letters.
+        case deadLetters
+    }
+
+    /// Where it goes.
+    public let destination: Destination
+    /// Its key.
+    public let key: [UInt8]?
+    /// Its value.
+    public let value: [UInt8]?
+    /// Its headers.
+    public let headers: [Header]
+
+    /// A record for `destination`.
+    public init(destination: Destination, key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
+        self.destination = destination
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+}

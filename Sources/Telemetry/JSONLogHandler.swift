@@ -1,0 +1,56 @@
+import Foundation
+public import Logging
+
+/// Writes one JSON object per log line to standard error: `time`, `level`, `message`, `logger`, then the details by their
+/// keys.
+public struct JSONLogHandler: LogHandler {
+    public var logLevel: Logger.Level
+    public var metadata: Logger.Metadata = [:]
+    private let label: String
+    private let write: @Sendable (String) -> Void
+
+    /// A handler for the logger `label` that hands finished lines to `write`.
+    public init(label: String, level: Logger.Level, write: @escaping @Sendable (String) -> Void = JSONLogHandler.standardError) {
+        self.label = label
+        logLevel = level
+        self.write = write
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        var line = "{\"time\":\(Self.quoted(Date.now.formatted(Self.timeFormat)))"
+        line += ",\"level\":\"\(event.level)\",\"message\":\(Self.quoted(event.message.description))"
+        line += ",\"logger\":\(Self.quoted(label))"
+        let details = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        for (key, value) in details.sorted(by: { $0.key < $1.key }) {
+            line += ",\(Self.quoted(key)):\(Self.quoted(value.description))"
+        }
+        if let error = event.error { line += ",\"error\":\(Self.quoted("\(error)"))" }
+        write(line + "}\n")
+    }
+
+    /// Writes a line to standard error, whole.
+    @Sendable public static func standardError(_ line: String) {
+        FileHandle.standardError.write(Data(line.utf8))
+    }
+
+    private static let timeFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\u{0}"..<"\u{20}", "\u{7F}": quoted += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

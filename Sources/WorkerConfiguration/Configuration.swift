@@ -1,0 +1,156 @@
+public import AdapterKit
+
+/// Everything a worker is told: `remint.yaml`, read and checked.
+public struct Configuration: Sendable {
+    /// Where the events come from.
+    public struct Kafka: Sendable {
+        /// The brokers; `embedded` for librdkafka's own mock cluster in this process.
+        public var bootstrapServers = "127.0.0.1:9092"
+        /// The consumer group.
+        public var group = "remint"
+        /// librdkafka properties, in the order of the file.
+        public var properties: [(name: String, value: String)] = []
+
+        /// Whether the broker runs in this process.
+        public var isEmbedded: Bool { bootstrapServers == "embedded" }
+    }
+
+    /// What is promised of each event.
+    public enum Delivery: String, Sendable, CaseIterable {
+        /// Offsets are committed once everything is delivered; after a crash an event may be answered twice.
+        case atLeastOnce = "at_least_once"
+        /// Token and offset commit together.
+        case exactlyOnce = "exactly_once"
+    }
+
+    /// The topics' names.
+    public struct Topics: Sendable {
+        /// Events of the live lane.
+        public var invalidations = "remint.invalidations"
+        /// Events of the bulk lane.
+        public var invalidationsBulk = "remint.invalidations.bulk"
+        /// The mailbox.
+        public var tokens = "remint.tokens"
+        /// The dead letters.
+        public var deadLetters = "remint.dead-letters"
+
+        /// What the worker consumes.
+        public var inputs: [String] { [invalidations, invalidationsBulk] }
+        /// What the worker produces to.
+        public var outputs: [String] { [tokens, deadLetters] }
+    }
+
+    /// One integration.
+    public struct App: Sendable {
+        /// Its name.
+        public var name: String
+        /// The vendor's rules, with the app's settings in them.
+        public var adapter: any Adapter
+        /// The name of its key ring.
+        public var key: String
+        /// Where `key` stands in the file.
+        public var keyPlace: Place
+        /// How long its tokens live, in seconds.
+        public var lifetime: Int64
+        /// Whether a report without its user is skipped instead of dead-lettered.
+        public var skipsMissingUser: Bool
+    }
+
+    /// A key ring.
+    public struct Key: Sendable {
+        /// Its name.
+        public var name: String
+        /// Its folder.
+        public var path: String
+        /// Where `path` stands in the file.
+        public var place: Place
+    }
+
+    /// How the worker works.
+    public struct Worker: Sendable {
+        /// The most events taken together.
+        public var batchEvents = 2000
+        /// How long a batch waits to fill.
+        public var batchLinger = Duration.milliseconds(20)
+        /// The longest value that is read, in bytes.
+        public var maximumEventBytes = 1 << 20
+        /// How long a stop may take.
+        public var shutdownDeadline = Duration.seconds(25)
+    }
+
+    /// What is logged.
+    public struct Log: Sendable {
+        /// How lines look.
+        public enum Format: String, Sendable, CaseIterable {
+            case json, text
+        }
+        /// The least level.
+        public var level = "info"
+        /// How lines look.
+        public var format = Format.json
+
+        /// swift-log's levels.
+        public static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+    }
+
+    /// The brokers.
+    public var kafka = Kafka()
+    /// What is promised of each event.
+    public var delivery = Delivery.atLeastOnce
+    /// The topics.
+    public var topics = Topics()
+    /// The key rings.
+    public var keys: [Key] = []
+    /// The integrations.
+    public var apps: [App] = []
+    /// How the worker works.
+    public var worker = Worker()
+    /// What is logged.
+    public var log = Log()
+
+    init() {}
+}
+
+/// A place in a file, from 1.
+public struct Place: Sendable, Equatable {
+    /// The file.
+    public let file: String
+    /// The line.
+    public let line: Int
+    /// The column.
+    public let column: Int
+
+    /// `column` of `line` of `file`.
+    public init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+}
+
+/// Something about a configuration: where, what is wrong, what was meant. It prints as compilers print theirs.
+public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
+    /// How bad it is.
+    public enum Severity: String, Sendable {
+        /// The worker does not start.
+        case error
+        /// The worker starts; someone should look.
+        case warning
+    }
+
+    /// Where.
+    public let place: Place
+    /// How bad.
+    public let severity: Severity
+    /// What is wrong and what would be right.
+    public let message: String
+
+    /// `message` about `place`.
+    public init(_ severity: Severity, at place: Place, _ message: String) {
+        self.place = place
+        self.severity = severity
+        self.message = message
+    }
+
+    public var description: String { "\(place.file):\(place.line):\(place.column): \(severity): \(message)" }
+}

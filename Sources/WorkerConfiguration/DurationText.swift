@@ -1,0 +1,28 @@
+/// Durations as the configuration writes them: `20ms`, `10s`, `1m`, `12h`, `30d`.
+public enum DurationText {
+    /// The duration `text` stands for; nil for anything else, zero and negative ones included.
+    public static func parse(_ text: String) -> Duration? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let count = Int64(digits), count > 0 else { return nil }
+        let milliseconds: Int64
+        switch text.dropFirst(digits.count) {
+        case "ms": milliseconds = 1
+        case "s": milliseconds = 1000
+        case "m": milliseconds = 60_000
+        case "h": milliseconds = 3_600_000
+        case "d": milliseconds = 86_400_000
+        default: return nil
+        }
+        let (product, overflow) = count.multipliedReportingOverflow(by: milliseconds)
+        // A thousand years is more than anyone means, and less than arithmetic cannot hold.
+        return overflow || product > 31_536_000_000_000 ? nil : .milliseconds(product)
+    }
+
+    /// Whole seconds as the configuration would write them.
+    public static func format(seconds: Int64) -> String {
+        for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds % length == 0 {
+            return "\(seconds / length)\(unit)"
+        }
+        return "\(seconds)s"
+    }
+}

@@ -1,0 +1,118 @@
+import AdapterKit
+import Yams
+
+/// Reads `apps`: which adapter, its settings, a key ring, a lifetime.
+struct AppsReader {
+    let registry: AdapterRegistry
+    let keys: [String]
+
+    func read(_ section: Section) -> [Configuration.App] {
+        if section.all.isEmpty { section.diagnostics.error(section.node, "apps is empty; a worker without an app has nothing to do") }
+        return section.all.compactMap { _, name, value in
+            let app = Section(value, name: section.path(name), section.diagnostics)
+            defer { app.finish() }
+            return read(app, name: name)
+        }
+    }
+
+    private func read(_ app: Section, name: String) -> Configuration.App? {
+        let registration = registration(app)
+        let settings = app.value("settings")
+        let key = key(app)
+        let lifetime = app.duration("lifetime", in: .seconds(1)...(.seconds(31_536_000)))
+        let missingUser = app.choice("missing_user", MissingUser.self)?.choice
+        readLookup(app.section("lookup"))
+        guard let registration, let adapter = adapter(registration, settings, app), let key else { return nil }
+        return Configuration.App(
+            name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
+            lifetime: seconds(of: lifetime, adapter, app), skipsMissingUser: missingUser == .skip)
+    }
+
+    private enum MissingUser: String, CaseIterable {
+        case deadLetter = "dead_letter"
+        case skip
+    }
+
+    private func registration(_ app: Section) -> AdapterRegistry.Registration? {
+        guard let (name, node) = app.requiredText("adapter") else { return nil }
+        if let registration = registry[name] { return registration }
+        let known = registry.registrations.map(\.name)
+        let meant = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" } ?? "known: \(known.joined(separator: ", "))"
+        app.diagnostics.error(node, "no adapter is called \(name); \(meant)")
+        return nil
+    }
+
+    private func key(_ app: Section) -> (text: String, node: Node)? {
+        guard let (name, node) = app.requiredText("key") else { return nil }
+        guard keys.contains(name) else {
+            let meant = Spelling.nearest(to: name, among: keys).map { "; did you mean \($0)?" } ?? ""
+            app.diagnostics.error(node, "keys has no key ring called \(name)\(meant)")
+            return nil
+        }
+        return (name, node)
+    }
+
+    /// A look-up other than `off` is refused rather than left out: it would be taken for a check that happens.
+    private func readLookup(_ lookup: Section) {
+        if let (mode, node) = lookup.text("mode"), mode != "off" {
+            lookup.diagnostics.error(node, "this release asks no vendor; write off")
+        }
+        lookup.finish()
+    }
+
+    private func seconds(of lifetime: Duration?, _ adapter: any Adapter, _ app: Section) -> Int64 {
+        guard let lifetime else { return adapter.lifetime.standard }
+        let allowed = adapter.lifetime.allowed
+        let seconds = lifetime.components.seconds
+        if !allowed.contains(seconds) || lifetime.components.attoseconds != 0 {
+            let least = DurationText.format(seconds: allowed.lowerBound), most = DurationText.format(seconds: allowed.upperBound)
+            app.diagnostics.error(app.value("lifetime"), "tokens of \(adapter.vendor) live from \(least) to \(most)")
+        }
+        return seconds
+    }
+
+    // MARK: Settings
+
+    private func adapter(_ registration: AdapterRegistry.Registration, _ node: Node?, _ app: Section) -> (any Adapter)? {
+        let settings = Section(node, name: app.path("settings"), app.diagnostics)
+        var isComplete = node == nil || node?.mapping != nil
+        for key in registration.settings {
+            if settings.value(key.name) == nil, key.isRequired {
+                app.diagnostics.error(node ?? app.node, "\(settings.path(key.name)) is missing: \(key.summary)")
+                isComplete = false
+            }
+        }
+        settings.finish()
+        guard isComplete else { return nil }
+        do {
+            return try YAMLDecoder().decode(
+                ConfiguredAdapter.self, from: node ?? .mapping(.init([])), userInfo: ConfiguredAdapter.userInfo(for: registration)
+            ).adapter
+        } catch let error as SettingsError {
+            app.diagnostics.error(settings.value(error.key) ?? node, "\(settings.path(error.key)) \(error.message)")
+        } catch let error as DecodingError {
+            let key = error.codingPath.first
+            app.diagnostics.error(
+                key.flatMap(settings.value) ?? node, "\(key.map(settings.path) ?? "settings") has the wrong type\(hint(registration, key))")
+        } catch {
+            app.diagnostics.error(node, "the settings cannot be read")
+        }
+        return nil
+    }
+
+    private func hint(_ registration: AdapterRegistry.Registration, _ key: String?) -> String {
+        registration.settings.first { $0.name == key }.map { ": \($0.summary)" } ?? ""
+    }
+}
+
+extension DecodingError {
+    /// The path to the value that did not decode.
+    fileprivate var codingPath: [String] {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath.map(\.stringValue)
+        case .keyNotFound(let key, let context): context.codingPath.map(\.stringValue) + [key.stringValue]
+        @unknown default: []
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// `${NAME}` and `${NAME:-default}` in a text.
+enum EnvironmentReferences {
+    /// Why a text could not be completed.
+    enum Problem: Error, Equatable {
+        case undefined(String)
+        case malformed
+    }
+
+    /// `text` with every reference replaced. `$${` stands for `${`.
+    static func expand(_ text: String, _ environment: (String) -> String?) throws(Problem) -> String {
+        var output = ""
+        var rest = text[...]
+        while let dollar = rest.firstIndex(of: "$") {
+            output += rest[..<dollar]
+            rest = rest[dollar...]
+            if rest.hasPrefix("$${") {
+                output += "${"
+                rest = rest.dropFirst(3)
+            } else if rest.hasPrefix("${") {
+                guard let end = rest.firstIndex(of: "}") else { throw .malformed }
+                output += try value(of: rest[rest.index(rest.startIndex, offsetBy: 2)..<end], environment)
+                rest = rest[rest.index(after: end)...]
+            } else {
+                output += "$"
+                rest = rest.dropFirst()
+            }
+        }
+        return output + rest
+    }
+
+    private static func value(of reference: Substring, _ environment: (String) -> String?) throws(Problem) -> String {
+        var name = reference
+        var fallback: Substring?
+        if let separator = reference.indices.first(where: { reference[$0...].hasPrefix(":-") }) {
+            name = reference[..<separator]
+            fallback = reference[separator...].dropFirst(2)
+        }
+        guard !name.isEmpty, name.allSatisfy({ $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }) else { throw .malformed }
+        if let value = environment(String(name)), !(value.isEmpty && fallback != nil) { return value }
+        guard let fallback else { throw .undefined(String(name)) }
+        return String(fallback)
+    }
+}

@@ -1,0 +1,132 @@
+import Yams
+
+/// Collects what is wrong with a file while it is read, so that one run tells everything.
+final class Diagnostics {
+    let file: String
+    private(set) var all: [Diagnostic] = []
+
+    init(file: String) { self.file = file }
+
+    func error(_ node: Node?, _ message: String) { all.append(Diagnostic(.error, at: place(of: node), message)) }
+
+    func warning(_ node: Node?, _ message: String) { all.append(Diagnostic(.warning, at: place(of: node), message)) }
+
+    func append(line: Int, column: Int, _ message: String) {
+        all.append(Diagnostic(.error, at: Place(file: file, line: line, column: column), message))
+    }
+
+    func place(of node: Node?) -> Place {
+        Place(file: file, line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1)
+    }
+}
+
+/// One mapping of the file: reads its members by name and, at the end, knows which were never asked for.
+final class Section {
+    let node: Node?
+    let name: String
+    let diagnostics: Diagnostics
+    private let members: [(key: Node, name: String, value: Node)]
+    private var known: [String] = []
+
+    /// The mapping `node`, called `name` in messages. Nil and null are an empty one.
+    init(_ node: Node?, name: String, _ diagnostics: Diagnostics) {
+        self.node = node
+        self.name = name
+        self.diagnostics = diagnostics
+        if let node, node.mapping == nil, node.null == nil {
+            diagnostics.error(node, "\(name.isEmpty ? "the file" : name) must be a mapping of names to values")
+        }
+        members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
+        for (index, member) in members.enumerated() where members[..<index].contains(where: { $0.name == member.name }) {
+            diagnostics.error(member.key, "\(path(member.name)) stands twice")
+        }
+    }
+
+    /// Every member, for a mapping whose names are the user's.
+    var all: [(key: Node, name: String, value: Node)] {
+        known = members.map(\.name)
+        return members
+    }
+
+    func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }
+
+    /// The member `name`; nil where it is absent or null.
+    func value(_ name: String) -> Node? {
+        known.append(name)
+        return members.first { $0.name == name }.flatMap { $0.value.null == nil ? $0.value : nil }
+    }
+
+    /// The key of the member `name`.
+    func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
+
+    func section(_ name: String) -> Section { Section(value(name), name: path(name), diagnostics) }
+
+    func text(_ name: String) -> (text: String, node: Node)? {
+        guard let node = value(name) else { return nil }
+        guard let scalar = node.scalar else {
+            diagnostics.error(node, "\(path(name)) must be a text")
+            return nil
+        }
+        return (scalar.string, node)
+    }
+
+    /// A text that must be there and not empty.
+    func requiredText(_ name: String) -> (text: String, node: Node)? {
+        guard value(name) != nil else {
+            diagnostics.error(node, "\(path(name)) is missing")
+            return nil
+        }
+        guard let found = text(name) else { return nil }
+        guard !found.text.isEmpty else {
+            diagnostics.error(found.node, "\(path(name)) is empty")
+            return nil
+        }
+        return found
+    }
+
+    func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+        guard let (text, node) = text(name) else { return nil }
+        guard let integer = Int(text), range.contains(integer) else {
+            diagnostics.error(node, "\(path(name)) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return integer
+    }
+
+    func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
+        guard let (text, node) = text(name) else { return nil }
+        guard let duration = DurationText.parse(text) else {
+            diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d")
+            return nil
+        }
+        guard range.contains(duration) else {
+            diagnostics.error(node, "\(path(name)) must be from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return duration
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, _ type: Choice.Type) -> (choice: Choice, node: Node)?
+    where Choice.RawValue == String {
+        guard let (text, node) = text(name) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let known = Choice.allCases.map(\.rawValue)
+            diagnostics.error(node, "\(path(name)) must be \(known.joined(separator: " or "))\(meant(text, known))")
+            return nil
+        }
+        return (choice, node)
+    }
+
+    /// Refuses every member nobody asked for.
+    func finish() {
+        for member in members where !known.contains(member.name) {
+            let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"
+            let suggestion = meant(member.name, known)
+            diagnostics.error(member.key, "unknown key \(path(member.name))\(suggestion.isEmpty ? list : suggestion)")
+        }
+    }
+
+    private func meant(_ word: String, _ known: [String]) -> String {
+        Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
+    }
+}

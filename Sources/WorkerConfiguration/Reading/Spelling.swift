@@ -1,0 +1,25 @@
+/// Finds what was meant.
+enum Spelling {
+    /// The one of `known` that is nearest to `word`, where one is near enough to be meant.
+    static func nearest(to word: String, among known: [String]) -> String? {
+        let ranked = known.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+        guard let ranked, ranked.distance <= max(2, word.count / 3) else { return nil }
+        return ranked.name
+    }
+
+    /// Levenshtein's distance.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left), right = Array(right)
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let substitution = diagonal + (a == b ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(substitution, row[j] + 1, diagonal + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import JOSE
+import Testing
+
+/// One published example, as it stands in a file under `Vectors/`.
+struct Vector: Sendable, Decodable, CustomTestStringConvertible {
+    /// The RFC and the section it was taken from.
+    let origin: String
+    let algorithm: String
+    /// Whether signing yields the published token and no other.
+    var deterministic: Bool?
+    let key: [String: String]
+    /// Compact serialisation.
+    var token: String?
+    /// What the token carries, where the source says so as text.
+    var payload: String?
+    /// RFC 7638, where the source has one.
+    var thumbprint: String?
+
+    var testDescription: String { "\(origin), \(algorithm)" }
+
+    var jwk: SecretBytes {
+        get throws { SecretBytes(copying: try JSONEncoder().encode(key)) }
+    }
+
+    var requiredAlgorithm: Algorithm {
+        get throws { try #require(Algorithm(rawValue: algorithm)) }
+    }
+
+    var verificationKey: VerificationKey {
+        get throws { try JWK.verificationKey(from: jwk, algorithm: requiredAlgorithm) }
+    }
+
+    var signingKey: SigningKey {
+        get throws { try JWK.signingKey(from: jwk, algorithm: requiredAlgorithm) }
+    }
+
+    static var files: [URL] {
+        get throws {
+            let folder = try #require(Bundle.module.url(forResource: "Vectors", withExtension: nil))
+            return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        }
+    }
+
+    static func all() throws -> [Vector] {
+        try files.map { try JSONDecoder().decode(Vector.self, from: Data(contentsOf: $0)) }
+    }
+
+    static func signed() throws -> [Vector] { try all().filter { $0.token != nil } }
+}
