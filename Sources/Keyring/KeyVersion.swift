@@ -25,6 +25,8 @@ public struct KeyVersion: Sendable {
     public let state: State
     /// The only algorithm it is for.
     public let algorithm: Algorithm
+    /// How the file of a shared secret is written; nil for a key pair.
+    public let secretEncoding: SecretEncoding?
     /// The moment no token of it may outlive; nil for none.
     public let retireAfter: UnixTime?
     /// The key; nil for a version that is retired or revoked, whose file is not read.

@@ -9,10 +9,22 @@ public struct Configuration: Sendable {
         /// The consumer group.
         public var group = "remint"
         /// librdkafka properties, in the order of the file.
-        public var properties: [(name: String, value: String)] = []
+        public var properties: [Property] = []
+        /// Whether brokers beyond this machine may be spoken to in plain text.
+        public var isInsecure = false
 
         /// Whether the broker runs in this process.
         public var isEmbedded: Bool { bootstrapServers == "embedded" }
+    }
+
+    /// A librdkafka property.
+    public struct Property: Sendable {
+        /// Its name.
+        public let name: String
+        /// Its value, which may be a secret.
+        public let value: String
+        /// Where it stands.
+        public let place: Place
     }
 
     /// What is promised of each event.

@@ -44,6 +44,9 @@ public protocol Adapter: Sendable {
     /// Everything the signer needs except the key: exactly the vendor's members, nothing extra.
     func recipe(for subject: Subject) -> Recipe
 
+    /// Whom a token's claims name; nil where they name nobody. For people who look at a token, not for trusting one.
+    func subject(named claims: JSONValue) -> Subject?
+
     /// The requests that confirm or enrich these users; `.none` where the vendor has nothing to ask or need not be asked.
     func lookup(for subjects: [Subject]) -> Lookup
 

@@ -69,6 +69,14 @@ public actor KafkaConsumer {
         return self.queue.map { drain($0, limit) } ?? []
     }
 
+    /// Tells the group that this member lives, for a caller that cannot take events just now. A rebalance waits.
+    public func keepAlive() {
+        // Polling any queue of the client counts, also one that is always empty (librdkafka before 2.1.1).
+        guard queue != nil, let idle = rd_kafka_queue_new(client.pointer) else { return }
+        defer { rd_kafka_queue_destroy(idle) }
+        if let event = rd_kafka_queue_poll(idle, 0) { rd_kafka_event_destroy(event) }
+    }
+
     /// Takes over or gives up the partitions of `rebalance`.
     ///
     /// - Throws: `KafkaError` when the group moved on meanwhile; another rebalance follows then.

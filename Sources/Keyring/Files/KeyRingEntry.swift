@@ -33,7 +33,9 @@ struct KeyRingEntry {
         let retireAfter = try time("retire_after")
         let keyID = try optionalText("kid") ?? id
         let key = state.verifies ? try loadKey(algorithm, keyID: keyID) : nil
-        return KeyVersion(id: id, state: state, algorithm: algorithm, retireAfter: retireAfter, signingKey: key)
+        let encoding = entry["encoding"]?.string.flatMap(SecretEncoding.init(rawValue:))
+        return KeyVersion(
+            id: id, state: state, algorithm: algorithm, secretEncoding: encoding, retireAfter: retireAfter, signingKey: key)
     }
 
     private func loadKey(_ algorithm: Algorithm, keyID: String) throws(KeyRingError) -> SigningKey {

@@ -59,13 +59,14 @@ public struct BatchProcessor: Sendable {
             return .settled(rejected(record, nil, error, .decode, now))
         }
         switch Triage(event, apps: apps, now: now) {
-        case .reject(let rejection, let stage): return .settled(rejected(record, event.app, rejection, stage, now))
+        case .reject(let rejection, let stage): return .settled(rejected(record, event, rejection, stage, now))
         case .skip(let why):
-            return .settled(Settlement(origin: record.origin, app: event.app, outcome: .skipped(why), output: nil, detail: nil))
+            return .settled(Settlement(
+                    origin: record.origin, eventID: event.id, app: event.app, outcome: .skipped(why), output: nil, detail: nil))
         case .mint(let app, let subject, _):
             do throws(Rejection) {
                 return .drafted(try minter.draft(event, for: app, subject, with: signing.activeKey(of: app.keyRing), at: now))
-            } catch { return .settled(rejected(record, event.app, error, .mint, now)) }
+            } catch { return .settled(rejected(record, event, error, .mint, now)) }
         }
     }
 
@@ -73,23 +74,23 @@ public struct BatchProcessor: Sendable {
         _ record: InputRecord, _ draft: Minter.Draft, _ signature: Result<[UInt8], Rejection>, _ now: UnixTime
     ) -> Settlement {
         switch signature {
-        case .failure(let rejection): return rejected(record, draft.token.event.app, rejection, .mint, now)
+        case .failure(let rejection): return rejected(record, draft.token.event, rejection, .mint, now)
         case .success(let signature):
             var token = draft.token
             token.token = draft.request.input.token(signature: signature)
             return Settlement(
-                origin: record.origin, app: token.event.app, outcome: .minted, output: token.output, detail: nil)
+                origin: record.origin, eventID: token.event.id, app: token.event.app, outcome: .minted, output: token.output, detail: nil)
         }
     }
 
     private func rejected(
-        _ record: InputRecord, _ app: String?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
+        _ record: InputRecord, _ event: Event?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
     ) -> Settlement {
         let letter = DeadLetter(record, rejection, at: stage, on: now)
         // A name that is not configured comes from outside and is no label.
-        let known = app.flatMap { apps[$0]?.name }
+        let known = event.flatMap { apps[$0.app]?.name }
         return Settlement(
-            origin: record.origin, app: known, outcome: .deadLettered(rejection.code), output: letter.output,
+            origin: record.origin, eventID: event?.id, app: known, outcome: .deadLettered(rejection.code), output: letter.output,
             detail: rejection.detail)
     }
 }

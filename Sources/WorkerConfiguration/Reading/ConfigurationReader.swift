@@ -70,7 +70,7 @@ public struct ConfigurationReader {
     }
 
     private func read(_ root: Section, into configuration: inout Configuration) {
-        readKafka(root.section("kafka"), into: &configuration.kafka)
+        KafkaReader(source: source).read(root.section("kafka"), into: &configuration.kafka)
         readDelivery(root, into: &configuration)
         readTopics(root.section("topics"), into: &configuration.topics)
         configuration.keys = readKeys(root.section("keys"))
@@ -84,38 +84,6 @@ public struct ConfigurationReader {
     }
 
     // MARK: Sections
-
-    private func readKafka(_ section: Section, into kafka: inout Configuration.Kafka) {
-        if let (text, _) = section.requiredText("bootstrap_servers") { kafka.bootstrapServers = text }
-        if let (text, _) = section.text("group") { kafka.group = text }
-        let properties = section.section("properties")
-        for (key, name, value) in properties.all {
-            guard let text = value.scalar?.string else {
-                section.diagnostics.error(value, "\(properties.path(name)) must be a text or a number")
-                continue
-            }
-            if Self.ownProperties.contains(name) {
-                section.diagnostics.error(key, "\(name) is set by the worker itself; remove it")
-            } else if name.hasSuffix("_file") {
-                // A secret from a file: the property without the ending.
-                guard let contents = source.file(relative(text, to: section.diagnostics.file)) else {
-                    section.diagnostics.error(value, "the file of \(name) cannot be read")
-                    continue
-                }
-                let trimmed = contents.hasSuffix("\n") ? String(contents.dropLast()) : contents
-                kafka.properties.append((String(name.dropLast(5)), trimmed))
-            } else {
-                kafka.properties.append((name, text))
-            }
-        }
-        section.finish()
-    }
-
-    /// What delivery guarantees hang on.
-    private static let ownProperties: Set<String> = [
-        "bootstrap.servers", "metadata.broker.list", "group.id", "enable.auto.commit", "enable.auto.offset.store",
-        "isolation.level", "enable.idempotence", "transactional.id", "partition.assignment.strategy",
-    ]
 
     private func readDelivery(_ root: Section, into configuration: inout Configuration) {
         guard let (delivery, node) = root.choice("delivery", Configuration.Delivery.self) else { return }
@@ -156,7 +124,7 @@ public struct ConfigurationReader {
             defer { key.finish() }
             guard let (path, node) = key.requiredText("path") else { return nil }
             return Configuration.Key(
-                name: name, path: relative(path, to: section.diagnostics.file), place: section.diagnostics.place(of: node))
+                name: name, path: section.diagnostics.resolve(path), place: section.diagnostics.place(of: node))
         }
     }
 
@@ -186,12 +154,6 @@ public struct ConfigurationReader {
         if let (format, _) = section.choice("format", Configuration.Log.Format.self) { log.format = format }
         section.finish()
     }
-
-    /// Paths are relative to the file they stand in.
-    private func relative(_ path: String, to file: String) -> String {
-        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
-        return file[...slash] + path
-    }
 }
 
 extension Section {
@@ -202,6 +164,12 @@ extension Section {
 }
 
 extension Diagnostics {
+    /// Paths are relative to the file they stand in.
+    func resolve(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return file[...slash] + path
+    }
+
     /// A key of the format that this release reads past.
     func ineffective(_ node: Node?, _ path: String) { warning(node, "\(path) has no effect in this release") }
 

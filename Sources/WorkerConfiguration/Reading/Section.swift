@@ -93,6 +93,13 @@ final class Section {
         return integer
     }
 
+    func bool(_ name: String) -> Bool? {
+        guard let (text, node) = text(name) else { return nil }
+        if text == "true" || text == "false" { return text == "true" }
+        diagnostics.error(node, "\(path(name)) must be true or false")
+        return nil
+    }
+
     func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (text, node) = text(name) else { return nil }
         guard let duration = DurationText.parse(text) else {

@@ -43,6 +43,11 @@ public struct BloomreachAdapter: Adapter {
         return subject
     }
 
+    public func subject(named claims: JSONValue) -> Subject? {
+        guard let ids = claims[settings.mode.subjectClaim] else { return nil }
+        return try? CustomerIDs(ids, allowing: nil).subject
+    }
+
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

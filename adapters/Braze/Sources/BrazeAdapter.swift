@@ -24,6 +24,8 @@ public struct BrazeAdapter: Adapter {
 
     public func read(_ report: Report) -> Reading { BrazeReport(report).reading }
 
+    public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
+
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

@@ -48,6 +48,11 @@ public struct DotdigitalAdapter: Adapter {
         throw Rejection(.missingChallenge, "a Dotdigital token answers a device's challenge and cannot be made ahead of it")
     }
 
+    public func subject(named claims: JSONValue) -> Subject? {
+        guard let user = claims[settings.idClaim]?.string, let nonce = claims["nonce"]?.string else { return nil }
+        return Subject(user: user, challenge: nonce)
+    }
+
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

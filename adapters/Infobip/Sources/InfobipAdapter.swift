@@ -41,6 +41,8 @@ public struct InfobipAdapter: Adapter {
         InfobipReport(report, applicationCode: settings.applicationCode).reading
     }
 
+    public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
+
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

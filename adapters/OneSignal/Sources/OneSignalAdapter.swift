@@ -35,6 +35,10 @@ public struct OneSignalAdapter: Adapter {
 
     public func read(_ report: Report) -> Reading { OneSignalReport(report, appID: settings.appID).reading }
 
+    public func subject(named claims: JSONValue) -> Subject? {
+        claims["identity"]?["external_id"]?.string.map { Subject(user: $0) }
+    }
+
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

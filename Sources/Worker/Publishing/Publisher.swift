@@ -1,0 +1,68 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import ServiceLifecycle
+import Telemetry
+import WorkerConfiguration
+
+/// Publishes what a batch came to, and does not give up: a batch is only done when all of it is on its topics.
+///
+/// A topic that cannot be written stops the worker's consuming, loudly, until it can. A record too large for its topic is
+/// not tried again: it ends as a dead letter by reference.
+struct Publisher {
+    let producer: KafkaProducer
+    let topics: Configuration.Topics
+    let logger: Logger
+    let now: @Sendable () -> UnixTime
+
+    /// Publishes the outputs of `settlements`, which came from `records`.
+    ///
+    /// - Returns: the settlements as they ended, or nil when the worker stops before everything was delivered: then nothing
+    ///   of the batch may be committed.
+    func publish(_ settlements: [Settlement], of records: [InputRecord]) async -> [Settlement]? {
+        var settlements = settlements
+        var open = settlements.indices.filter { settlements[$0].output != nil }
+        var attempt = 0
+        while !open.isEmpty {
+            let errors = await producer.deliver(
+                open.compactMap { settlements[$0].output.map { ProducerRecord($0, topics: topics) } })
+            var failed: [(index: Int, error: KafkaError)] = []
+            for (index, error) in zip(open, errors) {
+                guard let error else { continue }
+                if error.code == .messageTooLarge, let smaller = settlements[index].byReference(records[index], at: now()) {
+                    settlements[index] = smaller
+                }
+                failed.append((index, error))
+            }
+            open = failed.map(\.index)
+            guard let first = failed.first(where: { $0.error.code != .messageTooLarge }) else { continue }
+            report(first.error, of: settlements[first.index], count: failed.count, attempt: attempt)
+            guard await pause(attempt) else { return nil }
+            attempt += 1
+        }
+        if attempt > 0 { logger.notice("publishing works again", metadata: [LogKey.events: "\(settlements.count)"]) }
+        return settlements
+    }
+
+    private func report(_ error: KafkaError, of settlement: Settlement, count: Int, attempt: Int) {
+        let topic = settlement.output.map { ProducerRecord($0, topics: topics).topic } ?? ""
+        logger.error(
+            "a topic cannot be written; nothing is consumed or committed until it can",
+            metadata: [
+                LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)", LogKey.events: "\(count)",
+            ])
+    }
+
+    /// Waits 1, 2, 4 … up to 30 seconds.
+    ///
+    /// - Returns: false when the worker is to stop.
+    private func pause(_ attempt: Int) async -> Bool {
+        let seconds = min(30, 1 << min(attempt, 5))
+        for _ in 0..<(seconds * 4) {
+            if Task.isShuttingDownGracefully || Task.isCancelled { return false }
+            try? await Task.sleep(for: .milliseconds(250))
+        }
+        return true
+    }
+}

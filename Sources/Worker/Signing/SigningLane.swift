@@ -1,0 +1,55 @@
+import AdapterKit
+import Dispatch
+import JOSE
+import Pipeline
+
+/// Signs on a thread of its own, one request after the other: the signatures' time is never taken from the cooperative
+/// pool, where it would hold up everything else.
+actor SigningLane {
+    private let executor: QueueExecutor
+    private let keys: [SigningKeyReference: SigningKey]
+    /// What libcrypto set up for each key; it belongs to this lane's thread.
+    private var signers: [SigningKeyReference: Signer] = [:]
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(number: Int, keys: [SigningKeyReference: SigningKey]) {
+        executor = QueueExecutor(label: "remint.signing.\(number)")
+        self.keys = keys
+    }
+
+    /// The signatures of `requests`, in their order.
+    func sign(_ requests: ArraySlice<SigningRequest>) -> [Result<[UInt8], Rejection>] {
+        requests.map { request in
+            do throws(Rejection) { return .success(try sign(request)) } catch { return .failure(error) }
+        }
+    }
+
+    private func sign(_ request: SigningRequest) throws(Rejection) -> [UInt8] {
+        do throws(JOSEError) { return try signer(for: request.key).sign(request.input.bytes) } catch {
+            throw Rejection(error.code == .noMatchingKey ? .keyUnavailable : .mintFailed, error.message)
+        }
+    }
+
+    private func signer(for key: SigningKeyReference) throws(JOSEError) -> Signer {
+        if let signer = signers[key] { return signer }
+        guard let signingKey = keys[key] else {
+            throw JOSEError(.noMatchingKey, "the version \(key.version) of \(key.ring) does not sign any more")
+        }
+        let signer = try Signer(signingKey)
+        signers[key] = signer
+        return signer
+    }
+}
+
+/// Runs an actor on a dispatch queue.
+private final class QueueExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+
+    init(label: String) { queue = DispatchQueue(label: label, qos: .userInitiated) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}

@@ -1,0 +1,73 @@
+public import AdapterKit
+import JOSE
+public import Keyring
+public import WorkerConfiguration
+
+/// Everything that can be known about a configuration before the first connection: the file, the keys, and whether they
+/// fit together.
+public struct Preflight: Sendable {
+    /// The configuration, where it can be read.
+    public let configuration: Configuration?
+    /// The key rings that could be loaded, by name.
+    public let rings: [String: KeyRing]
+    /// What there is to say.
+    public let diagnostics: [Diagnostic]
+
+    /// Whether a worker may start.
+    public var isReady: Bool { configuration != nil && !diagnostics.contains { $0.severity == .error } }
+
+    /// Reads and checks `file`.
+    public init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
+        let (configuration, diagnostics) = ConfigurationReader(registry: registry, source: source).read(file)
+        self.configuration = configuration
+        guard let configuration else {
+            self.diagnostics = diagnostics
+            rings = [:]
+            return
+        }
+        let (rings, keyDiagnostics) = Self.load(configuration.keys)
+        self.rings = rings
+        self.diagnostics =
+            diagnostics + KafkaProperties.diagnostics(for: configuration) + keyDiagnostics
+            + configuration.apps.flatMap { app in rings[app.key].map { Self.check(app, $0) } ?? [] }
+    }
+
+    private static func load(_ keys: [Configuration.Key]) -> ([String: KeyRing], [Diagnostic]) {
+        var rings: [String: KeyRing] = [:]
+        var diagnostics: [Diagnostic] = []
+        for key in keys {
+            do throws(KeyRingError) { rings[key.name] = try KeyRingDirectory(path: key.path).load(name: key.name) } catch {
+                diagnostics.append(diagnostic(for: error, of: key))
+            }
+        }
+        return (rings, diagnostics)
+    }
+
+    /// An error inside the listing stands where it is; one about a file as a whole, where the file is named.
+    private static func diagnostic(for error: KeyRingError, of key: Configuration.Key) -> Diagnostic {
+        guard let line = error.line, let column = error.column else {
+            return Diagnostic(.error, at: key.place, "\(error.file) \(error.message)")
+        }
+        return Diagnostic(.error, at: Place(file: error.file, line: line, column: column), error.message)
+    }
+
+    /// Whether the ring's keys are of the kind the vendor takes.
+    private static func check(_ app: Configuration.App, _ ring: KeyRing) -> [Diagnostic] {
+        let adapter = app.adapter
+        return ring.versions.filter { $0.state.verifies }.flatMap { version -> [Diagnostic] in
+            var found: [Diagnostic] = []
+            func note(_ severity: Diagnostic.Severity, _ message: String) {
+                found.append(Diagnostic(severity, at: app.keyPlace, "the version \(version.id) of \(ring.name) \(message)"))
+            }
+            if version.algorithm != adapter.algorithm {
+                note(.error, "is for \(version.algorithm.rawValue), and \(adapter.vendor) takes \(adapter.algorithm.rawValue) alone")
+            } else if let expected = adapter.secretEncoding, let encoding = version.secretEncoding, encoding != expected {
+                note(.warning, "is written as \(encoding.rawValue), and \(adapter.vendor) shows its secrets as \(expected.rawValue)")
+            }
+            if version.signingKey?.isShorterThanDigest == true {
+                note(.warning, "is shorter than its digest, \(version.algorithm.digestBytes) bytes (RFC 7518, section 3.2)")
+            }
+            return found
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// Why a worker cannot run.
+public struct WorkerError: Error, Sendable, CustomStringConvertible {
+    /// One line: what is wrong and what would be right.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,72 @@
+import Yams
+
+/// Reads `kafka`: the brokers, the group, and librdkafka's own properties.
+struct KafkaReader {
+    let source: ConfigurationSource
+
+    func read(_ section: Section, into kafka: inout Configuration.Kafka) {
+        let servers = section.requiredText("bootstrap_servers")
+        if let servers { kafka.bootstrapServers = servers.text }
+        if let (text, _) = section.requiredTextIfPresent("group") { kafka.group = text }
+        if let insecure = section.bool("insecure") { kafka.isInsecure = insecure }
+        let properties = section.section("properties")
+        kafka.properties = properties.all.compactMap { key, name, value in
+            property(name, key, value, properties)
+        }
+        if let servers { requireEncryption(kafka, servers.node, section) }
+        section.finish()
+    }
+
+    private func property(_ name: String, _ key: Node, _ value: Node, _ section: Section) -> Configuration.Property? {
+        guard let text = value.scalar?.string else {
+            section.diagnostics.error(value, "\(section.path(name)) must be a text or a number")
+            return nil
+        }
+        if Self.ownProperties.contains(name) {
+            section.diagnostics.error(key, "\(name) is set by the worker itself; remove it")
+            return nil
+        }
+        if Self.isUnverified(name, text) {
+            section.diagnostics.error(key, "certificates and host names are always checked; give a private CA with ssl.ca.location")
+            return nil
+        }
+        let place = section.diagnostics.place(of: key)
+        guard name.hasSuffix("_file") else { return Configuration.Property(name: name, value: text, place: place) }
+        // A secret from a file: the property without the ending.
+        guard let contents = source.file(section.diagnostics.resolve(text)) else {
+            section.diagnostics.error(value, "the file of \(name) cannot be read")
+            return nil
+        }
+        let trimmed = contents.last?.isNewline == true ? String(contents.dropLast()) : contents
+        return Configuration.Property(name: String(name.dropLast(5)), value: trimmed, place: place)
+    }
+
+    /// What delivery guarantees hang on, and what has a key of its own.
+    private static let ownProperties: Set<String> = [
+        "bootstrap.servers", "metadata.broker.list", "group.id", "enable.auto.commit", "enable.auto.offset.store",
+        "isolation.level", "enable.idempotence", "transactional.id", "partition.assignment.strategy", "log.queue",
+    ]
+
+    private static func isUnverified(_ name: String, _ value: String) -> Bool {
+        switch name {
+        case "enable.ssl.certificate.verification": value.lowercased() != "true"
+        case "ssl.endpoint.identification.algorithm": value.lowercased() != "https"
+        default: false
+        }
+    }
+
+    /// Tokens travel here: plain text is for this machine, or for who says so in writing.
+    private func requireEncryption(_ kafka: Configuration.Kafka, _ node: Node, _ section: Section) {
+        let encrypted = kafka.properties.contains {
+            $0.name == "security.protocol" && ["ssl", "sasl_ssl"].contains($0.value.lowercased())
+        }
+        guard !kafka.isEmbedded, !encrypted, !kafka.isInsecure else { return }
+        let isLocal = kafka.bootstrapServers.split(separator: ",").allSatisfy { server in
+            let host = server.drop { $0 == " " }
+            return ["127.", "localhost:", "[::1]"].contains { host.hasPrefix($0) } || host == "localhost"
+        }
+        guard !isLocal else { return }
+        section.diagnostics.error(
+            node, "brokers beyond this machine need kafka.properties security.protocol: ssl or sasl_ssl; or write kafka.insecure: true")
+    }
+}
