@@ -21,6 +21,7 @@ let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func module(
@@ -79,8 +80,8 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry",
-                logging, lifecycle, argumentParser,
+                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry",
+                logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),
 

@@ -101,8 +101,14 @@ public struct Configuration: Sendable {
         /// How lines look.
         public var format = Format.json
 
+        /// Lines of `level` and above in `format`.
+        public init(level: String = "info", format: Format = .json) {
+            self.level = level
+            self.format = format
+        }
+
         /// swift-log's levels.
-        public static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+        public static let levels: [String] = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
     }
 
     /// The brokers.

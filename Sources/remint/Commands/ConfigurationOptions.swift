@@ -1,0 +1,38 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import Worker
+import WorkerConfiguration
+
+/// `--config`, and what every command does with it.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration.", valueName: "file"))
+    var config: String
+
+    /// Reads the configuration and the keys, and says on standard error what is wrong with them.
+    ///
+    /// - Throws: `ExitCode` 1 where a worker could not start with them.
+    func load() throws -> Preflight {
+        let preflight = Preflight(file: config, registry: .remint, source: .system)
+        for diagnostic in preflight.diagnostics { Terminal.error("\(diagnostic)") }
+        guard preflight.isReady else { throw ExitCode.failure }
+        return preflight
+    }
+
+    /// The configured app called `name`.
+    ///
+    /// - Throws: `ValidationError` that names the known ones.
+    func app(_ name: String, in configuration: Configuration) throws -> Configuration.App {
+        guard let app = configuration.apps.first(where: { $0.name == name }) else {
+            throw ValidationError("no app is called \(name) in \(config); known: \(configuration.apps.map(\.name).joined(separator: ", "))")
+        }
+        return app
+    }
+}
+
+extension ConfigurationSource {
+    /// This process's environment and files.
+    static let system = ConfigurationSource(
+        environment: { ProcessInfo.processInfo.environment[$0] },
+        file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+}

@@ -1,0 +1,81 @@
+import AdapterKit
+import ArgumentParser
+import JOSE
+import Logging
+import Pipeline
+import WorkerConfiguration
+
+/// `remint demo`: everything, once, on the embedded broker.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Shows the worker at work on an embedded broker, with generated keys.",
+        discussion: """
+            Sends a report of every vendor and SDK through the broker and the worker, and asks the vendor's verifier about each
+            token. Exit code 1 where anything is not as the recorded reports expect.
+            """)
+
+    @Flag(help: "Print the results as JSON, tokens included.") var json = false
+    @Option(help: ArgumentHelp("Leave the generated configuration, key rings, public keys and secrets here.", valueName: "folder"))
+    var dir: String?
+    @Option(help: "What the worker logs to standard error: trace, debug, info, notice, warning, error.") var logLevel = "warning"
+
+    func validate() throws {
+        guard Configuration.Log.levels.contains(logLevel) else {
+            throw ValidationError("--log-level is one of \(Configuration.Log.levels.joined(separator: ", "))")
+        }
+    }
+
+    func run() async throws {
+        let log = Configuration.Log(level: logLevel, format: .text)
+        let workspace = try DemoWorkspace(path: dir)
+        defer { workspace.remove() }
+        let results = try await Demo(workspace: workspace, logger: .remint(log)).run()
+        json ? printJSON(results) : printTable(results)
+        if let dir { Terminal.error("configuration, keys and public keys are in \(dir)") }
+        if results.contains(where: { $0.problem != nil }) { throw ExitCode.failure }
+    }
+
+    private func printTable(_ results: [DemoResult]) {
+        var table = TextTable("APP", "VENDOR", "SDK", "REPORTED", "OUTCOME", "ALG", "KEY ID", "EXPIRES", "VENDOR SAYS")
+        for result in results {
+            table.add(
+                result.event.app.name, result.event.app.registration.vendor, result.event.fixture.sdk,
+                result.event.fixture.reported, result.outcomeText, result.record?["algorithm"]?.string ?? "-",
+                result.record?["key_id"]?.string ?? "-",
+                result.record?["expires_at"]?.integer.map { UnixTime(seconds: $0).description } ?? "-",
+                result.problem ?? result.verdict?.text ?? "-")
+        }
+        for line in table.lines { Terminal.print(line) }
+        let minted = results.count { $0.outcome == .minted }
+        let accepted = results.count { $0.verdict == .accepted }
+        let skipped = results.count { $0.outcome.name == "skipped" }
+        Terminal.print("")
+        Terminal.print("\(results.count) reports: \(minted) tokens minted, \(accepted) accepted by the vendors' rules, \(skipped) skipped, \(results.count - minted - skipped) dead letters, \(results.count { $0.problem != nil }) not as expected")
+    }
+
+    private func printJSON(_ results: [DemoResult]) {
+        var json = JSONWriter(capacity: results.count * 1024)
+        json.beginArray()
+        for result in results {
+            json.beginObject()
+            json.member("app", result.event.app.name)
+            json.member("vendor", result.event.app.registration.name)
+            json.member("sdk", result.event.fixture.sdk)
+            json.member("fixture", result.event.fixture.name)
+            json.member("form", result.event.form.rawValue)
+            json.member("reported", result.event.fixture.reported)
+            json.member("outcome", result.outcome.name)
+            if case .deadLettered(let code) = result.outcome { json.member("code", code.rawValue) }
+            for name in ["algorithm", "key_id", "expires_at", "subject", "token"] {
+                guard let value = result.record?[name] else { continue }
+                json.name(name)
+                json.raw(value.json)
+            }
+            if let verdict = result.verdict { json.member("verdict", verdict.text) }
+            if let problem = result.problem { json.member("problem", problem) }
+            json.endObject()
+        }
+        json.endArray()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+}

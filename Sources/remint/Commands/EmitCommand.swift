@@ -1,0 +1,114 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+import Kafka
+import Logging
+import Worker
+import WorkerConfiguration
+
+/// `remint emit`: puts an event on the topic.
+struct EmitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "emit", abstract: "Puts an event on the topic.",
+        discussion: """
+            --user asks for a new token as a batch job does; where the vendor names users by several ids, write them as a JSON
+            object. --report sends an SDK's report, from a file or, with -, from standard input.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "The app.") var app: String
+    @Option(help: "The user to reissue for: an id, or a JSON object of ids.") var user: String?
+    @Option(help: ArgumentHelp("The report.", valueName: "file|-")) var report: String?
+    @Option(help: "The device the report is from.") var device: String?
+    @Flag(help: "Use the bulk lane.") var bulk = false
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Flag(help: "Print what was sent as JSON.") var json = false
+
+    func validate() throws {
+        guard (user == nil) != (report == nil) else { throw ValidationError("give either --user or --report") }
+    }
+
+    func run() async throws {
+        let preflight = try options.load()
+        guard let configuration = preflight.configuration else { throw ExitCode.failure }
+        let app = try options.app(app, in: configuration)
+        guard brokers != nil || !configuration.kafka.isEmbedded else {
+            throw ValidationError("the embedded broker lives in another process; name its address, which that process logs, with --brokers")
+        }
+        var random = SystemRandomNumberGenerator()
+        let id = RandomUUID.make(using: &random)
+        let topic = bulk ? configuration.topics.invalidationsBulk : configuration.topics.invalidations
+        let record = ProducerRecord(topic: topic, key: key(app), value: try event(id: id))
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers ?? configuration.kafka.bootstrapServers)
+        try await send(record, properties.producer, Logger.remint(configuration.log))
+        if json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("id", id)
+            writer.member("app", app.name)
+            writer.member("topic", topic)
+            writer.endObject()
+            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+        } else {
+            Terminal.print("sent \(id) to \(topic)")
+        }
+    }
+
+    /// `app/subject` where the subject is known, so that one user's events stay in one partition.
+    private func key(_ app: Configuration.App) -> [UInt8]? {
+        guard let user, let value = try? userValue(user), let root = try? JSONDocument(parsing: value).root else { return nil }
+        return try? app.adapter.subject(reissuing: root).key(app: app.name)
+    }
+
+    private func userValue(_ user: String) throws -> [UInt8] {
+        guard user.hasPrefix("{") else {
+            var json = JSONWriter()
+            json.string(user)
+            return json.bytes
+        }
+        let bytes = Array(user.utf8)
+        do { _ = try JSONDocument(parsing: bytes) } catch { throw ValidationError("--user: \(error)") }
+        return bytes
+    }
+
+    private func event(id: String) throws -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("app", app)
+        json.name("report")
+        if let user {
+            json.beginObject()
+            json.name("reissue")
+            json.beginObject()
+            json.name("user")
+            json.raw(try userValue(user))
+            json.endObject()
+            json.endObject()
+        } else if let report {
+            json.raw(try readReport(report))
+        }
+        json.member("id", id)
+        json.member("observed_at", UnixTime.system().description)
+        if let device { json.member("device", device) }
+        json.endObject()
+        return json.bytes
+    }
+
+    private func readReport(_ path: String) throws -> [UInt8] {
+        let data = path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
+        guard let data else { throw ValidationError("the report \(path) cannot be read") }
+        do { _ = try JSONDocument(parsing: Array(data)) } catch { throw ValidationError("the report \(path): \(error)") }
+        return Array(data)
+    }
+
+    private func send(_ record: ProducerRecord, _ properties: ClientProperties, _ logger: Logger) async throws {
+        let producer = try KafkaProducer(properties, logger: logger)
+        let error = await producer.deliver([record]).first ?? nil
+        await producer.close(within: .seconds(5))
+        if let error {
+            Terminal.error("the event was not sent: \(error)")
+            throw ExitCode(75)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+import Keyring
+import Worker
+import WorkerConfiguration
+
+/// `remint inspect`: what a token says, and what the vendor would say of it.
+struct InspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect", abstract: "Decodes a token and tells what the vendor would say of it.",
+        discussion: """
+            The token is verified with the app's key ring, for the user it names or the one given. A replacement token's record,
+            as it stands on the mailbox topic, is taken as well. Exit code 1 where the vendor would refuse the token. The
+            signature is never printed.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "The app.") var app: String
+    @Option(help: "The user who presents the token: an id, or a JSON object of ids. Default: the one it names.") var user: String?
+    @Option(help: "The nonce of the challenge the token answers. Default: the one it names.") var challenge: String?
+    @Flag(help: "Print the result as JSON.") var json = false
+    @Argument(help: ArgumentHelp("The token; - for standard input.", valueName: "token|-")) var token = "-"
+
+    func run() throws {
+        let preflight = try options.load()
+        guard let configuration = preflight.configuration else { throw ExitCode.failure }
+        let app = try options.app(app, in: configuration)
+        let token = try compactToken()
+        let inspection = TokenInspection(token)
+        let subject = try expected(app, inspection)
+        let keys = preflight.rings[app.key]?.verificationKeys ?? []
+        let verdict = subject.map { app.adapter.verify(token, against: keys, expecting: $0, at: UnixTime.system()) }
+            ?? .refused(code: "-", name: "the token names no subject of this vendor's")
+        json ? printJSON(inspection, verdict, app) : printText(inspection, verdict, app)
+        if !verdict.isAccepted { throw ExitCode.failure }
+    }
+
+    /// The token itself, or the `token` member of a replacement token's record.
+    private func compactToken() throws -> [UInt8] {
+        let input = token == "-" ? Array(FileHandle.standardInput.readDataToEndOfFile()) : Array(token.utf8)
+        let trimmed = input.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()
+        guard trimmed.first == UInt8(ascii: "{") else { return Array(trimmed) }
+        guard let root = try? JSONDocument(parsing: Array(trimmed)).root, let token = root["token"]?.string else {
+            throw ValidationError("the input is JSON without a \"token\"; give a compact token or a replacement token's record")
+        }
+        return Array(token.utf8)
+    }
+
+    private func expected(_ app: Configuration.App, _ inspection: TokenInspection) throws -> Subject? {
+        let named = inspection.claims.flatMap { app.adapter.subject(named: $0) }
+        guard let user else {
+            guard let challenge, let id = named?.user else { return named }
+            return Subject(user: id, challenge: challenge)
+        }
+        if user.hasPrefix("{") {
+            guard let ids = try? JSONDocument(parsing: Array(user.utf8)).root else { throw ValidationError("--user is not JSON") }
+            return try? app.adapter.subject(reissuing: ids)
+        }
+        return Subject(user: user, challenge: challenge ?? named?.challenge)
+    }
+
+    private func printText(_ inspection: TokenInspection, _ verdict: VendorVerdict, _ app: Configuration.App) {
+        Terminal.print("header   \(inspection.header.map { text($0) } ?? "not a JSON object")")
+        Terminal.print("claims   \(inspection.claims.map { text($0) } ?? "not a JSON object")")
+        for (name, label) in [("iat", "issued"), ("exp", "expires")] {
+            if let seconds = inspection.time(name) { Terminal.print("\(label)\(label.count == 6 ? " " : "")  \(UnixTime(seconds: seconds))") }
+        }
+        Terminal.print("\(app.adapter.vendor) says: \(verdict.text)")
+    }
+
+    private func printJSON(_ inspection: TokenInspection, _ verdict: VendorVerdict, _ app: Configuration.App) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("app", app.name)
+        json.member("vendor", app.adapter.name)
+        json.name("header")
+        if let header = inspection.header { json.raw(header.json) } else { json.null() }
+        json.name("claims")
+        if let claims = inspection.claims { json.raw(claims.json) } else { json.null() }
+        json.name("accepted")
+        json.bool(verdict.isAccepted)
+        json.member("verdict", verdict.text)
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+
+    private func text(_ value: JSONValue) -> String { String(decoding: value.json, as: UTF8.self) }
+}
+
+extension VendorVerdict {
+    /// The verdict for a person: `accepted`, or the vendor's code and name.
+    var text: String {
+        switch self {
+        case .accepted: "accepted"
+        case .refused(let code, let name): "\(code) \(name)"
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import Logging
+import ServiceLifecycle
+import UnixSignals
+import Worker
+import WorkerConfiguration
+
+/// `remint run`: the worker.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Runs the worker until SIGTERM or SIGINT.",
+        discussion: """
+            A wrong configuration ends the start with exit code 1 before any connection is made. On SIGTERM or SIGINT the
+            batch in hand is finished, committed, and the group is left, within worker.shutdown_deadline.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run() async throws {
+        let preflight = try options.load()
+        guard let configuration = preflight.configuration else { throw ExitCode.failure }
+        let logger = Logger.remint(configuration.log)
+        let worker = try WorkerService(
+            preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system)
+        let deadline = ShutdownDeadline(limit: configuration.worker.shutdownDeadline, logger: logger)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup), .init(service: deadline)],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        do {
+            try await group.run()
+        } catch {
+            logger.critical("the worker cannot go on", metadata: ["error": "\(error)"])
+            throw ExitCode(75)
+        }
+    }
+}
+
+/// Ends the process when a stop takes longer than it may: the library's own goodbye can wait for a broker for ever.
+/// Nothing is lost; the events in hand were not committed.
+private struct ShutdownDeadline: Service {
+    let limit: Duration
+    let logger: Logger
+
+    func run() async throws {
+        try await gracefulShutdown()
+        try await Task.sleep(for: limit)
+        logger.error("the worker did not stop within worker.shutdown_deadline; ending the process")
+        exit(75)
+    }
+}
+
+extension UnixTime {
+    /// The system's clock.
+    @Sendable static func system() -> UnixTime {
+        UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1_000_000))
+    }
+}

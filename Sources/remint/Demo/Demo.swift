@@ -1,0 +1,127 @@
+import AdapterKit
+import Foundation
+import JOSE
+import Kafka
+import Keyring
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// Every recorded report of every vendor through a real broker and a real worker, and each token to the vendor's verdict.
+struct Demo {
+    let workspace: DemoWorkspace
+    let logger: Logger
+
+    /// - Throws: `DemoError`, `KafkaError` and what a worker throws.
+    func run() async throws -> [DemoResult] {
+        let preflight = Preflight(file: workspace.configurationFile.path, registry: .remint, source: .system)
+        guard let configuration = preflight.configuration, preflight.isReady else {
+            throw DemoError(preflight.diagnostics.map(\.description).joined(separator: "\n"))
+        }
+        let ledger = DemoLedger()
+        let worker = try WorkerService(
+            preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
+            observe: ledger.settled, isReady: { ledger.started(.success($0)) })
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do { try await worker.run() } catch {
+                    ledger.started(.failure(error))
+                    throw error
+                }
+            }
+            let events = DemoEvent.all(workspace.apps, at: UnixTime.system())
+            let outputs = try await exchange(events, configuration, try await ledger.address(), ledger)
+            group.cancelAll()
+            try await group.waitForAll()
+            return events.map { result(of: $0, ledger.settlements, outputs, preflight) }
+        }
+    }
+
+    /// Sends the events and reads everything the worker publishes for them.
+    private func exchange(
+        _ events: [DemoEvent], _ configuration: Configuration, _ address: String, _ ledger: DemoLedger
+    ) async throws -> DemoOutputs {
+        let properties = KafkaProperties(configuration, bootstrapServers: address)
+        let producer = try KafkaProducer(properties.producer, logger: logger)
+        let consumer = try KafkaConsumer(
+            properties.consumer.merging(["group.id": "remint-demo-reader"]), topics: configuration.topics.outputs, logger: logger)
+        let now = UnixTime.system()
+        let errors = await producer.deliver(events.map { $0.record(topic: configuration.topics.invalidations, at: now) })
+        if let error = errors.compactMap({ $0 }).first { throw error }
+        var outputs = DemoOutputs(topics: configuration.topics)
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !isComplete(outputs, ledger.settlements, events.count) {
+            guard .now < deadline else { throw DemoError("not every event came to its end within a minute") }
+            for event in await consumer.events(limit: 500, within: .milliseconds(50)) {
+                switch event {
+                case .record(let record): outputs.add(record)
+                case .rebalance(let rebalance): try await consumer.answer(rebalance)
+                case .error(let error): if error.isFatal { throw error }
+                }
+            }
+        }
+        await consumer.close(within: .seconds(5))
+        await producer.close(within: .seconds(5))
+        return outputs
+    }
+
+    private func isComplete(_ outputs: DemoOutputs, _ settlements: [Settlement], _ expected: Int) -> Bool {
+        let published = settlements.count { $0.output != nil }
+        return settlements.count >= expected && outputs.count >= published
+    }
+
+    // MARK: Results
+
+    private func result(
+        of event: DemoEvent, _ settlements: [Settlement], _ outputs: DemoOutputs, _ preflight: Preflight
+    ) -> DemoResult {
+        // A record that could not be decoded has no id; it is known by its bytes.
+        let matching = settlements.first { settlement in
+            if let id = settlement.eventID { return id == event.id }
+            return outputs.deadLetter(at: settlement.origin) == event.report
+        }
+        guard let settlement = matching else {
+            return DemoResult(event: event, outcome: .skipped(""), record: nil, verdict: nil, problem: "no outcome")
+        }
+        let record = outputs.token(event.id)
+        let answer = record.flatMap { verdict(on: $0, event, preflight) }
+        return DemoResult(
+            event: event, outcome: settlement.outcome, record: record, verdict: answer,
+            problem: problem(event, settlement, answer))
+    }
+
+    /// The token goes to the adapter's verifier with the keys of the ring, as the vendor would hold them.
+    private func verdict(on record: JSONValue, _ event: DemoEvent, _ preflight: Preflight) -> VendorVerdict? {
+        guard let app = preflight.configuration?.apps.first(where: { $0.name == event.app.name }),
+            let ring = preflight.rings[app.key], let token = record["token"]?.string
+        else { return nil }
+        let bytes = Array(token.utf8)
+        guard let claims = TokenInspection(bytes).claims, let subject = app.adapter.subject(named: claims) else { return nil }
+        return app.adapter.verify(bytes, against: ring.verificationKeys, expecting: subject, at: UnixTime.system())
+    }
+
+    private func problem(_ event: DemoEvent, _ settlement: Settlement, _ verdict: VendorVerdict?) -> String? {
+        let expected = event.fixture.expectation.outcomeName
+        let found: String
+        switch settlement.outcome {
+        case .deadLettered(let code): found = code.rawValue
+        case .minted, .skipped: found = settlement.outcome.name
+        }
+        if found != expected { return "expected \(expected)" }
+        if settlement.outcome == .minted, verdict != .accepted { return "the vendor refuses the token" }
+        return nil
+    }
+}
+
+extension ReportFixture.Expectation {
+    /// The outcome a worker must come to: a name, or a dead letter's code.
+    fileprivate var outcomeName: String {
+        switch self {
+        case .rejected(let code): code.rawValue
+        case .failure("not_for_us", _, _, _): Outcome.skipped("").name
+        case .failure("not_fixable", _, _, _): ErrorCode.notFixableByToken.rawValue
+        case .failure: Outcome.minted.name
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import AdapterKit
+import AdapterTestKit
+import JOSE
+import Kafka
+
+/// A recorded report as a record on the topic, in one of the four event forms.
+struct DemoEvent {
+    enum Form: String, CaseIterable {
+        case envelope, structured, binary, raw
+    }
+
+    let id: String
+    let app: DemoWorkspace.App
+    let fixture: ReportFixture
+    let form: Form
+    let report: [UInt8]
+
+    /// Events for every recorded report of every app. The forms take turns; a report that is not JSON can only be sent raw.
+    static func all(_ apps: [DemoWorkspace.App], at now: UnixTime) -> [DemoEvent] {
+        let recorded = apps.flatMap { app in
+            app.fixtures.reports.filter { $0.app == app.example.name }.map { (app, $0) }
+        }
+        return recorded.enumerated().map { index, recorded in
+            let (app, fixture) = recorded
+            let report = fixture.report(at: now)
+            let isJSON = (try? JSONDocument(parsing: report)) != nil
+            return DemoEvent(
+                id: "\(app.name)/\(fixture.name)", app: app, fixture: fixture,
+                form: isJSON ? Form.allCases[index % Form.allCases.count] : .raw, report: report)
+        }
+    }
+
+    func record(topic: String, at now: UnixTime) -> ProducerRecord {
+        let time = now.description
+        switch form {
+        case .envelope:
+            return ProducerRecord(topic: topic, key: nil, value: object { json in
+                json.member("app", app.name)
+                json.name("report")
+                json.raw(report)
+                json.member("id", id)
+                json.member("observed_at", time)
+            })
+        case .structured:
+            let value = object { json in
+                json.member("specversion", "1.0")
+                json.member("id", id)
+                json.member("source", "/demo")
+                json.member("type", "sdk.auth.failed")
+                json.member("time", time)
+                json.member("app", app.name)
+                json.name("data")
+                json.raw(report)
+            }
+            return ProducerRecord(topic: topic, key: nil, value: value, headers: [header("content-type", "application/cloudevents+json; charset=utf-8")])
+        case .binary:
+            return ProducerRecord(topic: topic, key: nil, value: report, headers: [
+                header("ce_specversion", "1.0"), header("ce_id", id), header("ce_source", "/demo"),
+                header("ce_type", "sdk.auth.failed"), header("ce_time", time), header("ce_app", app.name),
+            ])
+        case .raw:
+            return ProducerRecord(topic: topic, key: nil, value: report, headers: [
+                header("remint-app", app.name), header("remint-id", id), header("remint-observed-at", time),
+            ])
+        }
+    }
+
+    private func header(_ name: String, _ text: String) -> RecordHeader { RecordHeader(name, Array(text.utf8)) }
+
+    private func object(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        body(&json)
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -1,0 +1,59 @@
+import AdapterKit
+import JOSE
+import Pipeline
+import Synchronization
+
+/// What the worker said of each event, and what stood on the topics, put together by event id and by origin.
+final class DemoLedger: Sendable {
+    private struct State {
+        var settlements: [Settlement] = []
+        var address: CheckedContinuation<String, any Error>?
+        var early: Result<String, any Error>?
+    }
+
+    private let state = Mutex(State())
+
+    /// The worker settled a batch.
+    @Sendable func settled(_ settlements: [Settlement]) { state.withLock { $0.settlements += settlements } }
+
+    var settlements: [Settlement] { state.withLock { $0.settlements } }
+
+    /// The worker consumes, from brokers at `address`, or will never.
+    func started(_ address: Result<String, any Error>) {
+        let waiter = state.withLock { state in
+            defer { state.address = nil }
+            if state.address == nil, state.early == nil { state.early = address }
+            return state.address
+        }
+        waiter?.resume(with: address)
+    }
+
+    /// The brokers' address, once the worker consumes.
+    func address() async throws -> String {
+        try await withCheckedThrowingContinuation { waiter in
+            let early = state.withLock { state in
+                if state.early == nil { state.address = waiter }
+                return state.early
+            }
+            if let early { waiter.resume(with: early) }
+        }
+    }
+}
+
+/// One line of the demonstration.
+struct DemoResult {
+    let event: DemoEvent
+    let outcome: Outcome
+    /// The record on the mailbox, where there is one.
+    let record: JSONValue?
+    let verdict: VendorVerdict?
+    /// What is not as it should be; nil where all is well.
+    let problem: String?
+
+    var outcomeText: String {
+        switch outcome {
+        case .minted, .skipped: outcome.name
+        case .deadLettered(let code): "\(outcome.name) \(code.rawValue)"
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import AdapterKit
+import AdapterTestKit
+import Foundation
+import JOSE
+import Keyring
+
+/// A folder with everything a worker needs, generated: `remint.yaml`, a key ring per app, and the public keys for whoever
+/// wants to verify the tokens with another library.
+struct DemoWorkspace {
+    /// One example app of one adapter.
+    struct App {
+        let name: String
+        let registration: AdapterRegistry.Registration
+        let fixtures: AdapterFixtures
+        let example: AdapterFixtures.App
+    }
+
+    let folder: URL
+    let apps: [App]
+    private let isTemporary: Bool
+
+    /// Generates the folder.
+    ///
+    /// - Parameter path: where; nil for a temporary one that `remove` takes away.
+    init(path: String?) throws {
+        isTemporary = path == nil
+        folder = path.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory.appending(path: "remint-demo-\(UUID().uuidString)")
+        apps = try AdapterRegistry.remint.registrations.flatMap { registration in
+            let fixtures = try AdapterFixtures(directory: try DemoFixtures.folder(of: registration))
+            return fixtures.apps.map { example in
+                App(name: "\(registration.name)-\(example.name)", registration: registration, fixtures: fixtures, example: example)
+            }
+        }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var published: [VerificationKey] = []
+        for app in apps { published.append(try generateKey(for: app)) }
+        try Data(JWK.setJSON(of: published)).write(to: folder.appending(path: "public/jwks.json"))
+        try Data(yaml.utf8).write(to: configurationFile)
+    }
+
+    var configurationFile: URL { folder.appending(path: "remint.yaml") }
+
+    /// Takes a temporary folder away.
+    func remove() {
+        if isTemporary { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    /// A new key for `app`, in the form its vendor hands out, and its public half where there is one.
+    private func generateKey(for app: App) throws -> VerificationKey {
+        let adapter = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
+        let id = "\(app.name)-2026-11"
+        let ring = folder.appending(path: "keys/\(app.name)")
+        for path in [ring, folder.appending(path: "public")] {
+            try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        let key = try newKey(adapter, id: id)
+        try KeyRingDirectory(path: ring.path).create(key, id: id, secretEncoding: adapter.secretEncoding, at: UnixTime.system())
+        if let pem = try key.verificationKey.publicKeyPEM() {
+            try Data(pem.utf8).write(to: folder.appending(path: "public/\(app.name).pem"))
+        }
+        return key.verificationKey
+    }
+
+    private func newKey(_ adapter: any Adapter, id: String) throws -> SigningKey {
+        guard adapter.secretEncoding == .utf8 else { return try SigningKey.generate(adapter.algorithm, keyID: id) }
+        // A vendor whose secrets are text makes them of letters and digits.
+        let text = SecretEncoding.base64url.encode(try SecretBytes.random(count: adapter.algorithm.digestBytes))
+        return try SigningKey(secret: text, algorithm: adapter.algorithm, keyID: id)
+    }
+
+    private var yaml: String {
+        var text = "kafka:\n  bootstrap_servers: embedded\nlog:\n  level: warning\n  format: text\nkeys:\n"
+        for app in apps { text += "  \(app.name): { path: keys/\(app.name) }\n" }
+        text += "apps:\n"
+        for app in apps {
+            text += "  \(app.name):\n    adapter: \(app.registration.name)\n    key: \(app.name)\n"
+            text += "    settings: \(String(decoding: app.example.settings, as: UTF8.self))\n"
+        }
+        return text
+    }
+}
+
+/// The adapters' recorded reports, which the build places beside the program.
+enum DemoFixtures {
+    static func folder(of registration: AdapterRegistry.Registration) throws -> URL {
+        let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
+        let bundle = "remint_\(registration.vendor)Adapter.resources"
+        let candidates = [program, Bundle.main.bundleURL].compactMap { $0?.appending(path: "\(bundle)/Fixtures") }
+        guard let found = candidates.first(where: { FileManager.default.fileExists(atPath: $0.path) }) else {
+            throw DemoError("the recorded reports are not there: \(bundle) belongs beside the program")
+        }
+        return found
+    }
+}
+
+/// Why the demonstration did not come off.
+struct DemoError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension JSONDecoder {
+    /// The adapter of `registration` with `settings`.
+    static func adapter(_ registration: AdapterRegistry.Registration, settings: [UInt8]) throws -> any Adapter {
+        let decoder = JSONDecoder()
+        decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)
+        return try decoder.decode(ConfiguredAdapter.self, from: Data(settings)).adapter
+    }
+}

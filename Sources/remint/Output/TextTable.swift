@@ -1,0 +1,26 @@
+/// Columns for a terminal: each as wide as its widest cell.
+struct TextTable {
+    let header: [String]
+    private(set) var rows: [[String]] = []
+
+    init(_ header: String...) { self.header = header }
+
+    mutating func add(_ cells: String...) { rows.append(cells) }
+
+    var lines: [String] {
+        let widths = header.indices.map { column in
+            ([header] + rows).map { $0[column].count }.max() ?? 0
+        }
+        func line(_ cells: [String]) -> String {
+            zip(cells, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
+                .joined(separator: "  ").trimmingEnd()
+        }
+        return [line(header), line(widths.map { String(repeating: "-", count: $0) })] + rows.map(line)
+    }
+}
+
+extension String {
+    fileprivate func trimmingEnd() -> String {
+        String(reversed().drop { $0 == " " }.reversed())
+    }
+}
