@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
 ]
 
 /// The modules that talk to C also say `unsafe` wherever they rely on it.
-let borderSettings = settings
+let borderSettings = settings + [.strictMemorySafety()]
 
 /// The vendors. A folder under `adapters/` is one line here and one in `Sources/remint/Registry.swift`;
 /// a test compares this list with the folders.
@@ -76,11 +76,15 @@ let package = Package(
         module("Telemetry", [logging]),
         module(
             "Worker",
-            ["Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging, lifecycle]),
+            [
+                "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging,
+                lifecycle,
+            ]),
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry",
+                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
+                "Telemetry",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),
@@ -92,7 +96,12 @@ let package = Package(
         tests("KafkaTests", ["Kafka", logging]),
         tests("WorkerConfigurationTests", ["WorkerConfiguration", "AdapterKit"]),
         tests("TelemetryTests", ["Telemetry", logging]),
-        tests("WorkerTests", ["Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter", "DotdigitalAdapter", logging]),
+        tests(
+            "WorkerTests",
+            [
+                "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter",
+                "DotdigitalAdapter", logging,
+            ]),
         tests("ScenarioTests", ["Kafka", logging]),
     ] + adapterTargets
 )

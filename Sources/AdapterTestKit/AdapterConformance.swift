@@ -66,7 +66,8 @@ public struct AdapterConformance: Sendable {
         reports.flatMap { fixture -> [String] in
             let bytes = fixture.report(at: now)
             guard let root = try? JSONDocument(parsing: bytes).root else {
-                return fixture.expectation == .rejected(.malformedEvent) ? [] : ["\(fixture.name): the report is not JSON"]
+                return fixture.expectation == .rejected(.malformedEvent)
+                    ? [] : ["\(fixture.name): the report is not JSON"]
             }
             let reading = read(root, adapter)
             var violations: [String] = []
@@ -110,7 +111,9 @@ public struct AdapterConformance: Sendable {
     }
 
     /// What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption of it passes.
-    private func tokens(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture]) throws -> [String] {
+    private func tokens(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture]) throws
+        -> [String]
+    {
         var violations: [String] = []
         var subjects: [Subject] = []
         for fixture in reports {
@@ -161,14 +164,17 @@ public struct AdapterConformance: Sendable {
         let good = try maker.token(contents)
         if verdict(good) != .accepted { violations.append("its own token is refused: \(verdict(good))") }
         if verdict(good, stranger(subject)).isAccepted { violations.append("another user's token is accepted") }
-        if !recipe.lifetime.allowed.contains(recipe.lifetime.standard) { violations.append("the standard lifetime is not allowed") }
+        if !recipe.lifetime.allowed.contains(recipe.lifetime.standard) {
+            violations.append("the standard lifetime is not allowed")
+        }
         for corruption in try TokenCorruption.all(of: maker, contents) {
             violations += check(corruption, app, verdict(corruption.token))
         }
         return violations
     }
 
-    private func check(_ corruption: TokenCorruption, _ app: AdapterFixtures.App, _ verdict: VendorVerdict) -> [String] {
+    private func check(_ corruption: TokenCorruption, _ app: AdapterFixtures.App, _ verdict: VendorVerdict) -> [String]
+    {
         let found: String
         switch verdict {
         case .accepted: found = "accepted"

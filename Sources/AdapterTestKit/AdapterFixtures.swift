@@ -37,11 +37,15 @@ public struct AdapterFixtures: Sendable {
         reports = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "json" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
-            .map { try ReportFixture(name: $0.deletingPathExtension().lastPathComponent, parsing: Array(Data(contentsOf: $0))) }
+            .map {
+                try ReportFixture(
+                    name: $0.deletingPathExtension().lastPathComponent, parsing: Array(Data(contentsOf: $0)))
+            }
         let verdicts = directory.appending(path: "verdicts.json")
         self.verdicts =
             FileManager.default.fileExists(atPath: verdicts.path)
-            ? Dictionary(uniqueKeysWithValues: try Self.json(verdicts).members.map { ($0.name, $0.value.string ?? "") }) : [:]
+            ? Dictionary(uniqueKeysWithValues: try Self.json(verdicts).members.map { ($0.name, $0.value.string ?? "") })
+            : [:]
     }
 
     /// The vendor's verdict on a corruption: what stands for `app/corruption`, for the corruption, or for `*`.

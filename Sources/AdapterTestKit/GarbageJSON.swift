@@ -22,7 +22,8 @@ enum GarbageJSON {
         "sdkAuthenticationError", "domain", "status", "sub", "reissue", "user", "",
     ]
     private static let texts = [
-        "", "null", "22", "-1", "99999999999999999999", "{}", "{", "{code=22}", "{code=,userId=}", "{=}", "a.b.c", "\u{0}",
+        "", "null", "22", "-1", "99999999999999999999", "{}", "{", "{code=22}", "{code=,userId=}", "{=}", "a.b.c",
+        "\u{0}",
         "\u{1F511}", "TOKEN_EXPIRED", "jsonWebToken", "2026-02-30T00:00:00Z", "9999-12-31T23:59:59.999999999+23:59",
     ]
 
@@ -37,7 +38,9 @@ enum GarbageJSON {
         case 2: return ["1e400", "-0.0", "0.1", "22", "0"].randomElement(using: &random) ?? "0"
         case 3, 4, 5: return quoted(texts.randomElement(using: &random) ?? "")
         case 6:
-            let elements = (0..<Int.random(in: 0..<4, using: &random)).map { _ in text(depth: depth - 1, random: &random) }
+            let elements = (0..<Int.random(in: 0..<4, using: &random)).map { _ in
+                text(depth: depth - 1, random: &random)
+            }
             return "[\(elements.joined(separator: ","))]"
         default:
             let chosen = names.shuffled(using: &random).prefix(Int.random(in: 0..<6, using: &random))

@@ -28,19 +28,30 @@ struct TokenCorruption {
             TokenCorruption(name: "unknown_key", token: try maker.withNewKey().token(contents)),
             TokenCorruption(name: "flipped_signature", token: flippingSignature(of: good)),
             TokenCorruption(name: "expired", token: try maker.token(expired)),
-            TokenCorruption(name: "expiry_as_text", token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))),
+            TokenCorruption(
+                name: "expiry_as_text",
+                token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))),
         ]
         if maker.recipe.needsKeyID {
-            all.append(TokenCorruption(name: "no_key_id", token: try maker.token(header: without("kid", header), claims: claims)))
             all.append(
-                TokenCorruption(name: "other_key_id", token: try maker.token(header: replacing("kid", "\"other\"", header), claims: claims)))
+                TokenCorruption(
+                    name: "no_key_id", token: try maker.token(header: without("kid", header), claims: claims)))
+            all.append(
+                TokenCorruption(
+                    name: "other_key_id",
+                    token: try maker.token(header: replacing("kid", "\"other\"", header), claims: claims)))
         }
         for claim in maker.recipe.claims where claims.contains("\"\(claim.name)\":") {
-            all.append(TokenCorruption(name: "no_\(claim.name)", token: try maker.token(header: header, claims: without(claim.name, claims))))
+            all.append(
+                TokenCorruption(
+                    name: "no_\(claim.name)",
+                    token: try maker.token(header: header, claims: without(claim.name, claims))))
             // A claim of another type than the vendor's is never the right one.
             if claim.name != "exp" {
                 all.append(
-                    TokenCorruption(name: "wrong_\(claim.name)", token: try maker.token(header: header, claims: replacing(claim.name, "[]", claims))))
+                    TokenCorruption(
+                        name: "wrong_\(claim.name)",
+                        token: try maker.token(header: header, claims: replacing(claim.name, "[]", claims))))
             }
         }
         return all

@@ -20,10 +20,13 @@ public struct TokenMaker: Sendable {
         var random = SystemRandomNumberGenerator()
         var claims = JSONWriter()
         try recipe.writeClaims(of: contents, to: &claims, random: &random)
-        return try sign(SigningInput(encodedHeader: recipe.encodedHeader(keyID: key.keyID), payload: claims.bytes), with: key)
+        return try sign(
+            SigningInput(encodedHeader: recipe.encodedHeader(keyID: key.keyID), payload: claims.bytes), with: key)
     }
 
-    func token(header: String, claims: String) throws -> [UInt8] { try token(header: header, claims: claims, signedWith: key) }
+    func token(header: String, claims: String) throws -> [UInt8] {
+        try token(header: header, claims: claims, signedWith: key)
+    }
 
     /// The token of a key the vendor does not hold, under the id of one it does.
     func withNewKey() throws -> TokenMaker {

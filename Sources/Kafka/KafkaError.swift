@@ -52,7 +52,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
 
         public var description: String {
-            String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue)))
+            unsafe String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue)))
         }
     }
 
@@ -84,17 +84,18 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The error of a call that answers with a code alone; nil for success.
     init?(_ error: rd_kafka_resp_err_t, in operation: String) {
         guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        self.init(Code(error), "\(operation): \(String(cString: rd_kafka_err2str(error)))")
+        self.init(Code(error), unsafe "\(operation): \(String(cString: rd_kafka_err2str(error)))")
     }
 
     /// The error of a call that answers with an object, which is copied out and destroyed here; nil for success.
     init?(taking error: OpaquePointer?, in operation: String) {
-        guard let error else { return nil }
-        defer { rd_kafka_error_destroy(error) }
-        self.init(
-            Code(rd_kafka_error_code(error)), "\(operation): \(String(cString: rd_kafka_error_string(error)))",
-            isRetriable: rd_kafka_error_is_retriable(error) == 1, isFatal: rd_kafka_error_is_fatal(error) == 1,
-            requiresAbort: rd_kafka_error_txn_requires_abort(error) == 1)
+        guard let error = unsafe error else { return nil }
+        defer { unsafe rd_kafka_error_destroy(error) }
+        unsafe self.init(
+            Code(rd_kafka_error_code(error)), unsafe "\(operation): \(String(cString: rd_kafka_error_string(error)))",
+            isRetriable: unsafe rd_kafka_error_is_retriable(error) == 1,
+            isFatal: unsafe rd_kafka_error_is_fatal(error) == 1,
+            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) == 1)
     }
 
     public var description: String { "\(message) (\(code))" }

@@ -10,7 +10,9 @@ public struct JSONLogHandler: LogHandler {
     private let write: @Sendable (String) -> Void
 
     /// A handler for the logger `label` that hands finished lines to `write`.
-    public init(label: String, level: Logger.Level, write: @escaping @Sendable (String) -> Void = JSONLogHandler.standardError) {
+    public init(
+        label: String, level: Logger.Level, write: @escaping @Sendable (String) -> Void = JSONLogHandler.standardError
+    ) {
         self.label = label
         logLevel = level
         self.write = write
@@ -47,7 +49,8 @@ public struct JSONLogHandler: LogHandler {
             case "\"": quoted += "\\\""
             case "\\": quoted += "\\\\"
             case "\n": quoted += "\\n"
-            case "\u{0}"..<"\u{20}", "\u{7F}": quoted += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            case "\u{0}"..<"\u{20}", "\u{7F}":
+                quoted += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             default: quoted.unicodeScalars.append(scalar)
             }
         }

@@ -45,7 +45,8 @@ public struct WorkerService: Service {
     }
 
     public func run() async throws {
-        let broker = configuration.kafka.isEmbedded ? try await EmbeddedTopics.start(configuration, logger: logger) : nil
+        let broker =
+            configuration.kafka.isEmbedded ? try await EmbeddedTopics.start(configuration, logger: logger) : nil
         let address = broker?.bootstrapServers ?? configuration.kafka.bootstrapServers
         let properties = KafkaProperties(configuration, bootstrapServers: address)
         let producer = try KafkaProducer(properties.producer, logger: logger)
@@ -67,7 +68,9 @@ public struct WorkerService: Service {
         for topic in configuration.topics.inputs + configuration.topics.outputs {
             let metadata = try await producer.metadata(of: topic, within: .seconds(15))
             guard metadata.partitionCount > 0 else {
-                throw WorkerError("the topic \(topic) does not exist or may not be used: \(metadata.error?.message ?? "no partitions"); create it or rename it under topics")
+                throw WorkerError(
+                    "the topic \(topic) does not exist or may not be used: \(metadata.error?.message ?? "no partitions"); create it or rename it under topics"
+                )
             }
         }
     }
@@ -83,7 +86,8 @@ public struct WorkerService: Service {
         isReady(address)
         var loop = ConsumerLoop(
             consumer: consumer, configuration: configuration, processor: makeProcessor(),
-            publisher: Publisher(producer: producer, topics: configuration.topics, logger: logger, now: now), logger: logger,
+            publisher: Publisher(producer: producer, topics: configuration.topics, logger: logger, now: now),
+            logger: logger,
             counters: counters, observe: observe)
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -71,7 +71,9 @@ public struct Subject: Sendable, Hashable {
         return key
     }
 
-    public static func == (left: Subject, right: Subject) -> Bool { left.key(app: "").elementsEqual(right.key(app: "")) }
+    public static func == (left: Subject, right: Subject) -> Bool {
+        left.key(app: "").elementsEqual(right.key(app: ""))
+    }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(key(app: "")) }
 

@@ -51,7 +51,8 @@ extension Recipe {
     }
 
     private func write(
-        _ claims: [Claim], of contents: TokenContents, to json: inout JSONWriter, random: inout some RandomNumberGenerator
+        _ claims: [Claim], of contents: TokenContents, to json: inout JSONWriter,
+        random: inout some RandomNumberGenerator
     ) throws(Rejection) {
         json.beginObject()
         for claim in claims {

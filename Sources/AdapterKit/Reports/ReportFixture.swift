@@ -33,7 +33,9 @@ public struct ReportFixture: Sendable {
             throw Rejection(.malformedReport, "\(name): \(error)")
         }
         func text(_ member: String) throws(Rejection) -> String {
-            guard let text = root[member]?.string else { throw Rejection(.malformedReport, "\(name): no \"\(member)\"") }
+            guard let text = root[member]?.string else {
+                throw Rejection(.malformedReport, "\(name): no \"\(member)\"")
+            }
             return text
         }
         self.name = name
@@ -41,7 +43,9 @@ public struct ReportFixture: Sendable {
         reported = try text("reported")
         app = try text("app")
         template =
-            if let report = root["report"] { String(decoding: report.json, as: UTF8.self) } else { try text("report_text") }
+            if let report = root["report"] { String(decoding: report.json, as: UTF8.self) } else {
+                try text("report_text")
+            }
         guard let expect = root["expect"], let expectation = Expectation(expect) else {
             throw Rejection(.malformedReport, "\(name): \"expect\" needs \"remedy\" and \"reason\", or \"rejected\"")
         }

@@ -19,7 +19,8 @@ public enum ReportedUser: Sendable, Equatable {
         case .text(let id): self = .identified(id)
         case .null: self = .anonymous
         case .absent:
-            self = .unusable(Rejection(.missingUser, "the report has no \"\(name)\"; send it as null for an anonymous user"))
+            self = .unusable(
+                Rejection(.missingUser, "the report has no \"\(name)\"; send it as null for an anonymous user"))
         case .integer, .other:
             self = .unusable(Rejection(.malformedReport, "\"\(name)\" must be a string, exactly the id the SDK uses"))
         }

@@ -85,7 +85,8 @@ public enum Base64: Sendable {
     private func unpadded(_ text: ArraySlice<UInt8>) throws(JOSEError) -> ArraySlice<UInt8> {
         guard self == .standard else { return text }
         guard text.count % 4 == 0 else {
-            throw JOSEError(.invalidEncoding, "the base64 text is not a multiple of 4 characters; is its padding missing?")
+            throw JOSEError(
+                .invalidEncoding, "the base64 text is not a multiple of 4 characters; is its padding missing?")
         }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
         return text.dropLast(padding)

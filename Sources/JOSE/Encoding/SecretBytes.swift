@@ -10,7 +10,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     private let buffer: UnsafeMutableRawBufferPointer
 
     /// How many bytes there are.
-    public var count: Int { buffer.count }
+    public var count: Int { unsafe buffer.count }
 
     /// A secret of at most `capacity` bytes that `initialize` writes; it returns how many.
     public init<Failure: Error>(
@@ -18,37 +18,37 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     ) throws(Failure) {
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 1), alignment: 16)
         defer {
-            OPENSSL_cleanse(scratch.baseAddress, scratch.count)
-            scratch.deallocate()
+            unsafe OPENSSL_cleanse(scratch.baseAddress, scratch.count)
+            unsafe scratch.deallocate()
         }
-        let count = min(max(try initialize(scratch), 0), capacity)
-        buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+        let count = unsafe min(max(try initialize(scratch), 0), capacity)
+        unsafe buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: scratch[..<count]))
     }
 
     /// A secret that holds a copy of `bytes`. The caller's own copy is the caller's to overwrite.
     public convenience init(copying bytes: some Collection<UInt8>) {
-        self.init(capacity: bytes.count) { target in
-            target.copyBytes(from: bytes)
+        unsafe self.init(capacity: bytes.count) { target in
+            unsafe target.copyBytes(from: bytes)
             return bytes.count
         }
     }
 
     deinit {
-        OPENSSL_cleanse(buffer.baseAddress, buffer.count)
-        buffer.deallocate()
+        unsafe OPENSSL_cleanse(buffer.baseAddress, buffer.count)
+        unsafe buffer.deallocate()
     }
 
     /// Reads the bytes; they must not leave the closure.
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(buffer))
+        try unsafe body(UnsafeRawBufferPointer(buffer))
     }
 
     /// Whether both hold the same bytes, in a time that depends on the length alone.
     public func equals(_ other: SecretBytes) -> Bool {
-        count == other.count && CRYPTO_memcmp(buffer.baseAddress, other.buffer.baseAddress, count) == 0
+        unsafe count == other.count && CRYPTO_memcmp(buffer.baseAddress, other.buffer.baseAddress, count) == 0
     }
 
     /// Says how many bytes there are, never which.
@@ -59,23 +59,23 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
 
     /// Overwrites an array that held a secret.
     public static func cleanse(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
+        unsafe bytes.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 
     /// The same without the line end an editor leaves at the end of a file.
     public func trimmingLineEnd() -> SecretBytes {
         var upper = count
-        while upper > 0, buffer[upper - 1] == 0x0A || buffer[upper - 1] == 0x0D { upper -= 1 }
-        return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer[..<upper]))
+        while upper > 0, unsafe buffer[upper - 1] == 0x0A || buffer[upper - 1] == 0x0D { upper -= 1 }
+        return unsafe SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer[..<upper]))
     }
 
     func withoutSurroundingWhiteSpace() -> SecretBytes {
         func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         var lower = 0
         var upper = count
-        while lower < upper, isWhiteSpace(buffer[lower]) { lower += 1 }
-        while upper > lower, isWhiteSpace(buffer[upper - 1]) { upper -= 1 }
-        return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer[lower..<upper]))
+        while lower < upper, unsafe isWhiteSpace(buffer[lower]) { lower += 1 }
+        while upper > lower, unsafe isWhiteSpace(buffer[upper - 1]) { upper -= 1 }
+        return unsafe SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer[lower..<upper]))
     }
 
     /// Collects a secret byte by byte.

@@ -22,8 +22,9 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
         guard trimmed.count > 0 else { throw JOSEError(.invalidKey, "the secret is empty") }
         switch self {
         case .utf8:
-            guard trimmed.withBytes({ bytes in String(validating: bytes, as: UTF8.self) != nil }) else {
-                throw JOSEError(.invalidEncoding, "the secret is not UTF-8 text; state its encoding as hex, base64 or base64url")
+            guard unsafe trimmed.withBytes({ bytes in unsafe String(validating: bytes, as: UTF8.self) != nil }) else {
+                throw JOSEError(
+                    .invalidEncoding, "the secret is not UTF-8 text; state its encoding as hex, base64 or base64url")
             }
             return trimmed
         case .hex: return try Self.decodeHex(trimmed)
@@ -36,18 +37,18 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
     public func encode(_ secret: SecretBytes) -> SecretBytes {
         var text: [UInt8] = []
         defer { SecretBytes.cleanse(&text) }
-        secret.withBytes { bytes in
+        unsafe secret.withBytes { bytes in
             switch self {
-            case .utf8: text = Array(bytes)
+            case .utf8: text = unsafe Array(bytes)
             case .hex:
                 let digits = Array("0123456789abcdef".utf8)
                 text.reserveCapacity(bytes.count * 2)
-                for byte in bytes {
+                for unsafebyte in unsafe bytes {
                     text.append(digits[Int(byte >> 4)])
                     text.append(digits[Int(byte & 15)])
                 }
             case .base64, .base64url:
-                var copy = Array(bytes)
+                var copy = unsafe Array(bytes)
                 defer { SecretBytes.cleanse(&copy) }
                 (self == .base64 ? Base64.standard : .url).encode(copy, appendingTo: &text)
             }
@@ -58,9 +59,9 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
     private static func decodeBase64(_ text: SecretBytes, _ alphabet: Base64) throws(JOSEError) -> SecretBytes {
         let decoded = SecretBytes.Builder(capacity: text.count)
         var failure: JOSEError?
-        text.withBytes { bytes in
+        unsafe text.withBytes { bytes in
             // The copy is the alphabet's input; it is overwritten before it is given back.
-            var copy = Array(bytes)
+            var copy = unsafe Array(bytes)
             defer { SecretBytes.cleanse(&copy) }
             do throws(JOSEError) { try alphabet.decode(copy[...]) { decoded.append($0) } } catch { failure = error }
         }
@@ -73,9 +74,11 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
             throw JOSEError(.invalidEncoding, "the hex secret has an odd number of digits")
         }
         let decoded = SecretBytes.Builder(capacity: text.count / 2)
-        let valid = text.withBytes { bytes -> Bool in
+        let valid = unsafe text.withBytes { bytes -> Bool in
             for index in stride(from: 0, to: bytes.count, by: 2) {
-                guard let high = nibble(bytes[index]), let low = nibble(bytes[index + 1]) else { return false }
+                guard let high = unsafe nibble(bytes[index]), let low = unsafe nibble(bytes[index + 1]) else {
+                    return false
+                }
                 decoded.append(high << 4 | low)
             }
             return true

@@ -71,7 +71,7 @@ public struct JSONValue: Sendable {
             var at = index + 1
             let end = Int(node.next)
             while at < end {
-                if Self.matches(document.nodes[at], wanted, in: document.bytes) {
+                if unsafe Self.matches(document.nodes[at], wanted, in: document.bytes) {
                     return JSONValue(document: document, index: at + 1)
                 }
                 at = Int(document.nodes[at + 1].next)
@@ -86,7 +86,8 @@ public struct JSONValue: Sendable {
         var members: [(name: String, value: JSONValue)] = []
         var at = index + 1
         while at < Int(node.next) {
-            members.append((Self.text(of: document.nodes[at], in: document.bytes), JSONValue(document: document, index: at + 1)))
+            members.append(
+                (Self.text(of: document.nodes[at], in: document.bytes), JSONValue(document: document, index: at + 1)))
             at = Int(document.nodes[at + 1].next)
         }
         return members
@@ -109,9 +110,9 @@ public struct JSONValue: Sendable {
     private static func matches(
         _ node: JSONDocument.Node, _ wanted: UnsafeBufferPointer<UInt8>, in bytes: [UInt8]
     ) -> Bool {
-        if node.isEscaped { return text(of: node, in: bytes).utf8.elementsEqual(wanted) }
+        if node.isEscaped { return unsafe text(of: node, in: bytes).utf8.elementsEqual(wanted) }
         guard Int(node.end - node.start) == wanted.count else { return false }
-        return bytes[Int(node.start)..<Int(node.end)].elementsEqual(wanted)
+        return unsafe bytes[Int(node.start)..<Int(node.end)].elementsEqual(wanted)
     }
 
     static func text(of node: JSONDocument.Node, in bytes: [UInt8]) -> String {

@@ -110,10 +110,10 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { utf8 in
-            if utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-                bytes.append(contentsOf: utf8)
+            if unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+                unsafe bytes.append(contentsOf: utf8)
             } else {
-                for byte in utf8 { escape(byte) }
+                for unsafebyte in unsafe utf8 { escape(byte) }
             }
         }
         bytes.append(UInt8(ascii: "\""))

@@ -9,13 +9,13 @@ final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// Takes over `pointer`, which this object frees.
-    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+    init(owning pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
 
-    deinit { EVP_PKEY_free(pointer) }
+    deinit { unsafe EVP_PKEY_free(pointer) }
 
     /// What kind of key it is, or nil for one no algorithm here can use.
     var type: Algorithm.KeyType? {
-        switch EVP_PKEY_get_base_id(pointer) {
+        switch unsafe EVP_PKEY_get_base_id(pointer) {
         case EVP_PKEY_RSA: return .rsa
         case EVP_PKEY_ED25519: return .ed25519
         case EVP_PKEY_EC: return curve.map { .ec($0) }
@@ -24,14 +24,14 @@ final class EVPKey: @unchecked Sendable {
     }
 
     /// Whether both hold the same public key.
-    func hasSamePublicKey(as other: EVPKey) -> Bool { EVP_PKEY_eq(pointer, other.pointer) == 1 }
+    func hasSamePublicKey(as other: EVPKey) -> Bool { unsafe EVP_PKEY_eq(pointer, other.pointer) == 1 }
 
-    var bits: Int { Int(EVP_PKEY_get_bits(pointer)) }
+    var bits: Int { unsafe Int(EVP_PKEY_get_bits(pointer)) }
 
     private var curve: Algorithm.Curve? {
         var name = [CChar](repeating: 0, count: 64)
         var length = 0
-        guard EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1 else { return nil }
+        guard unsafe EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1 else { return nil }
         let group = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return Algorithm.Curve.allCases.first { $0.groupName == group }
     }
@@ -39,19 +39,19 @@ final class EVPKey: @unchecked Sendable {
     /// A number of the key by libcrypto's parameter name, big-endian, padded to `width` bytes where one is given.
     func number(_ name: String, width: Int? = nil) -> [UInt8]? {
         var number: OpaquePointer?
-        guard EVP_PKEY_get_bn_param(pointer, name, &number) == 1, let number else { return nil }
-        defer { BN_clear_free(number) }
-        var bytes = [UInt8](repeating: 0, count: width ?? Int(BN_num_bits(number) + 7) / 8)
-        guard BN_bn2binpad(number, &bytes, Int32(bytes.count)) >= 0 else { return nil }
+        guard unsafe EVP_PKEY_get_bn_param(pointer, name, &number) == 1, let number = unsafe number else { return nil }
+        defer { unsafe BN_clear_free(number) }
+        var bytes = unsafe [UInt8](repeating: 0, count: width ?? Int(BN_num_bits(number) + 7) / 8)
+        guard unsafe BN_bn2binpad(number, &bytes, Int32(bytes.count)) >= 0 else { return nil }
         return bytes
     }
 
     /// The public key's bytes, for the curves that have no coordinates.
     var rawPublicKey: [UInt8]? {
         var count = 0
-        guard EVP_PKEY_get_raw_public_key(pointer, nil, &count) == 1 else { return nil }
+        guard unsafe EVP_PKEY_get_raw_public_key(pointer, nil, &count) == 1 else { return nil }
         var bytes = [UInt8](repeating: 0, count: count)
-        guard EVP_PKEY_get_raw_public_key(pointer, &bytes, &count) == 1 else { return nil }
+        guard unsafe EVP_PKEY_get_raw_public_key(pointer, &bytes, &count) == 1 else { return nil }
         return bytes
     }
 
@@ -67,7 +67,8 @@ final class EVPKey: @unchecked Sendable {
         }
         if type == .rsa {
             // With an exponent of 1 the padded digest is its own signature: anyone could sign.
-            guard let exponent = number(OSSL_PKEY_PARAM_RSA_E), let last = exponent.last, last & 1 == 1, exponent != [1] else {
+            guard let exponent = number(OSSL_PKEY_PARAM_RSA_E), let last = exponent.last, last & 1 == 1, exponent != [1]
+            else {
                 throw JOSEError(.invalidKey, "the RSA key's public exponent is not an odd number above 1")
             }
         }

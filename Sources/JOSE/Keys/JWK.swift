@@ -59,7 +59,8 @@ public enum JWK {
             return try SigningKey(secret: try jwk.secret("k"), algorithm: algorithm, keyID: keyID)
         }
         guard jwk.has("d") else {
-            throw JOSEError(.privateKeyRequired, "the JWK has no \"d\": it is a public key, a private one is needed to sign")
+            throw JOSEError(
+                .privateKeyRequired, "the JWK has no \"d\": it is a public key, a private one is needed to sign")
         }
         let key = try jwk.evpKey(isPrivate: true)
         try key.require(algorithm)

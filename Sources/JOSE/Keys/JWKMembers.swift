@@ -7,7 +7,7 @@ struct JWKMembers {
 
     init(_ text: SecretBytes) throws(JOSEError) {
         // The document keeps a copy of the text for as long as the import takes.
-        let bytes = text.withBytes { Array($0) }
+        let bytes = unsafe text.withBytes { unsafe Array($0) }
         do throws(JSONError) {
             root = try JSONDocument(parsing: bytes, limits: .init(bytes: 1 << 16, depth: 4)).root
         } catch { throw JOSEError(.invalidKey, "not a JWK: \(error)") }
@@ -86,7 +86,8 @@ struct JWKMembers {
         }
         let x = try bytes("x"), y = try bytes("y")
         guard x.count == curve.coordinateBytes, y.count == curve.coordinateBytes else {
-            throw JOSEError(.invalidKey, "a coordinate on \(curve.rawValue) is \(curve.coordinateBytes) bytes (RFC 7518, 6.2.1.2)")
+            throw JOSEError(
+                .invalidKey, "a coordinate on \(curve.rawValue) is \(curve.coordinateBytes) bytes (RFC 7518, 6.2.1.2)")
         }
         let parameters = try KeyParameters()
         try parameters.push(OSSL_PKEY_PARAM_GROUP_NAME, text: curve.groupName)
@@ -102,7 +103,9 @@ struct JWKMembers {
             throw JOSEError(.invalidKey, "the JWK's \"crv\" is not Ed25519, the only one offered for OKP")
         }
         let x = try bytes("x")
-        let publicKey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, x, x.count).map { EVPKey(owning: $0) }
+        let publicKey = unsafe EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, x, x.count).map {
+            unsafe EVPKey(owning: $0)
+        }
         guard let publicKey else {
             clearCryptoErrors()
             throw JOSEError(.invalidKey, "the JWK's \"x\" is not an Ed25519 public key")
@@ -110,7 +113,9 @@ struct JWKMembers {
         guard isPrivate else { return publicKey }
         var d = try bytes("d")
         defer { SecretBytes.cleanse(&d) }
-        let privateKey = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, d, d.count).map { EVPKey(owning: $0) }
+        let privateKey = unsafe EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, d, d.count).map {
+            unsafe EVPKey(owning: $0)
+        }
         guard let privateKey, privateKey.hasSamePublicKey(as: publicKey) else {
             clearCryptoErrors()
             throw JOSEError(.invalidKey, "the JWK's \"d\" and \"x\" are not one Ed25519 key")
@@ -122,14 +127,14 @@ struct JWKMembers {
 extension EVPKey {
     /// Checks that the private and the public numbers belong together.
     func requireConsistency() throws(JOSEError) {
-        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
             throw JOSEError(.libcrypto, "libcrypto could not check the key")
         }
         defer {
-            EVP_PKEY_CTX_free(context)
+            unsafe EVP_PKEY_CTX_free(context)
             clearCryptoErrors()
         }
-        guard EVP_PKEY_pairwise_check(context) == 1 else {
+        guard unsafe EVP_PKEY_pairwise_check(context) == 1 else {
             throw JOSEError(.invalidKey, "the JWK's private and public members are not one key")
         }
     }
@@ -139,73 +144,77 @@ extension EVPKey {
 @safe
 private final class KeyParameters {
     private let builder: OpaquePointer
-    private var numbers: [OpaquePointer] = []
+    private var numbers: [OpaquePointer] = unsafe []
     /// Texts and octets: the builder keeps pointers to them until it is converted.
-    private var stored: [UnsafeMutableRawBufferPointer] = []
+    private var stored: [UnsafeMutableRawBufferPointer] = unsafe []
 
     init() throws(JOSEError) {
-        guard let builder = OSSL_PARAM_BLD_new() else { throw Self.outOfMemory }
-        self.builder = builder
+        guard let builder = unsafe OSSL_PARAM_BLD_new() else { throw Self.outOfMemory }
+        unsafe self.builder = unsafe builder
     }
 
     deinit {
-        for number in numbers { BN_clear_free(number) }
-        OSSL_PARAM_BLD_free(builder)
-        for buffer in stored { buffer.deallocate() }
+        for unsafenumber in unsafe numbers { unsafe BN_clear_free(number) }
+        unsafe OSSL_PARAM_BLD_free(builder)
+        for unsafebuffer in unsafe stored { unsafe buffer.deallocate() }
     }
 
     func push(_ name: String, number bytes: [UInt8], isSecret: Bool = false) throws(JOSEError) {
         var bytes = bytes
         defer { if isSecret { SecretBytes.cleanse(&bytes) } }
         // Secret numbers go to libcrypto's own cleansed memory.
-        guard let number = isSecret ? BN_secure_new() : BN_new() else { throw Self.outOfMemory }
-        numbers.append(number)
-        guard BN_bin2bn(bytes, Int32(clamping: bytes.count), number) != nil,
-            OSSL_PARAM_BLD_push_BN(builder, store(name), number) == 1
+        guard let number = unsafe isSecret ? BN_secure_new() : BN_new() else { throw Self.outOfMemory }
+        unsafe numbers.append(number)
+        guard unsafe BN_bin2bn(bytes, Int32(clamping: bytes.count), number) != nil,
+            unsafe OSSL_PARAM_BLD_push_BN(builder, store(name), number) == 1
         else { throw JOSEError(.invalidKey, "the JWK holds a number libcrypto does not take") }
     }
 
     func push(_ name: String, text: String) throws(JOSEError) {
-        let buffer = store(Array(text.utf8) + [0])
-        guard OSSL_PARAM_BLD_push_utf8_string(builder, store(name), buffer.baseAddress, buffer.count - 1) == 1 else {
+        let buffer = unsafe store(Array(text.utf8) + [0])
+        guard unsafe OSSL_PARAM_BLD_push_utf8_string(builder, store(name), buffer.baseAddress, buffer.count - 1) == 1
+        else {
             throw Self.outOfMemory
         }
     }
 
     func push(_ name: String, octets: [UInt8]) throws(JOSEError) {
-        let buffer = store(octets)
-        guard OSSL_PARAM_BLD_push_octet_string(builder, store(name), buffer.baseAddress, buffer.count) == 1 else {
+        let buffer = unsafe store(octets)
+        guard unsafe OSSL_PARAM_BLD_push_octet_string(builder, store(name), buffer.baseAddress, buffer.count) == 1
+        else {
             throw Self.outOfMemory
         }
     }
 
     func key(_ type: String, isPrivate: Bool) throws(JOSEError) -> EVPKey {
         defer { clearCryptoErrors() }
-        guard let parameters = OSSL_PARAM_BLD_to_param(builder) else { throw Self.outOfMemory }
-        defer { OSSL_PARAM_free(parameters) }
-        guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else {
+        guard let parameters = unsafe OSSL_PARAM_BLD_to_param(builder) else { throw Self.outOfMemory }
+        defer { unsafe OSSL_PARAM_free(parameters) }
+        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil) else {
             throw JOSEError(.libcrypto, "libcrypto does not know \(type) keys")
         }
-        defer { EVP_PKEY_CTX_free(context) }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
         var pointer: OpaquePointer?
         let selection = isPrivate ? remint_keypair() : remint_public_key()
-        guard EVP_PKEY_fromdata_init(context) == 1,
-            EVP_PKEY_fromdata(context, &pointer, selection, parameters) == 1, let pointer
+        guard unsafe EVP_PKEY_fromdata_init(context) == 1,
+            unsafe EVP_PKEY_fromdata(context, &pointer, selection, parameters) == 1, let pointer = unsafe pointer
         else { throw JOSEError(.invalidKey, "the JWK's members are not a key") }
-        return EVPKey(owning: pointer)
+        return unsafe EVPKey(owning: pointer)
     }
 
     private static let outOfMemory = JOSEError(.libcrypto, "libcrypto is out of memory")
 
     /// The builder keeps the pointer to a parameter's name, too.
     private func store(_ name: String) -> UnsafePointer<CChar>? {
-        store(Array(name.utf8) + [0]).baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+        unsafe store(Array(name.utf8) + [0]).baseAddress.map {
+            unsafe UnsafePointer($0.assumingMemoryBound(to: CChar.self))
+        }
     }
 
     private func store(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        buffer.copyBytes(from: bytes)
-        stored.append(buffer)
-        return buffer
+        unsafe buffer.copyBytes(from: bytes)
+        unsafe stored.append(buffer)
+        return unsafe buffer
     }
 }

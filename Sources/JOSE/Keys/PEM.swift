@@ -8,10 +8,10 @@ enum PEM {
     /// - Throws: `JOSEError`: `.privateKeyRequired`, `.passphraseRequired`, `.wrongPassphrase`, `.invalidKey`.
     static func privateKey(_ text: SecretBytes, passphrase: SecretBytes?) throws(JOSEError) -> EVPKey {
         var asked = false
-        let key: EVPKey? = withBIO(text) { bio in
-            withPassphrase(passphrase) { state in
-                defer { asked = state.pointee.asked == 1 }
-                return remint_read_private_key(bio, state).map { EVPKey(owning: $0) }
+        let key: EVPKey? = unsafe withBIO(text) { bio in
+            unsafe withPassphrase(passphrase) { state in
+                defer { asked = unsafe state.pointee.asked == 1 }
+                return unsafe remint_read_private_key(bio, state).map { unsafe EVPKey(owning: $0) }
             }
         }
         defer { clearCryptoErrors() }
@@ -30,8 +30,8 @@ enum PEM {
     /// The public key in `text`.
     static func publicKey(_ text: SecretBytes) throws(JOSEError) -> EVPKey {
         defer { clearCryptoErrors() }
-        let key = withBIO(text) { bio in
-            remint_read_public_key(bio).map { EVPKey(owning: $0) }
+        let key = unsafe withBIO(text) { bio in
+            unsafe remint_read_public_key(bio).map { unsafe EVPKey(owning: $0) }
         }
         guard let key else {
             throw JOSEError(.invalidKey, "not a public key in PEM (SubjectPublicKeyInfo)")
@@ -41,23 +41,24 @@ enum PEM {
 
     /// SubjectPublicKeyInfo, the form the vendors' dashboards take.
     static func text(publicKey key: EVPKey) throws(JOSEError) -> String {
-        let text = written { PEM_write_bio_PUBKEY($0, key.pointer) }
+        let text = unsafe written { unsafe PEM_write_bio_PUBKEY($0, key.pointer) }
         guard let text else { throw JOSEError(.libcrypto, "the public key could not be written") }
-        return text.withBytes { String(decoding: $0, as: UTF8.self) }
+        return unsafe text.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     /// Unencrypted PKCS#8.
     static func text(privateKey key: EVPKey) throws(JOSEError) -> SecretBytes {
-        let text = written { PEM_write_bio_PKCS8PrivateKey($0, key.pointer, nil, nil, 0, nil, nil) }
+        let text = unsafe written { unsafe PEM_write_bio_PKCS8PrivateKey($0, key.pointer, nil, nil, 0, nil, nil) }
         guard let text else { throw JOSEError(.libcrypto, "the private key could not be written") }
         return text
     }
 
     /// The label of the first block, to say what a file is when it is not what was wanted.
     private static func label(of text: SecretBytes) -> String {
-        text.withBytes { bytes in
-            let head = String(decoding: bytes.prefix(4096), as: UTF8.self)
-            guard let line = head.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("-----BEGIN ") }) else {
+        unsafe text.withBytes { bytes in
+            let head = unsafe String(decoding: bytes.prefix(4096), as: UTF8.self)
+            guard let line = head.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("-----BEGIN ") })
+            else {
                 return ""
             }
             return String(line.dropFirst(11).prefix { $0 != "-" })
@@ -65,10 +66,10 @@ enum PEM {
     }
 
     private static func withBIO<Result>(_ text: SecretBytes, _ body: (OpaquePointer) -> Result?) -> Result? {
-        text.withBytes { bytes in
-            guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
-            defer { BIO_free(bio) }
-            return body(bio)
+        unsafe text.withBytes { bytes in
+            guard let bio = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            defer { unsafe BIO_free(bio) }
+            return unsafe body(bio)
         }
     }
 
@@ -76,25 +77,26 @@ enum PEM {
         _ passphrase: SecretBytes?, _ body: (UnsafeMutablePointer<remint_passphrase>) -> Result
     ) -> Result {
         guard let passphrase else {
-            var state = remint_passphrase(bytes: nil, count: 0, asked: 0)
-            return body(&state)
+            var state = unsafe remint_passphrase(bytes: nil, count: 0, asked: 0)
+            return unsafe body(&state)
         }
-        return passphrase.withBytes { bytes in
-            var state = remint_passphrase(
+        return unsafe passphrase.withBytes { bytes in
+            var state = unsafe remint_passphrase(
                 bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count, asked: 0)
-            return body(&state)
+            return unsafe body(&state)
         }
     }
 
     private static func written(_ write: (OpaquePointer) -> Int32) -> SecretBytes? {
         // A secure-memory BIO overwrites its buffer when it is freed.
-        guard let bio = BIO_new(BIO_s_secmem()) else { return nil }
+        guard let bio = unsafe BIO_new(BIO_s_secmem()) else { return nil }
         defer {
-            BIO_free(bio)
+            unsafe BIO_free(bio)
             clearCryptoErrors()
         }
         var bytes: UnsafeMutablePointer<CChar>?
-        guard write(bio) == 1, case let count = remint_bio_bytes(bio, &bytes), let bytes else { return nil }
-        return SecretBytes(copying: UnsafeRawBufferPointer(start: bytes, count: count))
+        guard unsafe write(bio) == 1, case let count = unsafe remint_bio_bytes(bio, &bytes), let bytes = unsafe bytes
+        else { return nil }
+        return unsafe SecretBytes(copying: UnsafeRawBufferPointer(start: bytes, count: count))
     }
 }

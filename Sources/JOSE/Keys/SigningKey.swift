@@ -68,15 +68,15 @@ public struct SigningKey: Sendable {
             guard (2048...16384).contains(rsaBits) else {
                 throw JOSEError(.weakKey, "an RSA key has 2048 to 16384 bits, not \(rsaBits)")
             }
-            pointer = remint_generate_rsa(UInt32(rsaBits))
-        case .ec(let curve): pointer = remint_generate_ec(curve.groupName)
-        case .ed25519: pointer = remint_generate_ed25519()
+            unsafe pointer = unsafe remint_generate_rsa(UInt32(rsaBits))
+        case .ec(let curve): unsafe pointer = unsafe remint_generate_ec(curve.groupName)
+        case .ed25519: unsafe pointer = unsafe remint_generate_ed25519()
         case .secret:
             let secret = try SecretBytes.random(count: algorithm.digestBytes)
             return try SigningKey(secret: secret, algorithm: algorithm, keyID: keyID)
         }
-        guard let pointer else { throw JOSEError(.libcrypto, "libcrypto could not generate a key") }
-        return SigningKey(material: .asymmetric(EVPKey(owning: pointer)), algorithm: algorithm, keyID: keyID)
+        guard let pointer = unsafe pointer else { throw JOSEError(.libcrypto, "libcrypto could not generate a key") }
+        return unsafe SigningKey(material: .asymmetric(EVPKey(owning: pointer)), algorithm: algorithm, keyID: keyID)
     }
 
     /// What verifies this key's signatures.
@@ -109,8 +109,10 @@ extension SecretBytes {
     /// - Throws: `JOSEError` with `.libcrypto` when the generator has no entropy.
     public static func random(count: Int) throws(JOSEError) -> SecretBytes {
         var succeeded = false
-        let secret = SecretBytes(capacity: count) { buffer in
-            succeeded = RAND_priv_bytes(buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: count)) == 1
+        let secret = unsafe SecretBytes(capacity: count) { buffer in
+            succeeded =
+                unsafe RAND_priv_bytes(buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: count))
+                == 1
             return count
         }
         guard succeeded else { throw JOSEError(.libcrypto, "libcrypto's random number generator failed") }

@@ -6,8 +6,8 @@ public enum SHA256 {
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         let input = ContiguousArray(bytes)
-        input.withUnsafeBytes { buffer in
-            _ = EVP_Q_digest(nil, "SHA256", nil, buffer.baseAddress, buffer.count, &digest, nil)
+        unsafe input.withUnsafeBytes { buffer in
+            _ = unsafe EVP_Q_digest(nil, "SHA256", nil, buffer.baseAddress, buffer.count, &digest, nil)
         }
         return digest
     }

@@ -48,26 +48,27 @@ final class Hasher {
     private let context: OpaquePointer
 
     init(_ name: String) throws(JOSEError) {
-        guard let digest = EVP_MD_fetch(nil, name, nil) else {
+        guard let digest = unsafe EVP_MD_fetch(nil, name, nil) else {
             throw JOSEError(.libcrypto, "libcrypto does not offer \(name)")
         }
-        guard let context = EVP_MD_CTX_new() else {
-            EVP_MD_free(digest)
+        guard let context = unsafe EVP_MD_CTX_new() else {
+            unsafe EVP_MD_free(digest)
             throw JOSEError(.libcrypto, "libcrypto is out of memory")
         }
-        self.digest = digest
-        self.context = context
+        unsafe self.digest = unsafe digest
+        unsafe self.context = unsafe context
     }
 
     deinit {
-        EVP_MD_CTX_free(context)
-        EVP_MD_free(digest)
+        unsafe EVP_MD_CTX_free(context)
+        unsafe EVP_MD_free(digest)
     }
 
     func hash(_ input: [UInt8]) throws(JOSEError) -> [UInt8] {
-        var output = [UInt8](repeating: 0, count: Int(EVP_MD_get_size(digest)))
-        guard EVP_DigestInit_ex(context, digest, nil) == 1, EVP_DigestUpdate(context, input, input.count) == 1,
-            EVP_DigestFinal_ex(context, &output, nil) == 1
+        var output = unsafe [UInt8](repeating: 0, count: Int(EVP_MD_get_size(digest)))
+        guard unsafe EVP_DigestInit_ex(context, digest, nil) == 1,
+            unsafe EVP_DigestUpdate(context, input, input.count) == 1,
+            unsafe EVP_DigestFinal_ex(context, &output, nil) == 1
         else { throw .signingFailed }
         return output
     }
@@ -85,22 +86,22 @@ final class DigestSigning {
         guard let name = algorithm.digestName else { throw .signingFailed }
         self.key = key
         hasher = try Hasher(name)
-        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .signingFailed }
-        guard EVP_PKEY_sign_init(context) == 1, setDigest(hasher.digest, algorithm, on: context) else {
-            EVP_PKEY_CTX_free(context)
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .signingFailed }
+        guard unsafe EVP_PKEY_sign_init(context) == 1, unsafe setDigest(hasher.digest, algorithm, on: context) else {
+            unsafe EVP_PKEY_CTX_free(context)
             throw .signingFailed
         }
-        self.context = context
-        maximum = Int(EVP_PKEY_get_size(key.pointer))
+        unsafe self.context = unsafe context
+        maximum = unsafe Int(EVP_PKEY_get_size(key.pointer))
     }
 
-    deinit { EVP_PKEY_CTX_free(context) }
+    deinit { unsafe EVP_PKEY_CTX_free(context) }
 
     func sign(_ input: [UInt8]) throws(JOSEError) -> [UInt8] {
         let digest = try hasher.hash(input)
         var signature = [UInt8](repeating: 0, count: maximum)
         var count = maximum
-        guard EVP_PKEY_sign(context, &signature, &count, digest, digest.count) == 1 else { throw .signingFailed }
+        guard unsafe EVP_PKEY_sign(context, &signature, &count, digest, digest.count) == 1 else { throw .signingFailed }
         signature.removeLast(signature.count - count)
         return signature
     }
@@ -108,11 +109,11 @@ final class DigestSigning {
 
 /// Digest and, for RSA, padding. PSS salts are as long as the digest (RFC 7518, section 3.5).
 func setDigest(_ digest: OpaquePointer, _ algorithm: Algorithm, on context: OpaquePointer) -> Bool {
-    guard EVP_PKEY_CTX_set_signature_md(context, digest) == 1 else { return false }
+    guard unsafe EVP_PKEY_CTX_set_signature_md(context, digest) == 1 else { return false }
     guard algorithm.keyType == .rsa else { return true }
     let padding = algorithm.isPSS ? RSA_PKCS1_PSS_PADDING : RSA_PKCS1_PADDING
-    guard EVP_PKEY_CTX_set_rsa_padding(context, padding) == 1 else { return false }
-    return !algorithm.isPSS || EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1
+    guard unsafe EVP_PKEY_CTX_set_rsa_padding(context, padding) == 1 else { return false }
+    return unsafe !algorithm.isPSS || EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1
 }
 
 private final class RSASigning: SigningMechanism {
@@ -146,12 +147,12 @@ private final class Ed25519Signing: SigningMechanism {
     init(_ key: EVPKey) { self.key = key }
 
     func sign(_ input: [UInt8]) throws(JOSEError) -> [UInt8] {
-        guard let context = EVP_MD_CTX_new() else { throw .signingFailed }
-        defer { EVP_MD_CTX_free(context) }
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .signingFailed }
+        defer { unsafe EVP_MD_CTX_free(context) }
         var signature = [UInt8](repeating: 0, count: 64)
         var count = signature.count
-        guard EVP_DigestSignInit(context, nil, nil, nil, key.pointer) == 1,
-            EVP_DigestSign(context, &signature, &count, input, input.count) == 1, count == 64
+        guard unsafe EVP_DigestSignInit(context, nil, nil, nil, key.pointer) == 1,
+            unsafe EVP_DigestSign(context, &signature, &count, input, input.count) == 1, count == 64
         else { throw .signingFailed }
         return signature
     }
@@ -164,35 +165,37 @@ final class HMACSigning: SigningMechanism {
     private let width: Int
 
     init(_ secret: SecretBytes, _ algorithm: Algorithm) throws(JOSEError) {
-        guard let name = algorithm.digestName, let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { throw .signingFailed }
-        defer { EVP_MAC_free(mac) }
-        guard let context = EVP_MAC_CTX_new(mac) else { throw .signingFailed }
-        let isReady = secret.withBytes { bytes in
+        guard let name = algorithm.digestName, let mac = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else {
+            throw .signingFailed
+        }
+        defer { unsafe EVP_MAC_free(mac) }
+        guard let context = unsafe EVP_MAC_CTX_new(mac) else { throw .signingFailed }
+        let isReady = unsafe secret.withBytes { bytes in
             var digestName = Array(name.utf8CString)
-            return digestName.withUnsafeMutableBufferPointer { digest in
-                var parameters = [
+            return unsafe digestName.withUnsafeMutableBufferPointer { digest in
+                var parameters = unsafe [
                     OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.baseAddress, 0),
                     OSSL_PARAM_construct_end(),
                 ]
-                let key = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                return EVP_MAC_init(context, key, bytes.count, &parameters) == 1
+                let key = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                return unsafe EVP_MAC_init(context, key, bytes.count, &parameters) == 1
             }
         }
         guard isReady else {
-            EVP_MAC_CTX_free(context)
+            unsafe EVP_MAC_CTX_free(context)
             throw .signingFailed
         }
-        self.context = context
+        unsafe self.context = unsafe context
         width = algorithm.digestBytes
     }
 
-    deinit { EVP_MAC_CTX_free(context) }
+    deinit { unsafe EVP_MAC_CTX_free(context) }
 
     func sign(_ input: [UInt8]) throws(JOSEError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: width)
         var count = 0
-        guard EVP_MAC_init(context, nil, 0, nil) == 1, EVP_MAC_update(context, input, input.count) == 1,
-            EVP_MAC_final(context, &output, &count, output.count) == 1, count == width
+        guard unsafe EVP_MAC_init(context, nil, 0, nil) == 1, unsafe EVP_MAC_update(context, input, input.count) == 1,
+            unsafe EVP_MAC_final(context, &output, &count, output.count) == 1, count == width
         else { throw .signingFailed }
         return output
     }

@@ -7,7 +7,7 @@ public enum RFC3339 {
     public static func parse(_ text: String) -> UnixTime? {
         var text = text
         return text.withUTF8 { utf8 in
-            var scanner = Scanner(bytes: utf8)
+            var scanner = unsafe Scanner(bytes: utf8)
             return scanner.dateTime()
         }
     }
@@ -49,6 +49,8 @@ public enum RFC3339 {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 
+    /// Lives inside `withUTF8` alone, and checks every index.
+    @safe
     private struct Scanner {
         let bytes: UnsafeBufferPointer<UInt8>
         var position = 0
@@ -59,7 +61,7 @@ public enum RFC3339 {
                 take("T") || take("t") || take(" "),
                 let hour = digits(2), take(":"), let minute = digits(2), take(":"), let second = digits(2),
                 hour < 24, minute < 60, second <= 60, let fraction = fraction(), let offset = offset(),
-                position == bytes.count
+                unsafe position == bytes.count
             else { return nil }
             let days = RFC3339.days(year: year, month: month, day: day)
             let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
@@ -84,15 +86,17 @@ public enum RFC3339 {
         }
 
         mutating func digit() -> Int64? {
-            guard position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) else {
+            guard unsafe position < bytes.count,
+                unsafe (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position])
+            else {
                 return nil
             }
             defer { position += 1 }
-            return Int64(bytes[position] - UInt8(ascii: "0"))
+            return unsafe Int64(bytes[position] - UInt8(ascii: "0"))
         }
 
         mutating func take(_ character: Unicode.Scalar) -> Bool {
-            guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+            guard unsafe position < bytes.count, unsafe bytes[position] == UInt8(ascii: character) else { return false }
             position += 1
             return true
         }
@@ -114,7 +118,9 @@ public enum RFC3339 {
             if take("Z") || take("z") { return 0 }
             let sign: Int64
             if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
-            guard let hours = digits(2), take(":"), let minutes = digits(2), hours < 24, minutes < 60 else { return nil }
+            guard let hours = digits(2), take(":"), let minutes = digits(2), hours < 24, minutes < 60 else {
+                return nil
+            }
             return sign * (hours * 3600 + minutes * 60)
         }
     }

@@ -71,7 +71,8 @@ public struct CompactJWS: Sendable {
     /// - Throws: `JOSEError` with `.algorithmMismatch` or `.signatureInvalid`.
     public func verify(with key: VerificationKey) throws(JOSEError) {
         guard algorithmName == key.algorithm.rawValue else {
-            throw JOSEError(.algorithmMismatch, "the token does not name the key's algorithm, \(key.algorithm.rawValue)")
+            throw JOSEError(
+                .algorithmMismatch, "the token does not name the key's algorithm, \(key.algorithm.rawValue)")
         }
         guard key.isValid(signature, of: signingInput) else {
             throw JOSEError(.signatureInvalid, "the signature is not the key's")
@@ -112,7 +113,9 @@ public struct CompactJWS: Sendable {
 
     private static func parseKeyID(_ header: JSONValue) throws(JOSEError) -> String? {
         guard let member = header["kid"] else { return nil }
-        guard let keyID = member.string else { throw JOSEError(.malformedHeader, "the header's \"kid\" is not a string") }
+        guard let keyID = member.string else {
+            throw JOSEError(.malformedHeader, "the header's \"kid\" is not a string")
+        }
         return keyID
     }
 

@@ -18,12 +18,12 @@ public actor EmbeddedBroker {
     public init(brokers: Int = 1, logger: Logger) throws(KafkaError) {
         host = try ClientHandle(RD_KAFKA_PRODUCER, [:], events: RD_KAFKA_EVENT_LOG, logger: logger)
         let handle = host
-        guard let cluster = rd_kafka_mock_cluster_new(host.pointer, Int32(clamping: brokers)) else {
-            handle.enqueue { _ in handle.destroy() }
+        guard let cluster = unsafe rd_kafka_mock_cluster_new(host.pointer, Int32(clamping: brokers)) else {
+            unsafe handle.enqueue { _ in handle.destroy() }
             throw KafkaError(.invalidState, "the embedded broker could not be started")
         }
-        self.cluster = MockCluster(pointer: cluster)
-        bootstrapServers = String(cString: rd_kafka_mock_cluster_bootstraps(cluster))
+        self.cluster = unsafe MockCluster(pointer: cluster)
+        bootstrapServers = unsafe String(cString: rd_kafka_mock_cluster_bootstraps(cluster))
         SocketOptions.disableNagle(ports: Self.ports(bootstrapServers))
     }
 
@@ -32,7 +32,7 @@ public actor EmbeddedBroker {
     /// - Throws: `KafkaError`, for instance for a name that is none or taken.
     public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
         guard let cluster else { throw KafkaError(.closed, "the embedded broker is closed") }
-        let code = rd_kafka_mock_topic_create(cluster.pointer, name, Int32(clamping: partitions), 1)
+        let code = unsafe rd_kafka_mock_topic_create(cluster.pointer, name, Int32(clamping: partitions), 1)
         if let error = KafkaError(code, in: "creating the topic \(name)") { throw error }
     }
 
@@ -90,20 +90,21 @@ public actor EmbeddedBroker {
     ///
     /// - Throws: `KafkaError` for a broker that does not exist.
     public func inject(_ fault: Fault) throws(KafkaError) {
-        guard let cluster = cluster?.pointer else { throw KafkaError(.closed, "the embedded broker is closed") }
+        guard let cluster = unsafe cluster?.pointer else { throw KafkaError(.closed, "the embedded broker is closed") }
         var code = RD_KAFKA_RESP_ERR_NO_ERROR
         switch fault {
         case .errors(let request, let errors):
             let codes = errors.map(\.code)
-            rd_kafka_mock_push_request_errors_array(cluster, request.rawValue, codes.count, codes)
+            unsafe rd_kafka_mock_push_request_errors_array(cluster, request.rawValue, codes.count, codes)
         case .topic(let topic, let error):
-            rd_kafka_mock_topic_set_error(cluster, topic, error?.code ?? RD_KAFKA_RESP_ERR_NO_ERROR)
-        case .brokerDown(let broker): code = rd_kafka_mock_broker_set_down(cluster, broker)
+            unsafe rd_kafka_mock_topic_set_error(cluster, topic, error?.code ?? RD_KAFKA_RESP_ERR_NO_ERROR)
+        case .brokerDown(let broker): code = unsafe rd_kafka_mock_broker_set_down(cluster, broker)
         case .brokerUp(let broker):
-            code = rd_kafka_mock_broker_set_up(cluster, broker)
+            code = unsafe rd_kafka_mock_broker_set_up(cluster, broker)
             // A broker that comes back listens anew.
             SocketOptions.disableNagle(ports: Self.ports(bootstrapServers))
-        case .brokerDelay(let broker, let milliseconds): code = rd_kafka_mock_broker_set_rtt(cluster, broker, milliseconds)
+        case .brokerDelay(let broker, let milliseconds):
+            code = unsafe rd_kafka_mock_broker_set_rtt(cluster, broker, milliseconds)
         }
         if let error = KafkaError(code, in: "disturbing the embedded broker") { throw error }
     }
@@ -113,8 +114,8 @@ public actor EmbeddedBroker {
         guard let cluster else { return }
         self.cluster = nil
         let host = host
-        await host.blocking { _ in
-            rd_kafka_mock_cluster_destroy(cluster.pointer)
+        unsafe await host.blocking { _ in
+            unsafe rd_kafka_mock_cluster_destroy(cluster.pointer)
             host.destroy()
         }
     }
@@ -145,14 +146,17 @@ private enum SocketOptions {
         for descriptor in 0..<Int32(1024) {
             var address = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let found = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+            let found = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe getsockname(descriptor, $0, &length) == 0
+                }
             }
-            guard found, address.sin_family == sa_family_t(AF_INET), ports.contains(UInt16(bigEndian: address.sin_port)) else {
+            guard found, address.sin_family == sa_family_t(AF_INET), ports.contains(UInt16(bigEndian: address.sin_port))
+            else {
                 continue
             }
             var on: Int32 = 1
-            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+            unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         }
     }
 }

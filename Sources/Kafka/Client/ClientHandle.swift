@@ -14,24 +14,24 @@ final class ClientHandle: @unchecked Sendable {
 
     init(_ type: rd_kafka_type_t, _ properties: ClientProperties, events: Int32, logger: Logger) throws(KafkaError) {
         // Logs come as events, like everything else.
-        let configuration = try properties.merging(["log.queue": "true"]).makeConfiguration()
-        rd_kafka_conf_set_events(configuration, events)
+        let configuration = try unsafe properties.merging(["log.queue": "true"]).makeConfiguration()
+        unsafe rd_kafka_conf_set_events(configuration, events)
         var text = [CChar](repeating: 0, count: 512)
-        guard let pointer = rd_kafka_new(type, configuration, &text, text.count) else {
+        guard let pointer = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
             // librdkafka takes the configuration over only when it makes a client.
-            rd_kafka_conf_destroy(configuration)
+            unsafe rd_kafka_conf_destroy(configuration)
             throw KafkaError(.invalidArgument, "no client could be made: \(Self.text(text))")
         }
-        self.pointer = pointer
+        unsafe self.pointer = unsafe pointer
         self.logger = logger
         blockingCalls = DispatchQueue(label: "remint.kafka.blocking")
-        rd_kafka_set_log_queue(pointer, nil)
+        unsafe rd_kafka_set_log_queue(pointer, nil)
     }
 
     /// Runs a call that may block on this client's own thread.
     func blocking<Result: Sendable>(_ call: @escaping @Sendable (OpaquePointer) -> Result) async -> Result {
         await withCheckedContinuation { continuation in
-            blockingCalls.async { [self] in continuation.resume(returning: call(pointer)) }
+            blockingCalls.async { [self] in unsafe continuation.resume(returning: call(pointer)) }
         }
     }
 
@@ -39,30 +39,31 @@ final class ClientHandle: @unchecked Sendable {
     func blockingThrowing<Result: Sendable>(
         _ call: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> Result
     ) async throws(KafkaError) -> Result {
-        let result = await blocking { pointer in
-            Swift.Result { () throws(KafkaError) in try call(pointer) }
+        let result = unsafe await blocking { pointer in
+            Swift.Result { () throws(KafkaError) in try unsafe call(pointer) }
         }
         return try result.get()
     }
 
     /// Runs work on this client's own thread without waiting for it.
     func enqueue(_ work: @escaping @Sendable (OpaquePointer) -> Void) {
-        blockingCalls.async { [self] in work(pointer) }
+        blockingCalls.async { [self] in unsafe work(pointer) }
     }
 
     /// Frees the client. Blocks until its threads are gone, which a broken connection can delay.
-    func destroy() { rd_kafka_destroy(pointer) }
+    func destroy() { unsafe rd_kafka_destroy(pointer) }
 
     /// Handles an event every client may have. The caller destroys it.
     func handle(common event: OpaquePointer) -> KafkaError? {
-        switch rd_kafka_event_type(event) {
+        switch unsafe rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_LOG:
-            LibraryLog.write(event, to: logger)
+            unsafe LibraryLog.write(event, to: logger)
             return nil
-        case RD_KAFKA_EVENT_ERROR: return error(of: event)
+        case RD_KAFKA_EVENT_ERROR: return unsafe error(of: event)
         case RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH:
-            let reason = "no OAUTHBEARER token source: set sasl.mechanism to PLAIN or SCRAM, or use TLS client certificates"
-            rd_kafka_oauthbearer_set_token_failure(pointer, reason)
+            let reason =
+                "no OAUTHBEARER token source: set sasl.mechanism to PLAIN or SCRAM, or use TLS client certificates"
+            unsafe rd_kafka_oauthbearer_set_token_failure(pointer, reason)
             return nil
         default: return nil
         }
@@ -70,13 +71,13 @@ final class ClientHandle: @unchecked Sendable {
 
     /// The error in an event: the instance's fatal one where there is one, for then nothing else counts.
     private func error(of event: OpaquePointer) -> KafkaError {
-        let code = rd_kafka_event_error(event)
-        if code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) == 1 {
+        let code = unsafe rd_kafka_event_error(event)
+        if unsafe code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) == 1 {
             var text = [CChar](repeating: 0, count: 512)
-            let fatal = rd_kafka_fatal_error(pointer, &text, text.count)
+            let fatal = unsafe rd_kafka_fatal_error(pointer, &text, text.count)
             return KafkaError(KafkaError.Code(fatal), Self.text(text), isFatal: true)
         }
-        let message = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? "unknown error"
+        let message = unsafe rd_kafka_event_error_string(event).map { unsafe String(cString: $0) } ?? "unknown error"
         return KafkaError(KafkaError.Code(code), message)
     }
 

@@ -35,30 +35,32 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     ///
     /// - Returns: what is wrong, by the property's name. A value never shows in it.
     public func problems() -> [(name: String, message: String)] {
-        guard let configuration = rd_kafka_conf_new() else { return [] }
-        defer { rd_kafka_conf_destroy(configuration) }
+        guard let configuration = unsafe rd_kafka_conf_new() else { return [] }
+        defer { unsafe rd_kafka_conf_destroy(configuration) }
         return values.compactMap { name, value in
-            Self.set(name, value, on: configuration).map { (name, $0) }
+            unsafe Self.set(name, value, on: configuration).map { (name, $0) }
         }
     }
 
     /// A configuration that a client takes over, or that the caller destroys.
     func makeConfiguration() throws(KafkaError) -> OpaquePointer {
-        guard let configuration = rd_kafka_conf_new() else { throw KafkaError(.invalidArgument, "out of memory") }
+        guard let configuration = unsafe rd_kafka_conf_new() else {
+            throw KafkaError(.invalidArgument, "out of memory")
+        }
         for (name, value) in values {
-            if let problem = Self.set(name, value, on: configuration) {
-                rd_kafka_conf_destroy(configuration)
+            if let problem = unsafe Self.set(name, value, on: configuration) {
+                unsafe rd_kafka_conf_destroy(configuration)
                 throw KafkaError(.invalidArgument, "the property \(name) \(problem)")
             }
         }
-        return configuration
+        return unsafe configuration
     }
 
     /// nil, or what is wrong. librdkafka's own text repeats the value, which may be a password, so it is not passed on.
     private static func set(_ name: String, _ value: String, on configuration: OpaquePointer) -> String? {
-        switch rd_kafka_conf_set(configuration, name, value, nil, 0) {
+        switch unsafe rd_kafka_conf_set(configuration, name, value, nil, 0) {
         case RD_KAFKA_CONF_OK: nil
-        case RD_KAFKA_CONF_UNKNOWN: "is not one that librdkafka \(String(cString: rd_kafka_version_str())) knows"
+        case RD_KAFKA_CONF_UNKNOWN: unsafe "is not one that librdkafka \(String(cString: rd_kafka_version_str())) knows"
         default: "does not take that value"
         }
     }

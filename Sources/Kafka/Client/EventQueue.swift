@@ -14,31 +14,31 @@ final class EventQueue: @unchecked Sendable {
 
     /// Takes over a reference to `pointer`.
     init(owning pointer: OpaquePointer, wakeup: Wakeup = Wakeup()) {
-        self.pointer = pointer
+        unsafe self.pointer = unsafe pointer
         self.wakeup = wakeup
         // The queue keeps this reference until `close`; disabling takes the queue's lock, so no call is under way then.
-        let context = Unmanaged.passRetained(wakeup).toOpaque()
-        rd_kafka_queue_cb_event_enable(pointer, signalWakeup, context)
+        let context = unsafe Unmanaged.passRetained(wakeup).toOpaque()
+        unsafe rd_kafka_queue_cb_event_enable(pointer, signalWakeup, context)
         // Events that were there before the callback do not call it.
         wakeup.signal()
     }
 
     /// The next event, or nil where there is none. The caller destroys it.
     func poll(timeoutMilliseconds: Int32 = 0) -> OpaquePointer? {
-        isClosed.load(ordering: .acquiring) ? nil : rd_kafka_queue_poll(pointer, timeoutMilliseconds)
+        unsafe isClosed.load(ordering: .acquiring) ? nil : rd_kafka_queue_poll(pointer, timeoutMilliseconds)
     }
 
     /// Ends the wake-ups and gives the queue back.
     func close() {
         isClosed.store(true, ordering: .releasing)
-        rd_kafka_queue_cb_event_enable(pointer, nil, nil)
-        Unmanaged.passUnretained(wakeup).release()
-        rd_kafka_queue_destroy(pointer)
+        unsafe rd_kafka_queue_cb_event_enable(pointer, nil, nil)
+        unsafe Unmanaged.passUnretained(wakeup).release()
+        unsafe rd_kafka_queue_destroy(pointer)
     }
 }
 
 /// Called on a thread of librdkafka's, with the queue's lock held: it must not call back into the library.
 private func signalWakeup(_ client: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
-    guard let context else { return }
-    Unmanaged<Wakeup>.fromOpaque(context).takeUnretainedValue().signal()
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<Wakeup>.fromOpaque(context).takeUnretainedValue().signal()
 }

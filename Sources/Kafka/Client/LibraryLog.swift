@@ -8,12 +8,12 @@ enum LibraryLog {
         var facility: UnsafePointer<CChar>?
         var text: UnsafePointer<CChar>?
         var severity: Int32 = 0
-        guard rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text else { return }
+        guard unsafe rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text = unsafe text else { return }
         logger.log(
             level: level(ofSyslog: severity), "librdkafka",
             metadata: [
-                "kafka.facility": "\(facility.map { String(cString: $0) } ?? "")",
-                "kafka.text": "\(String(cString: text))",
+                "kafka.facility": unsafe "\(facility.map { unsafe String(cString: $0) } ?? "")",
+                "kafka.text": unsafe "\(String(cString: text))",
             ])
     }
 

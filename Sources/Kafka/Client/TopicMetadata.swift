@@ -16,23 +16,27 @@ extension ClientHandle {
     /// - Throws: `KafkaError` when no broker answers in time.
     func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
         let milliseconds = limit.kafkaMilliseconds
-        return try await blockingThrowing { (client) throws(KafkaError) in
-            guard let handle = rd_kafka_topic_new(client, topic, nil) else {
+        return try unsafe await blockingThrowing { (client) throws(KafkaError) in
+            guard let handle = unsafe rd_kafka_topic_new(client, topic, nil) else {
                 throw KafkaError(.invalidArgument, "\"\(topic)\" is not a topic's name")
             }
-            defer { rd_kafka_topic_destroy(handle) }
+            defer { unsafe rd_kafka_topic_destroy(handle) }
             var metadata: UnsafePointer<rd_kafka_metadata>?
-            if let error = KafkaError(rd_kafka_metadata(client, 0, handle, &metadata, milliseconds), in: "asking for the topic \(topic)") {
+            if let error = unsafe KafkaError(
+                rd_kafka_metadata(client, 0, handle, &metadata, milliseconds), in: "asking for the topic \(topic)")
+            {
                 throw error
             }
-            guard let metadata else { throw KafkaError(.timedOut, "asking for the topic \(topic)") }
-            defer { rd_kafka_metadata_destroy(metadata) }
-            guard metadata.pointee.topic_cnt > 0 else {
-                return TopicMetadata(name: topic, partitionCount: 0, error: KafkaError(.unknownTopic, "the topic \(topic)"))
+            guard let metadata = unsafe metadata else { throw KafkaError(.timedOut, "asking for the topic \(topic)") }
+            defer { unsafe rd_kafka_metadata_destroy(metadata) }
+            guard unsafe metadata.pointee.topic_cnt > 0 else {
+                return TopicMetadata(
+                    name: topic, partitionCount: 0, error: KafkaError(.unknownTopic, "the topic \(topic)"))
             }
-            let found = metadata.pointee.topics[0]
-            return TopicMetadata(
-                name: topic, partitionCount: Int(found.partition_cnt), error: KafkaError(found.err, in: "the topic \(topic)"))
+            let found = unsafe metadata.pointee.topics[0]
+            return unsafe TopicMetadata(
+                name: topic, partitionCount: Int(found.partition_cnt),
+                error: KafkaError(found.err, in: "the topic \(topic)"))
         }
     }
 }
@@ -41,6 +45,7 @@ extension Duration {
     /// Whole milliseconds, as librdkafka takes them, within what it takes.
     var kafkaMilliseconds: Int32 {
         let (seconds, attoseconds) = components
-        return Int32(clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue + attoseconds / 1_000_000_000_000_000)
+        return Int32(
+            clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue + attoseconds / 1_000_000_000_000_000)
     }
 }

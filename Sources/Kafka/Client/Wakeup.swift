@@ -24,8 +24,11 @@ final class Wakeup: Sendable {
 
     /// Waits for a signal, for `limit` or for the task's cancellation, whichever is first.
     func wait(atMost limit: Duration) async {
-        let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: limit.components.seconds) * 1_000_000_000
-            + Int(limit.components.attoseconds / 1_000_000_000))
+        let deadline =
+            DispatchTime.now()
+            + .nanoseconds(
+                Int(clamping: limit.components.seconds) * 1_000_000_000
+                    + Int(limit.components.attoseconds / 1_000_000_000))
         // A timer that comes late wakes a later wait for nothing, which is cheaper than taking it back.
         DispatchQueue.global().asyncAfter(deadline: deadline) { [self] in signal() }
         await withTaskCancellationHandler {

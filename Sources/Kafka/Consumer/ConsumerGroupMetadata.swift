@@ -7,7 +7,7 @@ import CRdKafka
 public final class ConsumerGroupMetadata: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+    init(owning pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
 
-    deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
+    deinit { unsafe rd_kafka_consumer_group_metadata_destroy(pointer) }
 }

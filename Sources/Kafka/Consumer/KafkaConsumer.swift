@@ -37,17 +37,17 @@ public actor KafkaConsumer {
             | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
         client = try ClientHandle(RD_KAFKA_CONSUMER, properties, events: events, logger: logger)
         self.topics = topics
-        rd_kafka_poll_set_consumer(client.pointer)
-        guard let queue = rd_kafka_queue_get_consumer(client.pointer) else {
+        unsafe rd_kafka_poll_set_consumer(client.pointer)
+        guard let queue = unsafe rd_kafka_queue_get_consumer(client.pointer) else {
             let handle = client
-            handle.enqueue { _ in handle.destroy() }
+            unsafe handle.enqueue { _ in handle.destroy() }
             throw KafkaError(.invalidArgument, "a consumer needs a group.id")
         }
-        self.queue = EventQueue(owning: queue)
+        self.queue = unsafe EventQueue(owning: queue)
         let list = PartitionList(topics: topics)
-        if let error = KafkaError(rd_kafka_subscribe(client.pointer, list.pointer), in: "subscribing") {
+        if let error = unsafe KafkaError(rd_kafka_subscribe(client.pointer, list.pointer), in: "subscribing") {
             let handle = client, events = self.queue
-            handle.enqueue { _ in
+            unsafe handle.enqueue { _ in
                 events?.close()
                 handle.destroy()
             }
@@ -72,27 +72,30 @@ public actor KafkaConsumer {
     /// Tells the group that this member lives, for a caller that cannot take events just now. A rebalance waits.
     public func keepAlive() {
         // Polling any queue of the client counts, also one that is always empty (librdkafka before 2.1.1).
-        guard queue != nil, let idle = rd_kafka_queue_new(client.pointer) else { return }
-        defer { rd_kafka_queue_destroy(idle) }
-        if let event = rd_kafka_queue_poll(idle, 0) { rd_kafka_event_destroy(event) }
+        guard queue != nil, let idle = unsafe rd_kafka_queue_new(client.pointer) else { return }
+        defer { unsafe rd_kafka_queue_destroy(idle) }
+        if let event = unsafe rd_kafka_queue_poll(idle, 0) { unsafe rd_kafka_event_destroy(event) }
     }
 
     /// Takes over or gives up the partitions of `rebalance`.
     ///
     /// - Throws: `KafkaError` when the group moved on meanwhile; another rebalance follows then.
     public func answer(_ rebalance: Rebalance) throws(KafkaError) {
-        let list = PartitionList(rebalance.partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
-        let isCooperative = String(cString: rd_kafka_rebalance_protocol(client.pointer)) == "COOPERATIVE"
+        let list = PartitionList(
+            rebalance.partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
+        let isCooperative = unsafe String(cString: rd_kafka_rebalance_protocol(client.pointer)) == "COOPERATIVE"
         let error: KafkaError?
         switch (rebalance.kind, isCooperative) {
         case (.assigned, true):
-            error = KafkaError(taking: rd_kafka_incremental_assign(client.pointer, list.pointer), in: "taking over partitions")
+            error = unsafe KafkaError(
+                taking: rd_kafka_incremental_assign(client.pointer, list.pointer), in: "taking over partitions")
         case (.assigned, false):
-            error = KafkaError(rd_kafka_assign(client.pointer, list.pointer), in: "taking over partitions")
+            error = unsafe KafkaError(rd_kafka_assign(client.pointer, list.pointer), in: "taking over partitions")
         case (.revoked, true):
-            error = KafkaError(taking: rd_kafka_incremental_unassign(client.pointer, list.pointer), in: "giving up partitions")
+            error = unsafe KafkaError(
+                taking: rd_kafka_incremental_unassign(client.pointer, list.pointer), in: "giving up partitions")
         case (.revoked, false):
-            error = KafkaError(rd_kafka_assign(client.pointer, nil), in: "giving up partitions")
+            error = unsafe KafkaError(rd_kafka_assign(client.pointer, nil), in: "giving up partitions")
         }
         switch (rebalance.kind, isCooperative) {
         case (.assigned, true): assignment.formUnion(rebalance.partitions)
@@ -109,12 +112,16 @@ public actor KafkaConsumer {
     ///   about to be someone else's.
     public func commit(_ offsets: [PartitionOffset]) async throws(KafkaError) {
         guard !offsets.isEmpty else { return }
-        try await client.blockingThrowing { (client) throws(KafkaError) in
+        try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
-            if let error = KafkaError(rd_kafka_commit(client, list.pointer, 0), in: "committing offsets") { throw error }
+            if let error = unsafe KafkaError(rd_kafka_commit(client, list.pointer, 0), in: "committing offsets") {
+                throw error
+            }
             // The call succeeds where some partition did not.
-            for index in 0..<Int(list.pointer.pointee.cnt) {
-                if let error = KafkaError(list.pointer.pointee.elems[index].err, in: "committing offsets") { throw error }
+            for index in unsafe 0..<Int(list.pointer.pointee.cnt) {
+                if let error = unsafe KafkaError(list.pointer.pointee.elems[index].err, in: "committing offsets") {
+                    throw error
+                }
             }
         }
     }
@@ -124,23 +131,25 @@ public actor KafkaConsumer {
     /// - Throws: `KafkaError` with `.unknownPartition` for a partition that is no longer this member's.
     public func seek(to offsets: [PartitionOffset]) async throws(KafkaError) {
         guard !offsets.isEmpty else { return }
-        try await client.blockingThrowing { (client) throws(KafkaError) in
+        try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
             // 2.0.2 takes the timeout for a thousandth of what it says; 0 raises the barrier and does not wait.
-            if let error = KafkaError(taking: rd_kafka_seek_partitions(client, list.pointer, 0), in: "seeking") { throw error }
+            if let error = unsafe KafkaError(taking: rd_kafka_seek_partitions(client, list.pointer, 0), in: "seeking") {
+                throw error
+            }
         }
     }
 
     /// What the group identifies this member by in a transaction. Taken anew for each transaction.
     public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
-        guard let pointer = rd_kafka_consumer_group_metadata(client.pointer) else {
+        guard let pointer = unsafe rd_kafka_consumer_group_metadata(client.pointer) else {
             throw KafkaError(.invalidState, "the consumer has no group")
         }
-        return ConsumerGroupMetadata(owning: pointer)
+        return unsafe ConsumerGroupMetadata(owning: pointer)
     }
 
     /// Whether the assignment was lost: another member may have it already, so nothing may be committed.
-    public var isAssignmentLost: Bool { rd_kafka_assignment_lost(client.pointer) == 1 }
+    public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(client.pointer) == 1 }
 
     /// Asks the cluster about `topic`.
     ///
@@ -158,9 +167,9 @@ public actor KafkaConsumer {
         self.queue = nil
         let client = client
         return await Deadline.run(within: limit) { done in
-            client.enqueue { pointer in
+            unsafe client.enqueue { pointer in
                 queue.close()
-                Self.leave(pointer, client)
+                unsafe Self.leave(pointer, client)
                 client.destroy()
                 done()
             }
@@ -171,17 +180,17 @@ public actor KafkaConsumer {
 
     private func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
         var events: [Event] = []
-        while events.count < limit, let event = queue.poll() {
-            defer { rd_kafka_event_destroy(event) }
-            switch rd_kafka_event_type(event) {
-            case RD_KAFKA_EVENT_FETCH: events += records(in: event)
+        while events.count < limit, let event = unsafe queue.poll() {
+            defer { unsafe rd_kafka_event_destroy(event) }
+            switch unsafe rd_kafka_event_type(event) {
+            case RD_KAFKA_EVENT_FETCH: unsafe events += records(in: event)
             case RD_KAFKA_EVENT_REBALANCE:
-                if let rebalance = rebalance(in: event) {
+                if let rebalance = unsafe rebalance(in: event) {
                     events.append(.rebalance(rebalance))
                     return events
                 }
             default:
-                if let error = client.handle(common: event) { events.append(.error(error)) }
+                if let error = unsafe client.handle(common: event) { events.append(.error(error)) }
             }
         }
         return events
@@ -189,36 +198,36 @@ public actor KafkaConsumer {
 
     private func records(in event: OpaquePointer) -> [Event] {
         var events: [Event] = []
-        while let message = rd_kafka_event_message_next(event) {
-            if let error = KafkaError(message.pointee.err, in: "consuming") {
+        while let message = unsafe rd_kafka_event_message_next(event) {
+            if let error = unsafe KafkaError(message.pointee.err, in: "consuming") {
                 events.append(.error(error))
             } else {
-                events.append(.record(RecordReader.read(message, topic: name(of: message))))
+                unsafe events.append(.record(RecordReader.read(message, topic: name(of: message))))
             }
         }
         return events
     }
 
     private func name(of message: UnsafePointer<rd_kafka_message_t>) -> String {
-        guard let topic = message.pointee.rkt, let text = rd_kafka_topic_name(topic) else { return "" }
+        guard let topic = unsafe message.pointee.rkt, let text = unsafe rd_kafka_topic_name(topic) else { return "" }
         let address = UInt(bitPattern: text)
         if let name = names[address] { return name }
-        let name = String(cString: text)
+        let name = unsafe String(cString: text)
         // A handle that was freed may give its address to another topic; the set of topics is small and fixed.
         if topics.contains(name) { names[address] = name }
         return name
     }
 
     private func rebalance(in event: OpaquePointer) -> Rebalance? {
-        guard let list = rd_kafka_event_topic_partition_list(event) else { return nil }
-        let partitions = PartitionList.offsets(in: list).map(\.partition)
-        switch rd_kafka_event_error(event) {
+        guard let list = unsafe rd_kafka_event_topic_partition_list(event) else { return nil }
+        let partitions = unsafe PartitionList.offsets(in: list).map(\.partition)
+        switch unsafe rd_kafka_event_error(event) {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: return Rebalance(kind: .assigned, partitions: partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
             return Rebalance(kind: .revoked(isLost: isAssignmentLost), partitions: partitions)
         default:
             // The group could not agree; answering with nothing lets the library try again.
-            rd_kafka_assign(client.pointer, nil)
+            unsafe rd_kafka_assign(client.pointer, nil)
             assignment = []
             return nil
         }
@@ -226,17 +235,17 @@ public actor KafkaConsumer {
 
     /// Leaves the group, answering the revoke that comes with it. On the client's own thread.
     private static func leave(_ pointer: OpaquePointer, _ client: ClientHandle) {
-        guard let queue = rd_kafka_queue_new(pointer) else { return }
-        defer { rd_kafka_queue_destroy(queue) }
-        if KafkaError(taking: rd_kafka_consumer_close_queue(pointer, queue), in: "closing") != nil { return }
-        while rd_kafka_consumer_closed(pointer) == 0 {
-            guard let event = rd_kafka_queue_poll(queue, 100) else { continue }
-            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {
-                rd_kafka_assign(pointer, nil)
+        guard let queue = unsafe rd_kafka_queue_new(pointer) else { return }
+        defer { unsafe rd_kafka_queue_destroy(queue) }
+        if unsafe KafkaError(taking: rd_kafka_consumer_close_queue(pointer, queue), in: "closing") != nil { return }
+        while unsafe rd_kafka_consumer_closed(pointer) == 0 {
+            guard let event = unsafe rd_kafka_queue_poll(queue, 100) else { continue }
+            if unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {
+                unsafe rd_kafka_assign(pointer, nil)
             } else {
-                _ = client.handle(common: event)
+                _ = unsafe client.handle(common: event)
             }
-            rd_kafka_event_destroy(event)
+            unsafe rd_kafka_event_destroy(event)
         }
     }
 }

@@ -21,25 +21,26 @@ struct PartitionList: ~Copyable {
 
     init(_ offsets: [PartitionOffset]) {
         // librdkafka aborts the process itself when it is out of memory, so it never answers nil.
-        pointer = rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
+        unsafe pointer = unsafe rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
         for entry in offsets {
-            rd_kafka_topic_partition_list_add(pointer, entry.partition.topic, entry.partition.partition).pointee.offset = entry.offset
+            unsafe rd_kafka_topic_partition_list_add(pointer, entry.partition.topic, entry.partition.partition).pointee
+                .offset = entry.offset
         }
     }
 
     init(topics: [String]) {
-        pointer = rd_kafka_topic_partition_list_new(Int32(clamping: topics.count))
-        for topic in topics { rd_kafka_topic_partition_list_add(pointer, topic, RD_KAFKA_PARTITION_UA) }
+        unsafe pointer = unsafe rd_kafka_topic_partition_list_new(Int32(clamping: topics.count))
+        for topic in topics { unsafe rd_kafka_topic_partition_list_add(pointer, topic, RD_KAFKA_PARTITION_UA) }
     }
 
-    deinit { rd_kafka_topic_partition_list_destroy(pointer) }
+    deinit { unsafe rd_kafka_topic_partition_list_destroy(pointer) }
 
     /// What a list of librdkafka's holds.
     static func offsets(in list: UnsafePointer<rd_kafka_topic_partition_list_t>) -> [PartitionOffset] {
-        (0..<Int(list.pointee.cnt)).map { index in
-            let element = list.pointee.elems[index]
-            let partition = TopicPartition(topic: String(cString: element.topic), partition: element.partition)
-            return PartitionOffset(partition, offset: element.offset)
+        unsafe (0..<Int(list.pointee.cnt)).map { index in
+            let element = unsafe list.pointee.elems[index]
+            let partition = unsafe TopicPartition(topic: String(cString: element.topic), partition: element.partition)
+            return unsafe PartitionOffset(partition, offset: element.offset)
         }
     }
 }

@@ -8,14 +8,16 @@ extension KafkaProducer {
     /// - Throws: `KafkaError`.
     public func initTransactions(within limit: Duration) async throws(KafkaError) {
         let milliseconds = limit.kafkaMilliseconds
-        try await transactional("registering the transactional id") { rd_kafka_init_transactions($0, milliseconds) }
+        try unsafe await transactional("registering the transactional id") {
+            unsafe rd_kafka_init_transactions($0, milliseconds)
+        }
     }
 
     /// Begins a transaction.
     ///
     /// - Throws: `KafkaError`.
     public func beginTransaction() async throws(KafkaError) {
-        try await transactional("beginning a transaction") { rd_kafka_begin_transaction($0) }
+        try unsafe await transactional("beginning a transaction") { unsafe rd_kafka_begin_transaction($0) }
     }
 
     /// Makes `offsets`, each the next record to read, part of the transaction, once per consumer group.
@@ -25,9 +27,9 @@ extension KafkaProducer {
         _ offsets: [PartitionOffset], of group: ConsumerGroupMetadata, within limit: Duration
     ) async throws(KafkaError) {
         let milliseconds = limit.kafkaMilliseconds
-        try await transactional("sending offsets to the transaction") { client in
+        try unsafe await transactional("sending offsets to the transaction") { client in
             let list = PartitionList(offsets)
-            return rd_kafka_send_offsets_to_transaction(client, list.pointer, group.pointer, milliseconds)
+            return unsafe rd_kafka_send_offsets_to_transaction(client, list.pointer, group.pointer, milliseconds)
         }
     }
 
@@ -36,21 +38,21 @@ extension KafkaProducer {
     /// - Throws: `KafkaError`.
     public func commitTransaction() async throws(KafkaError) {
         // Any other timeout than -1 can leave library and broker at odds about the transaction (librdkafka's manual).
-        try await transactional("committing the transaction") { rd_kafka_commit_transaction($0, -1) }
+        try unsafe await transactional("committing the transaction") { unsafe rd_kafka_commit_transaction($0, -1) }
     }
 
     /// Aborts. Repeated while the error is retriable, it resumes.
     ///
     /// - Throws: `KafkaError`.
     public func abortTransaction() async throws(KafkaError) {
-        try await transactional("aborting the transaction") { rd_kafka_abort_transaction($0, -1) }
+        try unsafe await transactional("aborting the transaction") { unsafe rd_kafka_abort_transaction($0, -1) }
     }
 
     private func transactional(
         _ operation: String, _ call: @escaping @Sendable (OpaquePointer) -> OpaquePointer?
     ) async throws(KafkaError) {
-        try await client.blockingThrowing { (pointer) throws(KafkaError) in
-            if let error = KafkaError(taking: call(pointer), in: operation) { throw error }
+        try unsafe await client.blockingThrowing { (pointer) throws(KafkaError) in
+            if let error = unsafe KafkaError(taking: call(pointer), in: operation) { throw error }
         }
     }
 }

@@ -18,11 +18,12 @@ public final class KafkaProducer: Sendable {
             RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
         let client = try ClientHandle(
             RD_KAFKA_PRODUCER, properties.withDefaults(["enable.idempotence": "true"]), events: events, logger: logger)
-        guard let main = rd_kafka_queue_get_main(client.pointer) else {
-            client.enqueue { _ in client.destroy() }
+        guard let main = unsafe rd_kafka_queue_get_main(client.pointer) else {
+            unsafe client.enqueue { _ in client.destroy() }
             throw KafkaError(.invalidState, "the producer has no event queue")
         }
-        let queue = EventQueue(owning: main), pending = pending, reports = DispatchQueue(label: "remint.kafka.deliveries")
+        let queue = unsafe EventQueue(owning: main), pending = pending,
+            reports = DispatchQueue(label: "remint.kafka.deliveries")
         self.client = client
         self.queue = queue
         self.reports = reports
@@ -48,10 +49,10 @@ public final class KafkaProducer: Sendable {
         guard !records.isEmpty else { return [] }
         return await withCheckedContinuation { waiter in
             let batch = pending.open(records.count, waiter)
-            client.enqueue { [self] pointer in
+            unsafe client.enqueue { [self] pointer in
                 for (index, record) in records.enumerated() {
                     let ticket = PendingDeliveries.Ticket(batch: batch, index: index)
-                    if let error = produce(record, ticket, pointer) { pending.settle(ticket, error) }
+                    if let error = unsafe produce(record, ticket, pointer) { pending.settle(ticket, error) }
                 }
             }
         }
@@ -71,9 +72,9 @@ public final class KafkaProducer: Sendable {
     public func close(within limit: Duration) async -> Bool {
         let milliseconds = limit.kafkaMilliseconds
         return await Deadline.run(within: limit + .seconds(1)) { done in
-            client.enqueue { [self] pointer in
-                if rd_kafka_flush(pointer, milliseconds) != RD_KAFKA_RESP_ERR_NO_ERROR {
-                    rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+            unsafe client.enqueue { [self] pointer in
+                if unsafe rd_kafka_flush(pointer, milliseconds) != RD_KAFKA_RESP_ERR_NO_ERROR {
+                    unsafe rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
                 }
                 drainer.cancel()
                 // In line behind a drain that is under way; the last reports are read here.
@@ -94,16 +95,16 @@ public final class KafkaProducer: Sendable {
         _ record: ProducerRecord, _ ticket: PendingDeliveries.Ticket, _ pointer: OpaquePointer
     ) -> KafkaError? {
         while true {
-            let headers = RecordHeaders.make(record.headers)
-            let code = RecordHeaders.withBytes(record.key) { key, keyCount in
-                RecordHeaders.withBytes(record.value) { value, valueCount in
-                    remint_produce(
+            let headers = unsafe RecordHeaders.make(record.headers)
+            let code = unsafe RecordHeaders.withBytes(record.key) { key, keyCount in
+                unsafe RecordHeaders.withBytes(record.value) { value, valueCount in
+                    unsafe remint_produce(
                         pointer, record.topic, key, keyCount, value, valueCount, headers,
                         UnsafeMutableRawPointer(bitPattern: ticket.opaque))
                 }
             }
             if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
-            if let headers { rd_kafka_headers_destroy(headers) }
+            if let headers = unsafe headers { unsafe rd_kafka_headers_destroy(headers) }
             guard code == RD_KAFKA_RESP_ERR__QUEUE_FULL else {
                 return KafkaError(code, in: "producing to \(record.topic)")
             }
@@ -117,19 +118,19 @@ public final class KafkaProducer: Sendable {
         _ queue: EventQueue, _ client: ClientHandle, _ pending: PendingDeliveries, waitMilliseconds: Int32 = 0
     ) {
         var wait = waitMilliseconds
-        while let event = queue.poll(timeoutMilliseconds: wait) {
+        while let event = unsafe queue.poll(timeoutMilliseconds: wait) {
             wait = 0
-            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
-                while let message = rd_kafka_event_message_next(event) {
-                    let ticket = PendingDeliveries.Ticket(opaque: UInt(bitPattern: message.pointee._private))
-                    pending.settle(ticket, KafkaError(message.pointee.err, in: "delivering"))
+            if unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
+                while let message = unsafe rd_kafka_event_message_next(event) {
+                    let ticket = unsafe PendingDeliveries.Ticket(opaque: UInt(bitPattern: message.pointee._private))
+                    unsafe pending.settle(ticket, KafkaError(message.pointee.err, in: "delivering"))
                 }
-            } else if let error = client.handle(common: event) {
+            } else if let error = unsafe client.handle(common: event) {
                 client.logger.log(
                     level: error.isFatal ? .error : .warning, "the producer reports an error",
                     metadata: ["kafka.error": "\(error)"])
             }
-            rd_kafka_event_destroy(event)
+            unsafe rd_kafka_event_destroy(event)
         }
     }
 }

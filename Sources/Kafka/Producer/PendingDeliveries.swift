@@ -47,7 +47,9 @@ final class PendingDeliveries: Sendable {
     /// Settles one record; nil is a delivery.
     func settle(_ ticket: Ticket, _ error: KafkaError?) {
         let finished = state.withLock { state -> Batch? in
-            guard var batch = state.batches[ticket.batch], batch.outcomes.indices.contains(ticket.index) else { return nil }
+            guard var batch = state.batches[ticket.batch], batch.outcomes.indices.contains(ticket.index) else {
+                return nil
+            }
             batch.outcomes[ticket.index] = error
             batch.open -= 1
             state.batches[ticket.batch] = batch.open == 0 ? nil : batch

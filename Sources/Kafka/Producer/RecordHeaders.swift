@@ -4,19 +4,19 @@ import CRdKafka
 enum RecordHeaders {
     /// A header list the producer takes over; nil for no headers.
     static func make(_ headers: [RecordHeader]) -> OpaquePointer? {
-        guard !headers.isEmpty, let list = rd_kafka_headers_new(headers.count) else { return nil }
+        guard !headers.isEmpty, let list = unsafe rd_kafka_headers_new(headers.count) else { return nil }
         for header in headers {
-            withBytes(header.value) { value, count in
-                _ = rd_kafka_header_add(list, header.name, -1, value, count)
+            unsafe withBytes(header.value) { value, count in
+                _ = unsafe rd_kafka_header_add(list, header.name, -1, value, count)
             }
         }
-        return list
+        return unsafe list
     }
 
     /// nil stays a null pointer; an empty array does not become one, for an empty value is not a missing one.
     static func withBytes<Result>(_ bytes: [UInt8]?, _ body: (UnsafeRawPointer?, Int) -> Result) -> Result {
         guard let bytes else { return body(nil, 0) }
-        if bytes.isEmpty { return withUnsafePointer(to: UInt8(0)) { body($0, 0) } }
-        return bytes.withUnsafeBytes { body($0.baseAddress, $0.count) }
+        if bytes.isEmpty { return unsafe withUnsafePointer(to: UInt8(0)) { unsafe body($0, 0) } }
+        return unsafe bytes.withUnsafeBytes { unsafe body($0.baseAddress, $0.count) }
     }
 }

@@ -31,7 +31,9 @@ public enum KeyFile {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw KeyRingError(path, "has mode \(mode), so others than its owner can use it; run: chmod 600 \(path)")
         }
-        guard status.st_size <= limit else { throw KeyRingError(path, "is larger than \(limit) bytes, so it is no key") }
+        guard status.st_size <= limit else {
+            throw KeyRingError(path, "is larger than \(limit) bytes, so it is no key")
+        }
         return try SecretBytes(capacity: limit) { buffer throws(KeyRingError) in
             var count = 0
             while count < buffer.count {
@@ -52,7 +54,9 @@ public enum KeyFile {
     public static func write(_ contents: SecretBytes, to path: String) throws(KeyRingError) {
         let scratch = "\(path).\(getpid()).new"
         let descriptor = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw KeyRingError(scratch, "cannot be created: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else {
+            throw KeyRingError(scratch, "cannot be created: \(String(cString: strerror(errno)))")
+        }
         let isWritten = contents.withBytes { bytes in
             var written = 0
             while written < bytes.count {

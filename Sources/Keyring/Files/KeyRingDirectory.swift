@@ -45,7 +45,9 @@ public struct KeyRingDirectory: Sendable {
     ///
     /// - Parameter secretEncoding: how the file of a shared secret is written; of no use for key pairs.
     /// - Throws: `KeyRingError`.
-    public func create(_ key: SigningKey, id: String, secretEncoding: SecretEncoding?, at time: UnixTime) throws(KeyRingError) {
+    public func create(_ key: SigningKey, id: String, secretEncoding: SecretEncoding?, at time: UnixTime)
+        throws(KeyRingError)
+    {
         var json = JSONWriter()
         json.beginObject()
         json.name("versions")

@@ -11,12 +11,14 @@ struct KeyRingEntry {
         guard entry.isObject else { throw KeyRingError(directory.listing, at: entry, "a version must be an object") }
         for (name, value) in entry.members where !Self.members.contains(name) {
             throw KeyRingError(
-                directory.listing, at: value, "unknown member \"\(name)\"; known: \(Self.members.joined(separator: ", "))")
+                directory.listing, at: value,
+                "unknown member \"\(name)\"; known: \(Self.members.joined(separator: ", "))")
         }
     }
 
     private static let members = [
-        "id", "kid", "state", "algorithm", "file", "encoding", "passphrase_file", "created", "activated", "retire_after",
+        "id", "kid", "state", "algorithm", "file", "encoding", "passphrase_file", "created", "activated",
+        "retire_after",
     ]
 
     func load() throws(KeyRingError) -> KeyVersion {
@@ -35,13 +37,16 @@ struct KeyRingEntry {
         let key = state.verifies ? try loadKey(algorithm, keyID: keyID) : nil
         let encoding = entry["encoding"]?.string.flatMap(SecretEncoding.init(rawValue:))
         return KeyVersion(
-            id: id, state: state, algorithm: algorithm, secretEncoding: encoding, retireAfter: retireAfter, signingKey: key)
+            id: id, state: state, algorithm: algorithm, secretEncoding: encoding, retireAfter: retireAfter,
+            signingKey: key)
     }
 
     private func loadKey(_ algorithm: Algorithm, keyID: String) throws(KeyRingError) -> SigningKey {
         let contents = try file("file", try text("file"))
         let passphrase: SecretBytes? =
-            if let name = try optionalText("passphrase_file") { try file("passphrase_file", name).trimmingLineEnd() } else { nil }
+            if let name = try optionalText("passphrase_file") {
+                try file("passphrase_file", name).trimmingLineEnd()
+            } else { nil }
         do throws(JOSEError) {
             if algorithm.keyType == .secret {
                 return try SigningKey(secret: try encoding().decode(contents), algorithm: algorithm, keyID: keyID)
@@ -69,7 +74,9 @@ struct KeyRingEntry {
     // MARK: Members
 
     private func text(_ name: String) throws(KeyRingError) -> String {
-        guard let text = try optionalText(name) else { throw KeyRingError(directory.listing, at: entry, "a version lacks \"\(name)\"") }
+        guard let text = try optionalText(name) else {
+            throw KeyRingError(directory.listing, at: entry, "a version lacks \"\(name)\"")
+        }
         return text
     }
 
@@ -81,7 +88,9 @@ struct KeyRingEntry {
 
     private func time(_ name: String) throws(KeyRingError) -> UnixTime? {
         guard let text = try optionalText(name) else { return nil }
-        guard let time = RFC3339.parse(text) else { throw error(name, "is not an RFC 3339 date-time such as 2026-11-01T00:00:00Z") }
+        guard let time = RFC3339.parse(text) else {
+            throw error(name, "is not an RFC 3339 date-time such as 2026-11-01T00:00:00Z")
+        }
         return time
     }
 

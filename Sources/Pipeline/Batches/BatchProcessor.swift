@@ -16,7 +16,8 @@ public struct BatchProcessor: Sendable {
     ///   - now: the time.
     public init(
         apps: [App], signing: any SigningPort, maximumEventBytes: Int,
-        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), now: @escaping @Sendable () -> UnixTime
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        now: @escaping @Sendable () -> UnixTime
     ) {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
         self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
@@ -61,11 +62,14 @@ public struct BatchProcessor: Sendable {
         switch Triage(event, apps: apps, now: now) {
         case .reject(let rejection, let stage): return .settled(rejected(record, event, rejection, stage, now))
         case .skip(let why):
-            return .settled(Settlement(
-                    origin: record.origin, eventID: event.id, app: event.app, outcome: .skipped(why), output: nil, detail: nil))
+            return .settled(
+                Settlement(
+                    origin: record.origin, eventID: event.id, app: event.app, outcome: .skipped(why), output: nil,
+                    detail: nil))
         case .mint(let app, let subject, _):
             do throws(Rejection) {
-                return .drafted(try minter.draft(event, for: app, subject, with: signing.activeKey(of: app.keyRing), at: now))
+                return .drafted(
+                    try minter.draft(event, for: app, subject, with: signing.activeKey(of: app.keyRing), at: now))
             } catch { return .settled(rejected(record, event, error, .mint, now)) }
         }
     }
@@ -79,7 +83,8 @@ public struct BatchProcessor: Sendable {
             var token = draft.token
             token.token = draft.request.input.token(signature: signature)
             return Settlement(
-                origin: record.origin, eventID: token.event.id, app: token.event.app, outcome: .minted, output: token.output, detail: nil)
+                origin: record.origin, eventID: token.event.id, app: token.event.app, outcome: .minted,
+                output: token.output, detail: nil)
         }
     }
 
@@ -90,7 +95,8 @@ public struct BatchProcessor: Sendable {
         // A name that is not configured comes from outside and is no label.
         let known = event.flatMap { apps[$0.app]?.name }
         return Settlement(
-            origin: record.origin, eventID: event?.id, app: known, outcome: .deadLettered(rejection.code), output: letter.output,
+            origin: record.origin, eventID: event?.id, app: known, outcome: .deadLettered(rejection.code),
+            output: letter.output,
             detail: rejection.detail)
     }
 }

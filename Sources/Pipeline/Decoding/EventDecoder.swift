@@ -31,7 +31,8 @@ public struct EventDecoder: Sendable {
 
     private func envelope(_ root: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
         guard root.isObject else {
-            throw malformed("the value is not a JSON object; send {\"app\":…,\"report\":…}, or a report with the header remint-app")
+            throw malformed(
+                "the value is not a JSON object; send {\"app\":…,\"report\":…}, or a report with the header remint-app")
         }
         guard let report = root["report"] else { throw malformed("the envelope has no \"report\"") }
         return try event(
@@ -74,7 +75,9 @@ public struct EventDecoder: Sendable {
         guard let app, !app.isEmpty else { throw malformed("the event names no app") }
         var observed = record.timestamp
         if let observedAt {
-            guard let time = RFC3339.parse(observedAt) else { throw malformed("the observed time is not an RFC 3339 date-time") }
+            guard let time = RFC3339.parse(observedAt) else {
+                throw malformed("the observed time is not an RFC 3339 date-time")
+            }
             observed = time
         }
         let coordinates = "\(record.origin.topic)/\(record.origin.partition)/\(record.origin.offset)"

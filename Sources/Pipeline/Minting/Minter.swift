@@ -28,7 +28,9 @@ struct Minter {
         let recipe = app.adapter.recipe(for: subject)
         guard let key else { throw Rejection(.keyUnavailable, "the key ring \(app.keyRing) has no active key") }
         guard key.algorithm == recipe.algorithm else {
-            throw Rejection(.keyUnavailable, "the active key of \(app.keyRing) is for \(key.algorithm.rawValue), not \(recipe.algorithm.rawValue)")
+            throw Rejection(
+                .keyUnavailable,
+                "the active key of \(app.keyRing) is for \(key.algorithm.rawValue), not \(recipe.algorithm.rawValue)")
         }
         let expiresAt = try expiry(app, recipe, key, now)
         let contents = TokenContents(subject: subject, issuedAt: now.seconds, expiresAt: expiresAt)
@@ -48,7 +50,9 @@ struct Minter {
         let wanted = now.seconds + app.lifetime
         guard let retireAfter = key.retireAfter, retireAfter.seconds < wanted else { return wanted }
         guard retireAfter.seconds - now.seconds >= recipe.lifetime.allowed.lowerBound else {
-            throw Rejection(.keyUnavailable, "the active key of \(app.keyRing) retires at \(retireAfter), too soon for another token")
+            throw Rejection(
+                .keyUnavailable,
+                "the active key of \(app.keyRing) retires at \(retireAfter), too soon for another token")
         }
         return retireAfter.seconds
     }

@@ -53,7 +53,8 @@ extension Settlement {
         }
         let letter = DeadLetter(record, rejection, at: .publish, on: time)
         return Settlement(
-            origin: origin, eventID: eventID, app: app, outcome: .deadLettered(rejection.code), output: letter.reference,
+            origin: origin, eventID: eventID, app: app, outcome: .deadLettered(rejection.code),
+            output: letter.reference,
             detail: rejection.detail)
     }
 }

@@ -30,7 +30,9 @@ struct Publisher {
             var failed: [(index: Int, error: KafkaError)] = []
             for (index, error) in zip(open, errors) {
                 guard let error else { continue }
-                if error.code == .messageTooLarge, let smaller = settlements[index].byReference(records[index], at: now()) {
+                if error.code == .messageTooLarge,
+                    let smaller = settlements[index].byReference(records[index], at: now())
+                {
                     settlements[index] = smaller
                 }
                 failed.append((index, error))

@@ -7,7 +7,8 @@ extension InputRecord {
     /// A consumed record as the pipeline takes it.
     init(_ record: ConsumedRecord) {
         self.init(
-            origin: Origin(topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
+            origin: Origin(
+                topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
             timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, key: record.key, value: record.value,
             headers: record.headers.map { Header($0.name, $0.value) })
     }
@@ -21,7 +22,9 @@ extension ProducerRecord {
             case .tokens: topics.tokens
             case .deadLetters: topics.deadLetters
             }
-        self.init(topic: topic, key: record.key, value: record.value, headers: record.headers.map { RecordHeader($0.name, $0.value) })
+        self.init(
+            topic: topic, key: record.key, value: record.value,
+            headers: record.headers.map { RecordHeader($0.name, $0.value) })
     }
 }
 

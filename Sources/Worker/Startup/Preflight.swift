@@ -36,7 +36,9 @@ public struct Preflight: Sendable {
         var rings: [String: KeyRing] = [:]
         var diagnostics: [Diagnostic] = []
         for key in keys {
-            do throws(KeyRingError) { rings[key.name] = try KeyRingDirectory(path: key.path).load(name: key.name) } catch {
+            do throws(KeyRingError) {
+                rings[key.name] = try KeyRingDirectory(path: key.path).load(name: key.name)
+            } catch {
                 diagnostics.append(diagnostic(for: error, of: key))
             }
         }
@@ -57,15 +59,25 @@ public struct Preflight: Sendable {
         return ring.versions.filter { $0.state.verifies }.flatMap { version -> [Diagnostic] in
             var found: [Diagnostic] = []
             func note(_ severity: Diagnostic.Severity, _ message: String) {
-                found.append(Diagnostic(severity, at: app.keyPlace, "the version \(version.id) of \(ring.name) \(message)"))
+                found.append(
+                    Diagnostic(severity, at: app.keyPlace, "the version \(version.id) of \(ring.name) \(message)"))
             }
             if version.algorithm != adapter.algorithm {
-                note(.error, "is for \(version.algorithm.rawValue), and \(adapter.vendor) takes \(adapter.algorithm.rawValue) alone")
-            } else if let expected = adapter.secretEncoding, let encoding = version.secretEncoding, encoding != expected {
-                note(.warning, "is written as \(encoding.rawValue), and \(adapter.vendor) shows its secrets as \(expected.rawValue)")
+                note(
+                    .error,
+                    "is for \(version.algorithm.rawValue), and \(adapter.vendor) takes \(adapter.algorithm.rawValue) alone"
+                )
+            } else if let expected = adapter.secretEncoding, let encoding = version.secretEncoding, encoding != expected
+            {
+                note(
+                    .warning,
+                    "is written as \(encoding.rawValue), and \(adapter.vendor) shows its secrets as \(expected.rawValue)"
+                )
             }
             if version.signingKey?.isShorterThanDigest == true {
-                note(.warning, "is shorter than its digest, \(version.algorithm.digestBytes) bytes (RFC 7518, section 3.2)")
+                note(
+                    .warning,
+                    "is shorter than its digest, \(version.algorithm.digestBytes) bytes (RFC 7518, section 3.2)")
             }
             return found
         }

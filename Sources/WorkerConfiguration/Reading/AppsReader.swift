@@ -7,7 +7,9 @@ struct AppsReader {
     let keys: [String]
 
     func read(_ section: Section) -> [Configuration.App] {
-        if section.all.isEmpty { section.diagnostics.error(section.node, "apps is empty; a worker without an app has nothing to do") }
+        if section.all.isEmpty {
+            section.diagnostics.error(section.node, "apps is empty; a worker without an app has nothing to do")
+        }
         return section.all.compactMap { _, name, value in
             let app = Section(value, name: section.path(name), section.diagnostics)
             defer { app.finish() }
@@ -37,7 +39,9 @@ struct AppsReader {
         guard let (name, node) = app.requiredText("adapter") else { return nil }
         if let registration = registry[name] { return registration }
         let known = registry.registrations.map(\.name)
-        let meant = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" } ?? "known: \(known.joined(separator: ", "))"
+        let meant =
+            Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
+            ?? "known: \(known.joined(separator: ", "))"
         app.diagnostics.error(node, "no adapter is called \(name); \(meant)")
         return nil
     }
@@ -65,7 +69,8 @@ struct AppsReader {
         let allowed = adapter.lifetime.allowed
         let seconds = lifetime.components.seconds
         if !allowed.contains(seconds) || lifetime.components.attoseconds != 0 {
-            let least = DurationText.format(seconds: allowed.lowerBound), most = DurationText.format(seconds: allowed.upperBound)
+            let least = DurationText.format(seconds: allowed.lowerBound),
+                most = DurationText.format(seconds: allowed.upperBound)
             app.diagnostics.error(app.value("lifetime"), "tokens of \(adapter.vendor) live from \(least) to \(most)")
         }
         return seconds
@@ -73,7 +78,8 @@ struct AppsReader {
 
     // MARK: Settings
 
-    private func adapter(_ registration: AdapterRegistry.Registration, _ node: Node?, _ app: Section) -> (any Adapter)? {
+    private func adapter(_ registration: AdapterRegistry.Registration, _ node: Node?, _ app: Section) -> (any Adapter)?
+    {
         let settings = Section(node, name: app.path("settings"), app.diagnostics)
         var isComplete = node == nil || node?.mapping != nil
         for key in registration.settings {
@@ -86,14 +92,16 @@ struct AppsReader {
         guard isComplete else { return nil }
         do {
             return try YAMLDecoder().decode(
-                ConfiguredAdapter.self, from: node ?? .mapping(.init([])), userInfo: ConfiguredAdapter.userInfo(for: registration)
+                ConfiguredAdapter.self, from: node ?? .mapping(.init([])),
+                userInfo: ConfiguredAdapter.userInfo(for: registration)
             ).adapter
         } catch let error as SettingsError {
             app.diagnostics.error(settings.value(error.key) ?? node, "\(settings.path(error.key)) \(error.message)")
         } catch let error as DecodingError {
             let key = error.codingPath.first
             app.diagnostics.error(
-                key.flatMap(settings.value) ?? node, "\(key.map(settings.path) ?? "settings") has the wrong type\(hint(registration, key))")
+                key.flatMap(settings.value) ?? node,
+                "\(key.map(settings.path) ?? "settings") has the wrong type\(hint(registration, key))")
         } catch {
             app.diagnostics.error(node, "the settings cannot be read")
         }

@@ -53,7 +53,9 @@ public struct ConfigurationReader {
             } catch {
                 switch error {
                 case .undefined(let name):
-                    diagnostics.error(node, "the environment variable \(name) is not defined; write ${\(name):-default} for a default")
+                    diagnostics.error(
+                        node, "the environment variable \(name) is not defined; write ${\(name):-default} for a default"
+                    )
                 case .malformed:
                     diagnostics.error(node, "a reference to the environment is written ${NAME} or ${NAME:-default}")
                 }
@@ -74,7 +76,8 @@ public struct ConfigurationReader {
         readDelivery(root, into: &configuration)
         readTopics(root.section("topics"), into: &configuration.topics)
         configuration.keys = readKeys(root.section("keys"))
-        configuration.apps = AppsReader(registry: registry, keys: configuration.keys.map(\.name)).read(root.section("apps"))
+        configuration.apps = AppsReader(registry: registry, keys: configuration.keys.map(\.name)).read(
+            root.section("apps"))
         readWorker(root.section("worker"), into: &configuration.worker)
         readLog(root.section("log"), into: &configuration.log)
         let admin = root.section("admin")
@@ -108,8 +111,11 @@ public struct ConfigurationReader {
         rename("tokens", &topics.tokens)
         rename("dead_letters", &topics.deadLetters)
         for (name, node) in names {
-            if name.utf8.count > 249 || !name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }) {
-                section.diagnostics.error(node, "a topic's name has up to 249 letters, digits, dots, underscores and hyphens")
+            if name.utf8.count > 249
+                || !name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
+            {
+                section.diagnostics.error(
+                    node, "a topic's name has up to 249 letters, digits, dots, underscores and hyphens")
             }
             if (topics.inputs + topics.outputs).count(where: { $0 == name }) > 1 {
                 section.diagnostics.error(node, "two topics share the name \(name); the worker would feed itself")
@@ -148,7 +154,8 @@ public struct ConfigurationReader {
             if Configuration.Log.levels.contains(level) {
                 log.level = level
             } else {
-                section.diagnostics.error(node, "log.level must be one of \(Configuration.Log.levels.joined(separator: ", "))")
+                section.diagnostics.error(
+                    node, "log.level must be one of \(Configuration.Log.levels.joined(separator: ", "))")
             }
         }
         if let (format, _) = section.choice("format", Configuration.Log.Format.self) { log.format = format }
@@ -176,10 +183,13 @@ extension Diagnostics {
     /// YAML that is none.
     func syntax(_ error: YamlError) {
         switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
             append(line: mark.line, column: mark.column, "not YAML: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
-            append(line: context.mark.line, column: context.mark.column, "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", "))")
+            append(
+                line: context.mark.line, column: context.mark.column,
+                "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", "))")
         default: append(line: 1, column: 1, "not YAML")
         }
     }

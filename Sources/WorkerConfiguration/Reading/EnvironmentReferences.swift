@@ -35,7 +35,9 @@ enum EnvironmentReferences {
             name = reference[..<separator]
             fallback = reference[separator...].dropFirst(2)
         }
-        guard !name.isEmpty, name.allSatisfy({ $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }) else { throw .malformed }
+        guard !name.isEmpty, name.allSatisfy({ $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
+            throw .malformed
+        }
         if let value = environment(String(name)), !(value.isEmpty && fallback != nil) { return value }
         guard let fallback else { throw .undefined(String(name)) }
         return String(fallback)

@@ -27,7 +27,8 @@ struct KafkaReader {
             return nil
         }
         if Self.isUnverified(name, text) {
-            section.diagnostics.error(key, "certificates and host names are always checked; give a private CA with ssl.ca.location")
+            section.diagnostics.error(
+                key, "certificates and host names are always checked; give a private CA with ssl.ca.location")
             return nil
         }
         let place = section.diagnostics.place(of: key)
@@ -67,6 +68,8 @@ struct KafkaReader {
         }
         guard !isLocal else { return }
         section.diagnostics.error(
-            node, "brokers beyond this machine need kafka.properties security.protocol: ssl or sasl_ssl; or write kafka.insecure: true")
+            node,
+            "brokers beyond this machine need kafka.properties security.protocol: ssl or sasl_ssl; or write kafka.insecure: true"
+        )
     }
 }

@@ -37,7 +37,8 @@ final class Section {
             diagnostics.error(node, "\(name.isEmpty ? "the file" : name) must be a mapping of names to values")
         }
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
-        for (index, member) in members.enumerated() where members[..<index].contains(where: { $0.name == member.name }) {
+        for (index, member) in members.enumerated() where members[..<index].contains(where: { $0.name == member.name })
+        {
             diagnostics.error(member.key, "\(path(member.name)) stands twice")
         }
     }
@@ -87,7 +88,8 @@ final class Section {
     func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         guard let integer = Int(text), range.contains(integer) else {
-            diagnostics.error(node, "\(path(name)) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            diagnostics.error(
+                node, "\(path(name)) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
             return nil
         }
         return integer
@@ -113,7 +115,9 @@ final class Section {
         return duration
     }
 
-    func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, _ type: Choice.Type) -> (choice: Choice, node: Node)?
+    func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, _ type: Choice.Type) -> (
+        choice: Choice, node: Node
+    )?
     where Choice.RawValue == String {
         guard let (text, node) = text(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {

@@ -20,7 +20,9 @@ struct CheckCommand: ParsableCommand {
         } else {
             for diagnostic in preflight.diagnostics { Terminal.error("\(diagnostic)") }
             if preflight.isReady, let configuration = preflight.configuration {
-                Terminal.print("\(options.config): ok: \(configuration.apps.count) apps, \(preflight.rings.count) key rings, delivery \(configuration.delivery.rawValue)")
+                Terminal.print(
+                    "\(options.config): ok: \(configuration.apps.count) apps, \(preflight.rings.count) key rings, delivery \(configuration.delivery.rawValue)"
+                )
             }
         }
         if !preflight.isReady { throw ExitCode.failure }

@@ -24,7 +24,9 @@ struct ConfigurationOptions: ParsableArguments {
     /// - Throws: `ValidationError` that names the known ones.
     func app(_ name: String, in configuration: Configuration) throws -> Configuration.App {
         guard let app = configuration.apps.first(where: { $0.name == name }) else {
-            throw ValidationError("no app is called \(name) in \(config); known: \(configuration.apps.map(\.name).joined(separator: ", "))")
+            throw ValidationError(
+                "no app is called \(name) in \(config); known: \(configuration.apps.map(\.name).joined(separator: ", "))"
+            )
         }
         return app
     }

@@ -15,9 +15,12 @@ struct DemoCommand: AsyncParsableCommand {
             """)
 
     @Flag(help: "Print the results as JSON, tokens included.") var json = false
-    @Option(help: ArgumentHelp("Leave the generated configuration, key rings, public keys and secrets here.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "Leave the generated configuration, key rings, public keys and secrets here.", valueName: "folder"))
     var dir: String?
-    @Option(help: "What the worker logs to standard error: trace, debug, info, notice, warning, error.") var logLevel = "warning"
+    @Option(help: "What the worker logs to standard error: trace, debug, info, notice, warning, error.") var logLevel =
+        "warning"
 
     func validate() throws {
         guard Configuration.Log.levels.contains(logLevel) else {
@@ -50,7 +53,9 @@ struct DemoCommand: AsyncParsableCommand {
         let accepted = results.count { $0.verdict == .accepted }
         let skipped = results.count { $0.outcome.name == "skipped" }
         Terminal.print("")
-        Terminal.print("\(results.count) reports: \(minted) tokens minted, \(accepted) accepted by the vendors' rules, \(skipped) skipped, \(results.count - minted - skipped) dead letters, \(results.count { $0.problem != nil }) not as expected")
+        Terminal.print(
+            "\(results.count) reports: \(minted) tokens minted, \(accepted) accepted by the vendors' rules, \(skipped) skipped, \(results.count - minted - skipped) dead letters, \(results.count { $0.problem != nil }) not as expected"
+        )
     }
 
     private func printJSON(_ results: [DemoResult]) {

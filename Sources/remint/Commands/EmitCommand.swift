@@ -34,13 +34,16 @@ struct EmitCommand: AsyncParsableCommand {
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let app = try options.app(app, in: configuration)
         guard brokers != nil || !configuration.kafka.isEmbedded else {
-            throw ValidationError("the embedded broker lives in another process; name its address, which that process logs, with --brokers")
+            throw ValidationError(
+                "the embedded broker lives in another process; name its address, which that process logs, with --brokers"
+            )
         }
         var random = SystemRandomNumberGenerator()
         let id = RandomUUID.make(using: &random)
         let topic = bulk ? configuration.topics.invalidationsBulk : configuration.topics.invalidations
         let record = ProducerRecord(topic: topic, key: key(app), value: try event(id: id))
-        let properties = KafkaProperties(configuration, bootstrapServers: brokers ?? configuration.kafka.bootstrapServers)
+        let properties = KafkaProperties(
+            configuration, bootstrapServers: brokers ?? configuration.kafka.bootstrapServers)
         try await send(record, properties.producer, Logger.remint(configuration.log))
         if json {
             var writer = JSONWriter()
@@ -57,7 +60,9 @@ struct EmitCommand: AsyncParsableCommand {
 
     /// `app/subject` where the subject is known, so that one user's events stay in one partition.
     private func key(_ app: Configuration.App) -> [UInt8]? {
-        guard let user, let value = try? userValue(user), let root = try? JSONDocument(parsing: value).root else { return nil }
+        guard let user, let value = try? userValue(user), let root = try? JSONDocument(parsing: value).root else {
+            return nil
+        }
         return try? app.adapter.subject(reissuing: root).key(app: app.name)
     }
 
@@ -96,9 +101,12 @@ struct EmitCommand: AsyncParsableCommand {
     }
 
     private func readReport(_ path: String) throws -> [UInt8] {
-        let data = path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
+        let data =
+            path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
         guard let data else { throw ValidationError("the report \(path) cannot be read") }
-        do { _ = try JSONDocument(parsing: Array(data)) } catch { throw ValidationError("the report \(path): \(error)") }
+        do { _ = try JSONDocument(parsing: Array(data)) } catch {
+            throw ValidationError("the report \(path): \(error)")
+        }
         return Array(data)
     }
 

@@ -18,7 +18,8 @@ struct InspectCommand: ParsableCommand {
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The app.") var app: String
-    @Option(help: "The user who presents the token: an id, or a JSON object of ids. Default: the one it names.") var user: String?
+    @Option(help: "The user who presents the token: an id, or a JSON object of ids. Default: the one it names.")
+    var user: String?
     @Option(help: "The nonce of the challenge the token answers. Default: the one it names.") var challenge: String?
     @Flag(help: "Print the result as JSON.") var json = false
     @Argument(help: ArgumentHelp("The token; - for standard input.", valueName: "token|-")) var token = "-"
@@ -31,7 +32,8 @@ struct InspectCommand: ParsableCommand {
         let inspection = TokenInspection(token)
         let subject = try expected(app, inspection)
         let keys = preflight.rings[app.key]?.verificationKeys ?? []
-        let verdict = subject.map { app.adapter.verify(token, against: keys, expecting: $0, at: UnixTime.system()) }
+        let verdict =
+            subject.map { app.adapter.verify(token, against: keys, expecting: $0, at: UnixTime.system()) }
             ?? .refused(code: "-", name: "the token names no subject of this vendor's")
         json ? printJSON(inspection, verdict, app) : printText(inspection, verdict, app)
         if !verdict.isAccepted { throw ExitCode.failure }
@@ -43,7 +45,8 @@ struct InspectCommand: ParsableCommand {
         let trimmed = input.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()
         guard trimmed.first == UInt8(ascii: "{") else { return Array(trimmed) }
         guard let root = try? JSONDocument(parsing: Array(trimmed)).root, let token = root["token"]?.string else {
-            throw ValidationError("the input is JSON without a \"token\"; give a compact token or a replacement token's record")
+            throw ValidationError(
+                "the input is JSON without a \"token\"; give a compact token or a replacement token's record")
         }
         return Array(token.utf8)
     }
@@ -55,7 +58,9 @@ struct InspectCommand: ParsableCommand {
             return Subject(user: id, challenge: challenge)
         }
         if user.hasPrefix("{") {
-            guard let ids = try? JSONDocument(parsing: Array(user.utf8)).root else { throw ValidationError("--user is not JSON") }
+            guard let ids = try? JSONDocument(parsing: Array(user.utf8)).root else {
+                throw ValidationError("--user is not JSON")
+            }
             return try? app.adapter.subject(reissuing: ids)
         }
         return Subject(user: user, challenge: challenge ?? named?.challenge)
@@ -65,7 +70,9 @@ struct InspectCommand: ParsableCommand {
         Terminal.print("header   \(inspection.header.map { text($0) } ?? "not a JSON object")")
         Terminal.print("claims   \(inspection.claims.map { text($0) } ?? "not a JSON object")")
         for (name, label) in [("iat", "issued"), ("exp", "expires")] {
-            if let seconds = inspection.time(name) { Terminal.print("\(label)\(label.count == 6 ? " " : "")  \(UnixTime(seconds: seconds))") }
+            if let seconds = inspection.time(name) {
+                Terminal.print("\(label)\(label.count == 6 ? " " : "")  \(UnixTime(seconds: seconds))")
+            }
         }
         Terminal.print("\(app.adapter.vendor) says: \(verdict.text)")
     }

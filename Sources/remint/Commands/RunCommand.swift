@@ -27,7 +27,10 @@ struct RunCommand: AsyncParsableCommand {
         let deadline = ShutdownDeadline(limit: configuration.worker.shutdownDeadline, logger: logger)
         let group = ServiceGroup(
             configuration: .init(
-                services: [.init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup), .init(service: deadline)],
+                services: [
+                    .init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: deadline),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()

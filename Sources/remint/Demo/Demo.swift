@@ -45,9 +45,11 @@ struct Demo {
         let properties = KafkaProperties(configuration, bootstrapServers: address)
         let producer = try KafkaProducer(properties.producer, logger: logger)
         let consumer = try KafkaConsumer(
-            properties.consumer.merging(["group.id": "remint-demo-reader"]), topics: configuration.topics.outputs, logger: logger)
+            properties.consumer.merging(["group.id": "remint-demo-reader"]), topics: configuration.topics.outputs,
+            logger: logger)
         let now = UnixTime.system()
-        let errors = await producer.deliver(events.map { $0.record(topic: configuration.topics.invalidations, at: now) })
+        let errors = await producer.deliver(
+            events.map { $0.record(topic: configuration.topics.invalidations, at: now) })
         if let error = errors.compactMap({ $0 }).first { throw error }
         var outputs = DemoOutputs(topics: configuration.topics)
         let deadline = ContinuousClock.now + .seconds(60)
@@ -97,7 +99,9 @@ struct Demo {
             let ring = preflight.rings[app.key], let token = record["token"]?.string
         else { return nil }
         let bytes = Array(token.utf8)
-        guard let claims = TokenInspection(bytes).claims, let subject = app.adapter.subject(named: claims) else { return nil }
+        guard let claims = TokenInspection(bytes).claims, let subject = app.adapter.subject(named: claims) else {
+            return nil
+        }
         return app.adapter.verify(bytes, against: ring.verificationKeys, expecting: subject, at: UnixTime.system())
     }
 

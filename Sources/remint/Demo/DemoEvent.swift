@@ -34,13 +34,15 @@ struct DemoEvent {
         let time = now.description
         switch form {
         case .envelope:
-            return ProducerRecord(topic: topic, key: nil, value: object { json in
-                json.member("app", app.name)
-                json.name("report")
-                json.raw(report)
-                json.member("id", id)
-                json.member("observed_at", time)
-            })
+            return ProducerRecord(
+                topic: topic, key: nil,
+                value: object { json in
+                    json.member("app", app.name)
+                    json.name("report")
+                    json.raw(report)
+                    json.member("id", id)
+                    json.member("observed_at", time)
+                })
         case .structured:
             let value = object { json in
                 json.member("specversion", "1.0")
@@ -52,16 +54,22 @@ struct DemoEvent {
                 json.name("data")
                 json.raw(report)
             }
-            return ProducerRecord(topic: topic, key: nil, value: value, headers: [header("content-type", "application/cloudevents+json; charset=utf-8")])
+            return ProducerRecord(
+                topic: topic, key: nil, value: value,
+                headers: [header("content-type", "application/cloudevents+json; charset=utf-8")])
         case .binary:
-            return ProducerRecord(topic: topic, key: nil, value: report, headers: [
-                header("ce_specversion", "1.0"), header("ce_id", id), header("ce_source", "/demo"),
-                header("ce_type", "sdk.auth.failed"), header("ce_time", time), header("ce_app", app.name),
-            ])
+            return ProducerRecord(
+                topic: topic, key: nil, value: report,
+                headers: [
+                    header("ce_specversion", "1.0"), header("ce_id", id), header("ce_source", "/demo"),
+                    header("ce_type", "sdk.auth.failed"), header("ce_time", time), header("ce_app", app.name),
+                ])
         case .raw:
-            return ProducerRecord(topic: topic, key: nil, value: report, headers: [
-                header("remint-app", app.name), header("remint-id", id), header("remint-observed-at", time),
-            ])
+            return ProducerRecord(
+                topic: topic, key: nil, value: report,
+                headers: [
+                    header("remint-app", app.name), header("remint-id", id), header("remint-observed-at", time),
+                ])
         }
     }
 

@@ -15,7 +15,9 @@ struct DemoOutputs {
     mutating func add(_ record: ConsumedRecord) {
         count += 1
         if record.position.topic == topics.tokens {
-            if let root = record.value.flatMap({ try? JSONDocument(parsing: $0).root }), let id = root["event_id"]?.string {
+            if let root = record.value.flatMap({ try? JSONDocument(parsing: $0).root }),
+                let id = root["event_id"]?.string
+            {
                 tokens[id] = root
             }
         } else if let origin = origin(of: record) {
@@ -33,7 +35,8 @@ struct DemoOutputs {
         func text(_ name: String) -> String? {
             record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
         }
-        guard let topic = text("remint-origin-topic"), let partition = text("remint-origin-partition").flatMap(Int32.init),
+        guard let topic = text("remint-origin-topic"),
+            let partition = text("remint-origin-partition").flatMap(Int32.init),
             let offset = text("remint-origin-offset").flatMap(Int64.init)
         else { return nil }
         return Origin(topic: topic, partition: partition, offset: offset)

@@ -24,14 +24,19 @@ struct DemoWorkspace {
     /// - Parameter path: where; nil for a temporary one that `remove` takes away.
     init(path: String?) throws {
         isTemporary = path == nil
-        folder = path.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory.appending(path: "remint-demo-\(UUID().uuidString)")
+        folder =
+            path.map { URL(filePath: $0) }
+            ?? FileManager.default.temporaryDirectory.appending(path: "remint-demo-\(UUID().uuidString)")
         apps = try AdapterRegistry.remint.registrations.flatMap { registration in
             let fixtures = try AdapterFixtures(directory: try DemoFixtures.folder(of: registration))
             return fixtures.apps.map { example in
-                App(name: "\(registration.name)-\(example.name)", registration: registration, fixtures: fixtures, example: example)
+                App(
+                    name: "\(registration.name)-\(example.name)", registration: registration, fixtures: fixtures,
+                    example: example)
             }
         }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         var published: [VerificationKey] = []
         for app in apps { published.append(try generateKey(for: app)) }
         try Data(JWK.setJSON(of: published)).write(to: folder.appending(path: "public/jwks.json"))
@@ -51,10 +56,12 @@ struct DemoWorkspace {
         let id = "\(app.name)-2026-11"
         let ring = folder.appending(path: "keys/\(app.name)")
         for path in [ring, folder.appending(path: "public")] {
-            try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createDirectory(
+                at: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         let key = try newKey(adapter, id: id)
-        try KeyRingDirectory(path: ring.path).create(key, id: id, secretEncoding: adapter.secretEncoding, at: UnixTime.system())
+        try KeyRingDirectory(path: ring.path).create(
+            key, id: id, secretEncoding: adapter.secretEncoding, at: UnixTime.system())
         if let pem = try key.verificationKey.publicKeyPEM() {
             try Data(pem.utf8).write(to: folder.appending(path: "public/\(app.name).pem"))
         }

@@ -35,7 +35,8 @@ public struct BloomreachAdapter: Adapter {
     /// A batch job names ids by name: `{"reissue":{"user":{"registered":"ann@example.com"}}}`.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
         guard user.isObject else {
-            throw Rejection(.malformedReport, "\"reissue.user\" must be an object of ids by name, such as {\"registered\": …}")
+            throw Rejection(
+                .malformedReport, "\"reissue.user\" must be an object of ids by name, such as {\"registered\": …}")
         }
         guard let subject = try CustomerIDs(user, allowing: settings.ids).subject else {
             throw Rejection(.missingUser, "\"reissue.user\" holds no id that a token may name")

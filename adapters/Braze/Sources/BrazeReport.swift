@@ -25,7 +25,8 @@ struct BrazeReport {
         switch ReportedUser(user, name: "userId") {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous:
-            return .failure(AuthenticationFailure(subject: nil, reason: name(of: code), remedy: .notForUs("anonymous user")))
+            return .failure(
+                AuthenticationFailure(subject: nil, reason: name(of: code), remedy: .notForUs("anonymous user")))
         case .identified(let id): return failure(of: id, code)
         }
     }
@@ -69,7 +70,9 @@ struct BrazeReport {
 
     /// Flutter sends its object as text, under a name or bare; a JSON object or, from older Android bridges, a printed map.
     private static func unwrapped(_ report: Report) -> Report {
-        guard let inner = report.root.isString ? report.root : report.root["sdkAuthenticationError"] else { return report }
+        guard let inner = report.root.isString ? report.root : report.root["sdkAuthenticationError"] else {
+            return report
+        }
         guard let text = inner.string else { return report.with(root: inner) }
         return (Report.parse(text) ?? PrintedMap(text).json).map(report.with(root:)) ?? report
     }

@@ -32,7 +32,8 @@ struct PrintedMap {
     private static let keys = ["code", "reason", "userId", "message", "signature"]
 
     /// Where `key=` stands at the beginning or after a comma.
-    private static func start(of key: String, in body: Substring) -> (name: String, nameRange: Range<Substring.Index>)? {
+    private static func start(of key: String, in body: Substring) -> (name: String, nameRange: Range<Substring.Index>)?
+    {
         let wanted = key + "="
         var index = body.startIndex
         while index < body.endIndex {

@@ -12,7 +12,9 @@ public struct DotdigitalAdapter: Adapter {
     private let appRecipe: Recipe
 
     public init(settings: DotdigitalSettings) throws(SettingsError) {
-        for (key, value) in [("issuer", settings.issuer), ("audience", settings.audience), ("id_claim", settings.idClaim)]
+        for (key, value) in [
+            ("issuer", settings.issuer), ("audience", settings.audience), ("id_claim", settings.idClaim),
+        ]
         where value.isEmpty {
             throw SettingsError(key, "is empty; copy it from the push profile in Dotdigital")
         }
@@ -45,7 +47,8 @@ public struct DotdigitalAdapter: Adapter {
 
     /// A token answers one challenge of one device, so there is nothing a batch job could make ahead.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
-        throw Rejection(.missingChallenge, "a Dotdigital token answers a device's challenge and cannot be made ahead of it")
+        throw Rejection(
+            .missingChallenge, "a Dotdigital token answers a device's challenge and cannot be made ahead of it")
     }
 
     public func subject(named claims: JSONValue) -> Subject? {
@@ -60,7 +63,8 @@ public struct DotdigitalAdapter: Adapter {
         guard inspection.partCount == 3, inspection.isSigned(byAnyOf: keys.filter { $0.algorithm == .hs256 }),
             let claims = inspection.claims, claims["iss"]?.string == settings.issuer,
             claims["aud"]?.string == settings.audience, let user = claims[settings.idClaim]?.string, !user.isEmpty,
-            user.hasSameBytes(as: subject.user), let nonce = claims["nonce"]?.string, nonce.hasSameBytes(as: subject.challenge),
+            user.hasSameBytes(as: subject.user), let nonce = claims["nonce"]?.string,
+            nonce.hasSameBytes(as: subject.challenge),
             isSeconds(claims["iat"]), isSeconds(claims["exp"]), let expiresAt = inspection.time("exp"),
             expiresAt > time.seconds
         else { return Self.invalid }

@@ -9,7 +9,8 @@ struct DotdigitalReport {
     var reading: Reading {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
         guard let reason = DotdigitalReason(report) else {
-            return malformed("the report is neither a challenge nor a failure Dotdigital's SDKs know; is it another vendor's?")
+            return malformed(
+                "the report is neither a challenge nor a failure Dotdigital's SDKs know; is it another vendor's?")
         }
         let nonce: String?
         switch report.field("nonce") {
@@ -26,10 +27,13 @@ struct DotdigitalReport {
     private func reading(_ reason: DotdigitalReason, _ nonce: String?) -> Reading {
         switch (reason, nonce) {
         case (.noToken, _): return failure(of: nil, reason, .notForUs("a new challenge follows"))
-        case (.sessionExpired, nil): return failure(of: nil, reason, .notForUs("the SDK starts again and will be challenged"))
-        case (.refused, nil): return failure(of: nil, reason, .notFixable("without a new challenge there is nothing to answer"))
+        case (.sessionExpired, nil):
+            return failure(of: nil, reason, .notForUs("the SDK starts again and will be challenged"))
+        case (.refused, nil):
+            return failure(of: nil, reason, .notFixable("without a new challenge there is nothing to answer"))
         case (.challenge, nil):
-            return .rejected(Rejection(.missingChallenge, "the report has no \"nonce\"; send the challenge's, unchanged"))
+            return .rejected(
+                Rejection(.missingChallenge, "the report has no \"nonce\"; send the challenge's, unchanged"))
         case (_, .some): break
         }
         switch ReportedUser(report.field("userId", "sub"), name: "userId") {
@@ -95,7 +99,8 @@ enum DotdigitalReason: String {
 
     /// A challenge's members and those the app is asked to add.
     private static let challengeMembers: Set<String> = [
-        "authenticationId", "authenticationID", "provider", "expiresOn", "nonce", "userId", "sub", "apiSpaceId", "device",
+        "authenticationId", "authenticationID", "provider", "expiresOn", "nonce", "userId", "sub", "apiSpaceId",
+        "device",
         "deviceId", "time", "reason",
     ]
 }

@@ -12,7 +12,8 @@ public struct InfobipAdapter: Adapter {
 
     public init(settings: InfobipSettings) throws(SettingsError) {
         guard !settings.applicationCode.isEmpty else {
-            throw SettingsError("application_code", "is empty; it is the App Profile's Application Code, not a REST API key")
+            throw SettingsError(
+                "application_code", "is empty; it is the App Profile's Application Code, not a REST API key")
         }
         self.settings = settings
         appRecipe = Recipe(

@@ -32,7 +32,8 @@ struct InfobipReport {
     private var codeField: ReportField {
         let serviceException = report.root["requestError"]?["serviceException"]
         let nested = [report.root["userInfo"], serviceException].compactMap { $0.map(report.with(root:)) }
-        let candidates = [report.field("mm_code", "messageId")] + nested.map { $0.field("messageId") }
+        let candidates =
+            [report.field("mm_code", "messageId")] + nested.map { $0.field("messageId") }
             + [report.field("code"), report.field("status", "statusCode")]
         return candidates.first { $0 != .absent && $0 != .null } ?? .absent
     }

@@ -14,7 +14,8 @@ struct OneSignalReport {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
         let user = report.field("externalId", "external_id")
         if user == .absent, report.hasMembers(besides: Self.members) {
-            return malformed("the report has no \"externalId\" and members OneSignal does not send; is it another vendor's?")
+            return malformed(
+                "the report has no \"externalId\" and members OneSignal does not send; is it another vendor's?")
         }
         if let reported = report.field("appId", "app_id").text, !reported.hasSameBytes(as: appID) {
             return malformed("the report is of another OneSignal app than settings.app_id")
@@ -36,6 +37,7 @@ struct OneSignalReport {
 
     /// The SDK's one member and those the app is asked to add.
     private static let members: Set<String> = [
-        "externalId", "external_id", "appId", "app_id", "device", "time", "rejectedTokenSha256", "rejected_token_sha256",
+        "externalId", "external_id", "appId", "app_id", "device", "time", "rejectedTokenSha256",
+        "rejected_token_sha256",
     ]
 }
