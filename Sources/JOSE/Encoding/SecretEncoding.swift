@@ -43,7 +43,7 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
             case .hex:
                 let digits = Array("0123456789abcdef".utf8)
                 text.reserveCapacity(bytes.count * 2)
-                for unsafebyte in unsafe bytes {
+                unsafe bytes.forEach { byte in
                     text.append(digits[Int(byte >> 4)])
                     text.append(digits[Int(byte & 15)])
                 }

@@ -113,7 +113,7 @@ public struct JSONWriter: Sendable {
             if unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
                 unsafe bytes.append(contentsOf: utf8)
             } else {
-                for unsafebyte in unsafe utf8 { escape(byte) }
+                unsafe utf8.forEach { escape($0) }
             }
         }
         bytes.append(UInt8(ascii: "\""))

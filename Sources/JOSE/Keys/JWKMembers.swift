@@ -154,9 +154,9 @@ private final class KeyParameters {
     }
 
     deinit {
-        for unsafenumber in unsafe numbers { unsafe BN_clear_free(number) }
+        unsafe numbers.forEach { unsafe BN_clear_free($0) }
         unsafe OSSL_PARAM_BLD_free(builder)
-        for unsafebuffer in unsafe stored { unsafe buffer.deallocate() }
+        unsafe stored.forEach { unsafe $0.deallocate() }
     }
 
     func push(_ name: String, number bytes: [UInt8], isSecret: Bool = false) throws(JOSEError) {
