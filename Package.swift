@@ -102,6 +102,6 @@ let package = Package(
                 "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter",
                 "DotdigitalAdapter", logging,
             ]),
-        tests("ScenarioTests", ["Kafka", logging]),
+        tests("ScenarioTests", ["remint", "Kafka", logging]),
     ] + adapterTargets
 )

@@ -24,14 +24,11 @@ struct RunCommand: AsyncParsableCommand {
         let logger = Logger.remint(configuration.log)
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system)
-        let deadline = ShutdownDeadline(limit: configuration.worker.shutdownDeadline, logger: logger)
+        let service = DeadlineService(
+            worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger)
         let group = ServiceGroup(
             configuration: .init(
-                services: [
-                    .init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: deadline),
-                ],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+                services: [.init(service: service)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()
         } catch {
@@ -41,17 +38,22 @@ struct RunCommand: AsyncParsableCommand {
     }
 }
 
-/// Ends the process when a stop takes longer than it may: the library's own goodbye can wait for a broker for ever.
-/// Nothing is lost; the events in hand were not committed.
-private struct ShutdownDeadline: Service {
+/// The worker, and the end of the process when a stop takes longer than it may: the library's own goodbye can wait for a
+/// broker for ever. Nothing is lost then; the events in hand were not committed.
+private struct DeadlineService: Service {
+    let worker: WorkerService
     let limit: Duration
     let logger: Logger
 
     func run() async throws {
-        try await gracefulShutdown()
-        try await Task.sleep(for: limit)
-        logger.error("the worker did not stop within worker.shutdown_deadline; ending the process")
-        exit(75)
+        try await withGracefulShutdownHandler {
+            try await worker.run()
+        } onGracefulShutdown: { [limit, logger] in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(limit.components.seconds))) {
+                logger.error("the worker did not stop within worker.shutdown_deadline; ending the process")
+                exit(75)
+            }
+        }
     }
 }
 

@@ -1,0 +1,46 @@
+# What one does with Remint. `make demo` and `make test` install what they need and run on a fresh Debian machine with a
+# Swift toolchain.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+SWIFT ?= swift
+LIBRARIES := librdkafka-dev libssl-dev pkg-config
+TEST_TOOLS := kcat openssl
+# A module may import only what the manifest says it depends on.
+BUILD_FLAGS := --explicit-target-dependency-import-check error
+SOURCES := Package.swift Sources Tests adapters
+
+.PHONY: help setup setup-tests build demo test check lint format release clean
+
+help: ## List what there is.
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: setup ## Build, then show the worker at work on an embedded broker.
+	$(SWIFT) build $(BUILD_FLAGS) --product remint
+	.build/debug/remint demo
+
+test: setup setup-tests ## Build and run every test.
+	$(SWIFT) test $(BUILD_FLAGS)
+
+check: lint build demo test ## Everything CI runs: format, warnings as errors, demo, tests.
+
+build: setup ## Build everything, tests included; a warning is an error.
+	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+
+release: setup ## Build the program for production, in .build/release.
+	$(SWIFT) build $(BUILD_FLAGS) --configuration release --product remint
+
+lint: ## Check the format.
+	$(SWIFT) format lint --strict --recursive $(SOURCES)
+
+format: ## Bring every source file into the format.
+	$(SWIFT) format --in-place --recursive $(SOURCES)
+
+clean: ## Remove what was built.
+	$(SWIFT) package clean
+
+setup: ## Install the C libraries where they are missing.
+	@.ci/setup $(LIBRARIES)
+
+setup-tests: ## Install the tools the tests talk to where they are missing.
+	@.ci/setup $(TEST_TOOLS)

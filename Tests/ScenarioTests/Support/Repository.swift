@@ -1,0 +1,38 @@
+import Foundation
+
+/// Where the sources and the built program are.
+enum Repository {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The folder the tests were built into, which holds the program as well.
+    static var products: URL {
+        // The test bundle, or the test runner's helper inside it, stands beside the program.
+        var folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+        while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.appending(path: "remint").path) {
+            folder.deleteLastPathComponent()
+        }
+        return folder.path == "/" ? root.appending(path: ".build/debug") : folder
+    }
+
+    static var remint: String { products.appending(path: "remint").path }
+
+    /// Every file below `folder` with this ending.
+    static func files(under folder: String, ending: String) -> [URL] {
+        let base = root.appending(path: folder)
+        let found = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
+        return (found ?? []).filter { $0.pathExtension == ending && !$0.path.contains("/.build/") }
+    }
+}
+
+/// A folder that is gone when the test is.
+struct TemporaryFolder: ~Copyable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "remint-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}

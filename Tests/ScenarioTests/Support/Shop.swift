@@ -1,0 +1,104 @@
+import Foundation
+import Kafka
+import Logging
+import Testing
+
+/// A broker in this process and a folder with a generated configuration and keys, for workers in processes of their own.
+struct Shop: ~Copyable {
+    let broker: EmbeddedBroker
+    let folder: URL
+    private let temporary: TemporaryFolder
+
+    var configuration: String { folder.appending(path: "remint.yaml").path }
+
+    /// The demonstration's apps, pointed at a broker that outlives the workers.
+    static func open() async throws -> Shop {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url.appending(path: "shop")
+        let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
+        try #require(demo.status == 0, "\(demo.errorText)")
+        let broker = try EmbeddedBroker(logger: quiet)
+        for topic in ["remint.invalidations", "remint.invalidations.bulk", "remint.tokens", "remint.dead-letters"] {
+            try await broker.createTopic(topic, partitions: 2)
+        }
+        let file = folder.appending(path: "remint.yaml")
+        let text = try String(contentsOf: file, encoding: .utf8).replacing(
+            "bootstrap_servers: embedded",
+            with: """
+                bootstrap_servers: \(broker.bootstrapServers)
+                  properties:
+                    session.timeout.ms: 6000
+                    heartbeat.interval.ms: 500
+                    fetch.wait.max.ms: 10
+                """
+        ).replacing("level: warning", with: "level: info")
+        try Data(text.utf8).write(to: file)
+        return Shop(broker: broker, folder: folder, temporary: temporary)
+    }
+
+    private init(broker: EmbeddedBroker, folder: URL, temporary: consuming TemporaryFolder) {
+        self.broker = broker
+        self.folder = folder
+        self.temporary = temporary
+    }
+
+    /// Starts a worker and waits until it consumes.
+    func startWorker() async throws -> Program {
+        let worker = try Program(Repository.remint, ["run", "--config", configuration])
+        try #require(await worker.wrote("the worker consumes"), "\(worker.errorText)")
+        return worker
+    }
+
+    /// Produces `records`, all of them delivered.
+    func produce(_ records: [ProducerRecord]) async throws {
+        let producer = try KafkaProducer(
+            ["bootstrap.servers": broker.bootstrapServers, "message.max.bytes": "10000000"], logger: quiet)
+        let errors = await producer.deliver(records)
+        #expect(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 })")
+        await producer.close(within: .seconds(10))
+    }
+
+    /// Reads both output topics until `isEnough` of what came so far.
+    func consumeOutputs(until isEnough: ([ConsumedRecord]) -> Bool) async throws -> [ConsumedRecord] {
+        let properties = EmbeddedBroker.clientProperties.merging([
+            "bootstrap.servers": broker.bootstrapServers, "group.id": "reader-\(UUID().uuidString)",
+            "auto.offset.reset": "earliest", "enable.auto.commit": "false", "fetch.message.max.bytes": "10000000",
+        ])
+        let consumer = try KafkaConsumer(
+            properties, topics: ["remint.tokens", "remint.dead-letters"], logger: quiet)
+        var records: [ConsumedRecord] = []
+        while !isEnough(records) {
+            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
+                switch event {
+                case .record(let record): records.append(record)
+                case .rebalance(let rebalance): try await consumer.answer(rebalance)
+                case .error(let error): if error.isFatal { throw error }
+                }
+            }
+        }
+        await consumer.close(within: .seconds(5))
+        return records
+    }
+}
+
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+extension ConsumedRecord {
+    /// A header's text.
+    func header(_ name: String) -> String? {
+        headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A member of a JSON value.
+    func member(_ name: String) -> String? {
+        let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
+        return object?[name] as? String
+    }
+}
+
+/// A raw report with the header that routes it.
+func rawReport(_ app: String, _ json: String, id: String? = nil) -> ProducerRecord {
+    var headers = [RecordHeader("remint-app", Array(app.utf8))]
+    if let id { headers.append(RecordHeader("remint-id", Array(id.utf8))) }
+    return ProducerRecord(topic: "remint.invalidations", key: nil, value: Array(json.utf8), headers: headers)
+}
