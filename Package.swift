@@ -46,6 +46,8 @@ let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
             path: "adapters/\(vendor)/Tests", swiftSettings: settings),
     ]
 }
+/// Adapters of different kinds, for tests of what all have in common.
+let someAdapters: [Target.Dependency] = ["BrazeAdapter", "DotdigitalAdapter", "BloomreachAdapter"]
 let adapterDependencies = vendors.map { Target.Dependency.target(name: "\($0)Adapter") }
 
 let package = Package(
@@ -92,9 +94,9 @@ let package = Package(
         tests("JOSETests", ["JOSE"], resources: [.copy("Vectors")]),
         tests("AdapterKitTests", ["AdapterKit"]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
-        tests("PipelineTests", ["Pipeline", "AdapterKit"]),
+        tests("PipelineTests", ["Pipeline", "AdapterKit"] + someAdapters),
         tests("KafkaTests", ["Kafka", logging]),
-        tests("WorkerConfigurationTests", ["WorkerConfiguration", "AdapterKit"]),
+        tests("WorkerConfigurationTests", ["WorkerConfiguration", "AdapterKit"] + someAdapters),
         tests("TelemetryTests", ["Telemetry", logging]),
         tests(
             "WorkerTests",

@@ -48,7 +48,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let invalidState = Code(RD_KAFKA_RESP_ERR__STATE)
         /// A property or an argument is not valid.
         public static let invalidArgument = Code(RD_KAFKA_RESP_ERR__INVALID_ARG)
-        /// A partition is at its end.
+        /// The group's or the transaction's coordinator is not available.
         public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
 
         public var description: String {
@@ -71,6 +71,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// requiring an abort; they are final all the same.
     public var isFenced: Bool { code == .fenced || code == .producerFenced }
 
+    /// What a call on a closed client answers.
+    static let clientIsClosed = KafkaError(.closed, "the client is closed")
+
     init(
         _ code: Code, _ message: String, isRetriable: Bool = false, isFatal: Bool = false, requiresAbort: Bool = false
     ) {
@@ -84,7 +87,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The error of a call that answers with a code alone; nil for success.
     init?(_ error: rd_kafka_resp_err_t, in operation: String) {
         guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        self.init(Code(error), unsafe "\(operation): \(String(cString: rd_kafka_err2str(error)))")
+        self.init(
+            Code(error), unsafe "\(operation): \(String(cString: rd_kafka_err2str(error)))",
+            isFatal: error == RD_KAFKA_RESP_ERR__FATAL)
     }
 
     /// The error of a call that answers with an object, which is copied out and destroyed here; nil for success.

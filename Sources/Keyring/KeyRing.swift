@@ -32,8 +32,31 @@ public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible 
         self.message = message
     }
 
+    /// An error at the byte `offset` of the file's `text`, where there is one.
+    init(_ file: String, at offset: Int?, in text: [UInt8], _ message: String) {
+        self.file = file
+        self.message = message
+        guard let offset else {
+            (line, column) = (nil, nil)
+            return
+        }
+        let before = text.prefix(offset)
+        line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        column = offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
+    }
+
     public var description: String {
         guard let line, let column else { return "\(file): \(message)" }
         return "\(file):\(line):\(column): \(message)"
+    }
+}
+
+extension JSONError {
+    /// Where in the text the error is; nil where it is about the whole.
+    var offset: Int? {
+        switch self {
+        case .syntax(let at), .invalidUTF8(let at), .duplicateMember(let at): at
+        case .empty, .tooLarge, .tooDeep: nil
+        }
     }
 }

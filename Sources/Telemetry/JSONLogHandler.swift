@@ -6,6 +6,7 @@ public import Logging
 public struct JSONLogHandler: LogHandler {
     public var logLevel: Logger.Level
     public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let write: @Sendable (String) -> Void
 
@@ -27,8 +28,11 @@ public struct JSONLogHandler: LogHandler {
         var line = "{\"time\":\(Self.quoted(Date.now.formatted(Self.timeFormat)))"
         line += ",\"level\":\"\(event.level)\",\"message\":\(Self.quoted(event.message.description))"
         line += ",\"logger\":\(Self.quoted(label))"
-        let details = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        let provided = metadataProvider?.get() ?? [:]
+        let details = provided.merging(metadata) { _, own in own }.merging(event.metadata ?? [:]) { _, new in new }
         for (key, value) in details.sorted(by: { $0.key < $1.key }) {
+            // A name of the line's own would stand in it twice.
+            let key = Self.ownNames.contains(key) ? "metadata.\(key)" : key
             line += ",\(Self.quoted(key)):\(Self.quoted(value.description))"
         }
         if let error = event.error { line += ",\"error\":\(Self.quoted("\(error)"))" }
@@ -37,8 +41,11 @@ public struct JSONLogHandler: LogHandler {
 
     /// Writes a line to standard error, whole.
     @Sendable public static func standardError(_ line: String) {
-        FileHandle.standardError.write(Data(line.utf8))
+        // A full disk behind standard error is no reason to stop minting; `write(_:)` would trap.
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
+
+    private static let ownNames: Set<String> = ["time", "level", "message", "logger", "error"]
 
     private static let timeFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 

@@ -130,7 +130,7 @@ public struct Configuration: Sendable {
 }
 
 /// A place in a file, from 1.
-public struct Place: Sendable, Equatable {
+public struct Place: Sendable, Hashable {
     /// The file.
     public let file: String
     /// The line.

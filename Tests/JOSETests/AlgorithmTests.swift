@@ -33,7 +33,9 @@ struct AlgorithmTests {
     func `takes no spelling of an algorithm but its own`(_ algorithm: Algorithm) throws {
         let key = try SampleKeys.make(algorithm)
         let name = algorithm.rawValue
-        for other in [name.lowercased(), name + " ", " " + name, name + "\\u0000", name + "\u{0301}", "\u{200B}" + name] {
+        for other in [
+            name.lowercased(), name + " ", " " + name, name + "\\u0000", name + "\u{0301}", "\u{200B}" + name,
+        ] {
             let token = try CompactJWS(text: SampleToken.make(key, header: #"{"alg":"\#(other)"}"#))
             expectRefusal(.algorithmMismatch, "\(other)") { try token.verify(with: key.verificationKey) }
         }
@@ -43,7 +45,8 @@ struct AlgorithmTests {
     }
 
     @Test(arguments: Algorithm.allCases)
-    func `a key takes no token of another algorithm, even where the signature is its own`(_ algorithm: Algorithm) throws {
+    func `a key takes no token of another algorithm, even where the signature is its own`(_ algorithm: Algorithm) throws
+    {
         let key = try SampleKeys.make(algorithm)
         for other in Algorithm.allCases where other != algorithm {
             let renamed = try CompactJWS(text: SampleToken.make(key, header: #"{"alg":"\#(other.rawValue)"}"#))
@@ -52,7 +55,9 @@ struct AlgorithmTests {
     }
 
     @Test(arguments: [Algorithm.rs256, .rs384, .rs512, .ps256, .ps384, .ps512])
-    func `a signature of one RSA algorithm is none of another, though the key is the same`(_ algorithm: Algorithm) throws {
+    func `a signature of one RSA algorithm is none of another, though the key is the same`(_ algorithm: Algorithm)
+        throws
+    {
         let key = try SampleKeys.make(algorithm)
         for other in [Algorithm.rs256, .rs384, .rs512, .ps256, .ps384, .ps512] where other != algorithm {
             let verifier = try SampleKeys.make(other).verificationKey

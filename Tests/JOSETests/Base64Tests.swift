@@ -46,7 +46,8 @@ struct Base64Tests {
     }
 
     @Test(arguments: [
-        "Z", "Zm9vY", "Zg==", "Zg=", "Zm8=", "Zm9v=", "=", "====", "Zh", "Zi", "Zv", "Zm9", "Zm-", "Zm9v ", " Zm9v", "Zm9v\n",
+        "Z", "Zm9vY", "Zg==", "Zg=", "Zm8=", "Zm9v=", "=", "====", "Zh", "Zi", "Zv", "Zm9", "Zm-", "Zm9v ", " Zm9v",
+        "Zm9v\n",
         "Zm\r\n9v", "Zm9v\0", "Zm9+", "Zm9/", "Zm9v.", "Zm9é", "Zm9v!", "Z*9v", "%5Am9v",
         "Zm_",
     ])
@@ -55,7 +56,8 @@ struct Base64Tests {
     }
 
     @Test(arguments: [
-        "Zg", "Zg=", "Zm8", "Zm9vYg", "Z", "Z===", "====", "=", "==", "===", "Zh==", "Zm9=", "Zm8==", "Zm9v=", "Zm9v====",
+        "Zg", "Zg=", "Zm8", "Zm9vYg", "Z", "Z===", "====", "=", "==", "===", "Zh==", "Zm9=", "Zm8==", "Zm9v=",
+        "Zm9v====",
         "Zg==Zg==", "Zm9v\n", " Zm9v", "Zm 9", "Zg=A", "Z=g=", "=Zg=", "Zm9-", "Zm9_", "Zm9v\0AAA", "Zm9é",
     ])
     func `refuses base64 that is not canonical`(_ text: String) {

@@ -15,8 +15,12 @@ struct JSONFuzzTests {
     /// What damage is made of: JSON's own characters, digits, and bytes that break UTF-8.
     private static let splinters: [[UInt8]] =
         #"{}[]:,"\/.+-eEu0129aAntfl "#.utf8.map { [$0] }
-        + [[0], [0x1F], [0x7F], [0x80], [0xBF], [0xC3], [0xC3, 0xA9], [0xED, 0xA0, 0x80], [0xF0, 0x9F], [0xFF], [0xFE]]
-        + [#"\u"#, #"\ud800"#, #"\udc00"#, "null", "true", #""a":1,"#, "1e999", "[[", "]]", "//", "\t", "\r\n"].map { Array($0.utf8) }
+        + [
+            [0], [0x1F], [0x7F], [0x80], [0xBF], [0xC3], [0xC3, 0xA9], [0xED, 0xA0, 0x80], [0xF0, 0x9F], [0xFF], [0xFE],
+        ]
+        + [#"\u"#, #"\ud800"#, #"\udc00"#, "null", "true", #""a":1,"#, "1e999", "[[", "]]", "//", "\t", "\r\n"].map {
+            Array($0.utf8)
+        }
 
     private static func damaged(using generator: inout SeededGenerator) -> [UInt8] {
         var bytes = original
@@ -29,7 +33,9 @@ struct JSONFuzzTests {
             case 2 where at < bytes.count: bytes.remove(at: at)
             case 3 where at < bytes.count: bytes[at] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
             case 4: bytes.removeSubrange(at..<min(at + Int.random(in: 0...8, using: &generator), bytes.count))
-            default: bytes.insert(contentsOf: bytes[at..<min(at + Int.random(in: 0...8, using: &generator), bytes.count)], at: at)
+            default:
+                bytes.insert(
+                    contentsOf: bytes[at..<min(at + Int.random(in: 0...8, using: &generator), bytes.count)], at: at)
             }
         }
         return bytes
@@ -41,7 +47,11 @@ struct JSONFuzzTests {
 
     private static func isKnownLeniency(_ bytes: [UInt8], _ error: JSONError) -> Bool {
         if case .duplicateMember = error { return true }
-        if bytes.prefix(4).contains(0) || [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]].contains(where: bytes.starts) { return true }
+        if bytes.prefix(4).contains(0)
+            || [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]].contains(where: bytes.starts)
+        {
+            return true
+        }
         guard case .syntax(let offset) = error, bytes.indices.contains(offset), "]}".utf8.contains(bytes[offset]) else {
             return false
         }
@@ -71,9 +81,13 @@ struct JSONFuzzTests {
                 let document = try JSONDocument(parsing: bytes)
                 taken += 1
                 #expect(Self.readAll(document.root) > 0)
-                if !foundation { #expect(Self.holdsHugeNumber(document.root), "\(String(decoding: bytes, as: UTF8.self))") }
+                if !foundation {
+                    #expect(Self.holdsHugeNumber(document.root), "\(String(decoding: bytes, as: UTF8.self))")
+                }
             } catch {
-                if foundation { #expect(Self.isKnownLeniency(bytes, error), "\(String(decoding: bytes, as: UTF8.self)): \(error)") }
+                if foundation {
+                    #expect(Self.isKnownLeniency(bytes, error), "\(String(decoding: bytes, as: UTF8.self)): \(error)")
+                }
             }
         }
         // Damage that is always or never fatal would test nothing.
@@ -83,7 +97,9 @@ struct JSONFuzzTests {
     @Test func `random bytes never trap`() {
         var generator = SeededGenerator(seed: 99)
         for _ in 0..<5000 {
-            let bytes = (0..<Int.random(in: 0...12, using: &generator)).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+            let bytes = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+                UInt8.random(in: .min ... .max, using: &generator)
+            }
             if let document = try? JSONDocument(parsing: bytes) { #expect(Self.readAll(document.root) > 0) }
         }
     }

@@ -21,28 +21,40 @@ struct JSONText: Sendable, CustomTestStringConvertible {
 
     static let valid: [JSONText] = [
         "0", "-0", "1", "-1", "10", "0.1", "-0.0", "1.50", "1e1", "1E1", "1e+1", "1e-1", "0e0", "0E+00", "123.456e-78",
-        "12345678901234567890123456789", "1e400", "true", "false", "null", #""""#, "[]", "{}", " 1 ", "\t\r\n{ \t\r\n}\n",
+        "12345678901234567890123456789", "1e400", "true", "false", "null", #""""#, "[]", "{}", " 1 ",
+        "\t\r\n{ \t\r\n}\n",
         "[ ]", "[1,2]", " [ 1 , 2 ] ", #"{"":{}}"#, #"{"a":1}"#, #" { "a" : 1 , "b" : [ ] } "#, #"{"a":{"a":{"a":1}}}"#,
         #"[{"a":1},{"a":2}]"#, #""\"\\\/\b\f\n\r\t""#, #""\u0000""#, #""\u00e9\u00E9""#, #""\ud83d\ude00""#,
         #""\uD800\uDC00\uDBFF\uDFFF""#, "\"\u{7F}\"", "\"\u{80}\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}\"",
         "\"\u{2028}\u{2029}\"", "\"\u{FEFF}\"", #"{"a":1,"A":2}"#, #"{"a":1," a":2}"#, #"[[],[[]],{}]"#, #""/""#,
     ].map { JSONText($0) }
 
-    static let invalid: [JSONText] = [
-        "", " ", "\n", "01", "00", "-01", "1.", ".5", "-.5", "1e", "1e+", "1E-", "1.e1", "-", "+1", "--1", "1-", "0x10", "1_000",
-        "1.2.3", "1e1.5", "1 2", "NaN", "Infinity", "-Infinity", "tru", "trueX", "True", "TRUE", "nul", "nulll", "undefined",
-        "\"", #""a"#, #""\"#, #""\""#, #"'a'"#, "a", #""\a""#, #""\x41""#, #""\'""#, #""\0""#, #""\u""#, #""\u12""#, #""\u12G4""#,
-        #""\u 123""#, #""\u-123""#, #""\U0041""#, #""\u{41}""#, #""\ud800""#, #""\udc00""#, #""\ud800x""#, #""\ud800\n""#,
-        #""\ud800\u0041""#, #""\ud800\ud800""#, #""\udc00\ud800""#, #""\ud83d\ude0""#, #""\ud83d\"#, "[", "]", "{", "}",
-        "[1", "[1,", "[1,]", "[,1]", "[,]", "[1,,2]", "[1 2]", "[1}", "{]", "[1]]", "[]]", "{}}", "[][]", #"{"a"}"#, #"{"a":}"#,
-        #"{"a":1"#, #"{"a":1,}"#, #"{,"a":1}"#, #"{"a":1,,"b":2}"#, #"{"a":1 "b":2}"#, #"{"a" 1}"#, #"{"a"::1}"#, #"{a:1}"#,
-        #"{1:1}"#, #"{null:1}"#, #"{"a":1:2}"#, #"{"a",1}"#, #"["a":1]"#, #"{"a":1]"#, "// a\n1", "/* a */ 1", "1 // a", "1;",
-        "\"a\nb\"", "\"a\tb\"", "\"\0\"", "\u{FEFF}1", "\u{A0}1", "\u{C}1", "\u{B}1", "1\0", "\0", "\0" + "1", "\u{2003}1", "{}\0",
-    ].map { JSONText($0) } + (0..<0x20).map { JSONText("control character \($0)", inside: [$0]) }
+    static let invalid: [JSONText] =
+        [
+            "", " ", "\n", "01", "00", "-01", "1.", ".5", "-.5", "1e", "1e+", "1E-", "1.e1", "-", "+1", "--1", "1-",
+            "0x10", "1_000",
+            "1.2.3", "1e1.5", "1 2", "NaN", "Infinity", "-Infinity", "tru", "trueX", "True", "TRUE", "nul", "nulll",
+            "undefined",
+            "\"", #""a"#, #""\"#, #""\""#, #"'a'"#, "a", #""\a""#, #""\x41""#, #""\'""#, #""\0""#, #""\u""#, #""\u12""#,
+            #""\u12G4""#,
+            #""\u 123""#, #""\u-123""#, #""\U0041""#, #""\u{41}""#, #""\ud800""#, #""\udc00""#, #""\ud800x""#,
+            #""\ud800\n""#,
+            #""\ud800\u0041""#, #""\ud800\ud800""#, #""\udc00\ud800""#, #""\ud83d\ude0""#, #""\ud83d\"#, "[", "]", "{",
+            "}",
+            "[1", "[1,", "[1,]", "[,1]", "[,]", "[1,,2]", "[1 2]", "[1}", "{]", "[1]]", "[]]", "{}}", "[][]", #"{"a"}"#,
+            #"{"a":}"#,
+            #"{"a":1"#, #"{"a":1,}"#, #"{,"a":1}"#, #"{"a":1,,"b":2}"#, #"{"a":1 "b":2}"#, #"{"a" 1}"#, #"{"a"::1}"#,
+            #"{a:1}"#,
+            #"{1:1}"#, #"{null:1}"#, #"{"a":1:2}"#, #"{"a",1}"#, #"["a":1]"#, #"{"a":1]"#, "// a\n1", "/* a */ 1",
+            "1 // a", "1;",
+            "\"a\nb\"", "\"a\tb\"", "\"\0\"", "\u{FEFF}1", "\u{A0}1", "\u{C}1", "\u{B}1", "1\0", "\0", "\0" + "1",
+            "\u{2003}1", "{}\0",
+        ].map { JSONText($0) } + (0..<0x20).map { JSONText("control character \($0)", inside: [$0]) }
 
     static let notUTF8 = [
         JSONText("a lone continuation", inside: [0x80]), JSONText("two continuations", inside: [0xBF, 0xBF]),
-        JSONText("an overlong slash in 2 bytes", inside: [0xC0, 0xAF]), JSONText("an overlong DEL", inside: [0xC1, 0xBF]),
+        JSONText("an overlong slash in 2 bytes", inside: [0xC0, 0xAF]),
+        JSONText("an overlong DEL", inside: [0xC1, 0xBF]),
         JSONText("an overlong slash in 3 bytes", inside: [0xE0, 0x80, 0xAF]),
         JSONText("an overlong U+07FF", inside: [0xE0, 0x9F, 0xBF]),
         JSONText("an overlong slash in 4 bytes", inside: [0xF0, 0x80, 0x80, 0xAF]),
@@ -50,12 +62,14 @@ struct JSONText: Sendable, CustomTestStringConvertible {
         JSONText("the surrogate U+D800", inside: [0xED, 0xA0, 0x80]),
         JSONText("the surrogate U+DFFF", inside: [0xED, 0xBF, 0xBF]),
         JSONText("a pair of surrogates", inside: [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80]),
-        JSONText("beyond U+10FFFF", inside: [0xF4, 0x90, 0x80, 0x80]), JSONText("a 4-byte F5", inside: [0xF5, 0x80, 0x80, 0x80]),
+        JSONText("beyond U+10FFFF", inside: [0xF4, 0x90, 0x80, 0x80]),
+        JSONText("a 4-byte F5", inside: [0xF5, 0x80, 0x80, 0x80]),
         JSONText("a 5-byte form", inside: [0xF8, 0x88, 0x80, 0x80, 0x80]), JSONText("FE", inside: [0xFE]),
         JSONText("FF", inside: [0xFF]), JSONText("2 bytes cut short", inside: [0xC3]),
         JSONText("3 bytes cut short", inside: [0xE2, 0x82]), JSONText("4 bytes cut short", inside: [0xF0, 0x9F, 0x98]),
         JSONText("an ASCII byte for the third", inside: [0xE2, 0x82, 0x41]),
-        JSONText("an end of text for the second", [0x22, 0xC3]), JSONText("an end of text for the third", [0x22, 0xE2, 0x82]),
+        JSONText("an end of text for the second", [0x22, 0xC3]),
+        JSONText("an end of text for the third", [0x22, 0xE2, 0x82]),
         JSONText("an end of text for the fourth", [0x22, 0xF0, 0x9F, 0x98]),
         JSONText("Latin-1 in a name", Array("{\"".utf8) + [0xE9] + Array("\":1}".utf8)),
     ]
@@ -89,7 +103,8 @@ struct JSONTextTests {
     }
 
     @Test(arguments: [
-        #"{"a":1,"a":1}"#, #"{"a":1,"\u0061":1}"#, #"{"\u0061":1,"\u0061":1}"#, #"{"":1,"":2}"#, #"{"x":{"a":1,"b":2,"a":3}}"#,
+        #"{"a":1,"a":1}"#, #"{"a":1,"\u0061":1}"#, #"{"\u0061":1,"\u0061":1}"#, #"{"":1,"":2}"#,
+        #"{"x":{"a":1,"b":2,"a":3}}"#,
         #"[{"a":1,"a":2}]"#, #"{"a/b":1,"a\/b":2}"#, #"{"😀":1,"\ud83d\ude00":2}"#, #"{"\n":1,"\u000a":2}"#,
         #"{"a":{"b":1},"c":[{"d":1}],"a":{}}"#,
     ])
@@ -103,10 +118,13 @@ struct JSONTextTests {
 
     @Test(arguments: [2, 11, 12, 13, 14, 100, 2000])
     func `finds a repeated name among many`(count: Int) throws {
-        func object(_ names: [String]) -> [UInt8] { Array("{\(names.map { "\"\($0)\":0" }.joined(separator: ","))}".utf8) }
+        func object(_ names: [String]) -> [UInt8] {
+            Array("{\(names.map { "\"\($0)\":0" }.joined(separator: ","))}".utf8)
+        }
         let names = (0..<count).map { "name\($0)" }
         #expect(try JSONDocument(parsing: object(names)).root.members.count == count)
-        for (first, last) in [(0, count - 1), (0, 1), (count - 2, count - 1), (count / 2, count - 1)] where first < last {
+        for (first, last) in [(0, count - 1), (0, 1), (count - 2, count - 1), (count / 2, count - 1)] where first < last
+        {
             var repeated = names
             repeated[last] = names[first]
             #expect(throws: JSONError.self) { try JSONDocument(parsing: object(repeated)) }
@@ -132,7 +150,9 @@ struct JSONTextTests {
         for limit in [1, 2, 32, 500] {
             let limits = JSONDocument.Limits(depth: limit)
             _ = try JSONDocument(parsing: nested(limit), limits: limits)
-            #expect(throws: JSONError.tooDeep(limit: limit)) { try JSONDocument(parsing: nested(limit + 1), limits: limits) }
+            #expect(throws: JSONError.tooDeep(limit: limit)) {
+                try JSONDocument(parsing: nested(limit + 1), limits: limits)
+            }
         }
         _ = try JSONDocument(parsing: nested(32))
         #expect(throws: JSONError.tooDeep(limit: 32)) { try JSONDocument(parsing: nested(33)) }
@@ -140,7 +160,9 @@ struct JSONTextTests {
         #expect(throws: JSONError.tooDeep(limit: 32)) { try JSONDocument(parsing: nested(10_000)) }
         // Depth costs no stack: this one is within its limit.
         _ = try JSONDocument(parsing: nested(10_000), limits: .init(depth: 10_000))
-        #expect(throws: JSONError.self) { try JSONDocument(parsing: Array(nested(10_000).dropLast()), limits: .init(depth: 10_000)) }
+        #expect(throws: JSONError.self) {
+            try JSONDocument(parsing: Array(nested(10_000).dropLast()), limits: .init(depth: 10_000))
+        }
     }
 
     @Test func `many containers beside one another are not deep`() throws {
@@ -161,6 +183,8 @@ struct JSONTextTests {
         let string = [0x22] + [UInt8](repeating: UInt8(ascii: "a"), count: 2 << 20) + [0x22]
         let document = try JSONDocument(parsing: string, limits: .init(bytes: 4 << 20))
         #expect(document.root.rawBytes.count == 2 << 20)
-        #expect(throws: JSONError.self) { try JSONDocument(parsing: Array(string.dropLast()), limits: .init(bytes: 4 << 20)) }
+        #expect(throws: JSONError.self) {
+            try JSONDocument(parsing: Array(string.dropLast()), limits: .init(bytes: 4 << 20))
+        }
     }
 }

@@ -19,20 +19,24 @@ struct JSONValueTests {
         #expect(values.allSatisfy { $0["a"] == nil && $0.members.isEmpty && $0.elements.isEmpty })
     }
 
-    @Test(arguments: [
-        ("0", 0), ("-0", 0), ("7", 7), ("-7", -7), ("1700000000", 1_700_000_000), ("9223372036854775807", Int64.max),
-        ("-9223372036854775808", .min), ("9223372036854775808", nil), ("-9223372036854775809", nil), ("1.0", nil),
-        ("1.5", nil), ("1e3", nil), ("1E0", nil), ("-0.0", nil), (#""7""#, nil), ("true", nil),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("0", 0), ("-0", 0), ("7", 7), ("-7", -7), ("1700000000", 1_700_000_000),
+            ("9223372036854775807", Int64.max),
+            ("-9223372036854775808", .min), ("9223372036854775808", nil), ("-9223372036854775809", nil), ("1.0", nil),
+            ("1.5", nil), ("1e3", nil), ("1E0", nil), ("-0.0", nil), (#""7""#, nil), ("true", nil),
+        ] as [(String, Int64?)])
     func `an integer is written as one and fits`(text: String, expected: Int64?) throws {
         #expect(try parse(text).integer == expected)
     }
 
-    @Test(arguments: [
-        ("0", 0), ("1.5", 1.5), ("-1.5", -1.5), ("1e3", 1000), ("1E-3", 0.001), ("1.25e+2", 125),
-        ("9223372036854775808", 9_223_372_036_854_775_808), ("0.1", 0.1), (#""1""#, nil), ("null", nil),
-    ] as [(String, Double?)])
-    func `a number has a fraction and an exponent where it is written with them`(text: String, expected: Double?) throws {
+    @Test(
+        arguments: [
+            ("0", 0), ("1.5", 1.5), ("-1.5", -1.5), ("1e3", 1000), ("1E-3", 0.001), ("1.25e+2", 125),
+            ("9223372036854775808", 9_223_372_036_854_775_808), ("0.1", 0.1), (#""1""#, nil), ("null", nil),
+        ] as [(String, Double?)])
+    func `a number has a fraction and an exponent where it is written with them`(text: String, expected: Double?) throws
+    {
         #expect(try parse(text).number == expected)
     }
 
@@ -95,7 +99,8 @@ struct JSONValueTests {
 
     @Test func `every refusal says where, and none what`() {
         let errors: [JSONError] = [
-            .empty, .tooLarge(limit: 5), .tooDeep(limit: 6), .syntax(at: 7), .invalidUTF8(at: 8), .duplicateMember(at: 9),
+            .empty, .tooLarge(limit: 5), .tooDeep(limit: 6), .syntax(at: 7), .invalidUTF8(at: 8),
+            .duplicateMember(at: 9),
         ]
         #expect(Set(errors.map(\.description)).count == errors.count)
         #expect(throws: JSONError.syntax(at: 10)) { try parse(#"{"secret":hunter2}"#) }

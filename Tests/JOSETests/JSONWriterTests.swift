@@ -7,7 +7,8 @@ struct JSONWriterTests {
     static let texts: [String] =
         (0..<0x80).compactMap { Unicode.Scalar($0).map { "a\($0)b" } }
         + [
-            "", "\"", "\\", "\\\"", "\\u0041", "/", "</script>", "😀", "👩‍👩‍👧", "e\u{301}", "\u{E9}", "\u{7F}", "\u{80}", "\u{2028}\u{2029}",
+            "", "\"", "\\", "\\\"", "\\u0041", "/", "</script>", "😀", "👩‍👩‍👧", "e\u{301}", "\u{E9}", "\u{7F}", "\u{80}",
+            "\u{2028}\u{2029}",
             "\u{FFFF}", "\u{10FFFF}", "a\u{FEFF}", "日本語", "a\r\nb", String(repeating: "x\n", count: 2000), "\0\0",
         ]
 
@@ -64,7 +65,9 @@ struct JSONWriterTests {
     }
 
     @Test func `writes the shortest escapes and leaves the rest alone`() {
-        #expect(written { $0.string("\"\\/\n\r\t\u{8}\u{C}\u{1}\u{1F}\u{7F}é😀") } == "\"\\\"\\\\/\\n\\r\\t\\u0008\\u000c\\u0001\\u001f\u{7F}é😀\"")
+        #expect(
+            written { $0.string("\"\\/\n\r\t\u{8}\u{C}\u{1}\u{1F}\u{7F}é😀") }
+                == "\"\\\"\\\\/\\n\\r\\t\\u0008\\u000c\\u0001\\u001f\u{7F}é😀\"")
     }
 
     @Test(arguments: [0, 1, -1, .max, .min, 1_700_000_000] as [Int64])

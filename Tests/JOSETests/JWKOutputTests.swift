@@ -21,7 +21,8 @@ struct JWKOutputTests {
     }
 
     @Test(arguments: asymmetric)
-    func `holds the public members, the id, the use and the algorithm, and nothing else`(_ algorithm: Algorithm) throws {
+    func `holds the public members, the id, the use and the algorithm, and nothing else`(_ algorithm: Algorithm) throws
+    {
         let named = try SampleKeys.make(algorithm, keyID: #"key "1""#).verificationKey
         let members = try object(try #require(try JWK.publicJSON(of: named)))
         #expect(Set(members.keys) == publicNames(algorithm).union(["kid", "use", "alg"]))
@@ -49,7 +50,9 @@ struct JWKOutputTests {
     @Test func `a private number is in no output, whatever key it was read from`() throws {
         for vector in try Vector.all() where vector.key["d"] != nil || vector.key["k"] != nil {
             let key = try vector.signingKey.verificationKey
-            let outputs = try [JWK.publicJSON(of: key) ?? [], JWK.setJSON(of: [key])].map { String(decoding: $0, as: UTF8.self) }
+            let outputs = try [JWK.publicJSON(of: key) ?? [], JWK.setJSON(of: [key])].map {
+                String(decoding: $0, as: UTF8.self)
+            }
             for name in ["d", "p", "q", "dp", "dq", "qi", "k"] {
                 guard let number = vector.key[name] else { continue }
                 for output in outputs {

@@ -10,7 +10,8 @@ struct ForeignKey: Sendable, CustomTestStringConvertible {
     static let all = [
         ForeignKey(
             testDescription: "RSA-PSS", options: ["-algorithm", "RSA-PSS", "-pkeyopt", "rsa_keygen_bits:2048"]),
-        ForeignKey(testDescription: "secp256k1", options: ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:secp256k1"]),
+        ForeignKey(
+            testDescription: "secp256k1", options: ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:secp256k1"]),
         ForeignKey(
             testDescription: "brainpoolP256r1",
             options: ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:brainpoolP256r1"]),
@@ -34,7 +35,9 @@ struct Garbage: Sendable, CustomTestStringConvertible {
         self.bytes = bytes
     }
 
-    private static func pem(_ body: String) -> String { "-----BEGIN PRIVATE KEY-----\n\(body)\n-----END PRIVATE KEY-----\n" }
+    private static func pem(_ body: String) -> String {
+        "-----BEGIN PRIVATE KEY-----\n\(body)\n-----END PRIVATE KEY-----\n"
+    }
     private static var random: [UInt8] {
         var generator = SeededGenerator(seed: 1)
         return (0..<4096).map { _ in .random(in: .min ... .max, using: &generator) }
@@ -62,7 +65,9 @@ struct KeyRefusalTests {
         let publicPEM = try #require(try key.verificationKey.publicKeyPEM())
         for other in Algorithm.allCases where other.keyType != algorithm.keyType {
             expectRefusal(.invalidKey, "\(other.rawValue)") { try SigningKey(pem: pem, algorithm: other) }
-            expectRefusal(.invalidKey, "\(other.rawValue)") { try VerificationKey(publicKeyPEM: publicPEM, algorithm: other) }
+            expectRefusal(.invalidKey, "\(other.rawValue)") {
+                try VerificationKey(publicKeyPEM: publicPEM, algorithm: other)
+            }
         }
     }
 
@@ -90,7 +95,9 @@ struct KeyRefusalTests {
     @Test(arguments: Garbage.all)
     func `garbage is no key`(_ garbage: Garbage) {
         for algorithm in Algorithm.allCases {
-            expectRefusal(.invalidKey) { try SigningKey(pem: SecretBytes(copying: garbage.bytes), algorithm: algorithm) }
+            expectRefusal(.invalidKey) {
+                try SigningKey(pem: SecretBytes(copying: garbage.bytes), algorithm: algorithm)
+            }
             expectRefusal(.invalidKey) {
                 try VerificationKey(
                     publicKeyPEM: String(decoding: garbage.bytes, as: UTF8.self), algorithm: algorithm)
@@ -103,7 +110,9 @@ struct KeyRefusalTests {
         let pem = try #require(try SampleKeys.make(algorithm).privateKeyPEM()).array
         // The last line's end may go missing; anything more may not.
         for count in stride(from: 0, to: pem.count - 1, by: pem.count / 40 + 1) {
-            expectRefusal(.invalidKey) { try SigningKey(pem: SecretBytes(copying: pem[..<count]), algorithm: algorithm) }
+            expectRefusal(.invalidKey) {
+                try SigningKey(pem: SecretBytes(copying: pem[..<count]), algorithm: algorithm)
+            }
         }
     }
 

@@ -26,7 +26,10 @@ struct KeyFile: Sendable, CustomTestStringConvertible {
             [["ecparam", "-name", "prime256v1", "-genkey", "-out", "key.pem"]], "EC PARAMETERS"),
         KeyFile(
             "P-256 as PKCS#8", .es256,
-            [curve("prime256v1") + ["plain.pem"], ["pkcs8", "-topk8", "-nocrypt", "-in", "plain.pem", "-out", "key.pem"]],
+            [
+                curve("prime256v1") + ["plain.pem"],
+                ["pkcs8", "-topk8", "-nocrypt", "-in", "plain.pem", "-out", "key.pem"],
+            ],
             "PRIVATE KEY"),
         KeyFile("Ed25519 as PKCS#8", .eddsa, [["genpkey", "-algorithm", "ED25519", "-out", "key.pem"]], "PRIVATE KEY"),
     ]
@@ -45,11 +48,15 @@ struct KeyFile: Sendable, CustomTestStringConvertible {
             "EC PRIVATE KEY"),
         KeyFile(
             "P-521 as PKCS#8, encrypted", .es512,
-            [curve("secp521r1") + ["plain.pem"], ["pkcs8", "-topk8", "-in", "plain.pem", "-out", "key.pem"] + passOut],
+            [
+                curve("secp521r1") + ["plain.pem"],
+                ["pkcs8", "-topk8", "-in", "plain.pem", "-out", "key.pem"] + passOut,
+            ],
             "ENCRYPTED PRIVATE KEY"),
         KeyFile(
             "Ed25519 as PKCS#8, encrypted", .eddsa,
-            [["genpkey", "-algorithm", "ED25519", "-aes256", "-out", "key.pem", "-pass", passOut[1]]], "ENCRYPTED PRIVATE KEY"),
+            [["genpkey", "-algorithm", "ED25519", "-aes256", "-out", "key.pem", "-pass", passOut[1]]],
+            "ENCRYPTED PRIVATE KEY"),
     ]
 
     private static let passOut = ["-passout", "pass:\(passphrase)"]
@@ -127,7 +134,9 @@ struct OpenSSLKeyTests {
         let openssl = try OpenSSL()
         let (text, publicKey) = try await file.make()
         try openssl.write(text, to: "key.pem")
-        try await openssl.run(["req", "-x509", "-new", "-key", "key.pem", "-subj", "/CN=test", "-out", "certificate.pem"])
+        try await openssl.run([
+            "req", "-x509", "-new", "-key", "key.pem", "-subj", "/CN=test", "-out", "certificate.pem",
+        ])
         for other in [publicKey, publicKey.replacing("\n", with: "\r\n"), try openssl.readText("certificate.pem")] {
             expectRefusal(.privateKeyRequired) {
                 try SigningKey(pem: SecretBytes(text: other), algorithm: file.algorithm)
@@ -148,8 +157,12 @@ struct OpenSSLKeyTests {
         let openssl = try OpenSSL()
         try await openssl.run(["genrsa", "-out", "key.pem", "1024"])
         try await openssl.run(["pkey", "-in", "key.pem", "-pubout", "-out", "public.pem"])
-        expectRefusal(.weakKey) { try SigningKey(pem: SecretBytes(copying: openssl.read("key.pem")), algorithm: algorithm) }
-        expectRefusal(.weakKey) { try VerificationKey(publicKeyPEM: openssl.readText("public.pem"), algorithm: algorithm) }
+        expectRefusal(.weakKey) {
+            try SigningKey(pem: SecretBytes(copying: openssl.read("key.pem")), algorithm: algorithm)
+        }
+        expectRefusal(.weakKey) {
+            try VerificationKey(publicKeyPEM: openssl.readText("public.pem"), algorithm: algorithm)
+        }
     }
 
     @Test(arguments: [0, 1024, 2047, 16385, -1])

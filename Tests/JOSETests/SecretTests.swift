@@ -17,18 +17,25 @@ struct SecretText: Sendable, CustomTestStringConvertible {
 
     static let all = [
         SecretText(.utf8, "abc", [0x61, 0x62, 0x63]), SecretText(.utf8, "é", [0xC3, 0xA9]),
-        SecretText(.utf8, " \t\r\n abc\u{B}\u{C}\r\n", [0x61, 0x62, 0x63]), SecretText(.utf8, "a b\nc", Array("a b\nc".utf8)),
-        SecretText(.utf8, "\u{A0}a\u{A0}", [0xC2, 0xA0, 0x61, 0xC2, 0xA0]), SecretText(.utf8, "6162", Array("6162".utf8)),
+        SecretText(.utf8, " \t\r\n abc\u{B}\u{C}\r\n", [0x61, 0x62, 0x63]),
+        SecretText(.utf8, "a b\nc", Array("a b\nc".utf8)),
+        SecretText(.utf8, "\u{A0}a\u{A0}", [0xC2, 0xA0, 0x61, 0xC2, 0xA0]),
+        SecretText(.utf8, "6162", Array("6162".utf8)),
         SecretText(.hex, "00ff7F", [0x00, 0xFF, 0x7F]), SecretText(.hex, "aBcDeF", [0xAB, 0xCD, 0xEF]),
         SecretText(.hex, "ABCDEF", [0xAB, 0xCD, 0xEF]), SecretText(.hex, "\nabcdef\r\n", [0xAB, 0xCD, 0xEF]),
-        SecretText(.hex, "abc", nil), SecretText(.hex, "0x00", nil), SecretText(.hex, "ag", nil), SecretText(.hex, "a b ", nil),
-        SecretText(.hex, "ab cd", nil), SecretText(.hex, "ab:cd", nil), SecretText(.hex, "é", nil), SecretText(.hex, "//", nil),
-        SecretText(.hex, "::", nil), SecretText(.hex, "@@", nil), SecretText(.hex, "GG", nil), SecretText(.hex, "``", nil),
-        SecretText(.base64, "Zm8=", [0x66, 0x6F]), SecretText(.base64, "Zm8=\n", [0x66, 0x6F]), SecretText(.base64, "+/+/", [0xFB, 0xFF, 0xBF]),
+        SecretText(.hex, "abc", nil), SecretText(.hex, "0x00", nil), SecretText(.hex, "ag", nil),
+        SecretText(.hex, "a b ", nil),
+        SecretText(.hex, "ab cd", nil), SecretText(.hex, "ab:cd", nil), SecretText(.hex, "é", nil),
+        SecretText(.hex, "//", nil),
+        SecretText(.hex, "::", nil), SecretText(.hex, "@@", nil), SecretText(.hex, "GG", nil),
+        SecretText(.hex, "``", nil),
+        SecretText(.base64, "Zm8=", [0x66, 0x6F]), SecretText(.base64, "Zm8=\n", [0x66, 0x6F]),
+        SecretText(.base64, "+/+/", [0xFB, 0xFF, 0xBF]),
         SecretText(.base64, "Zm8", nil), SecretText(.base64, "Zm9=", nil), SecretText(.base64, "-_-_", nil),
         SecretText(.base64, "Zm9v\nZm9v", nil),
         SecretText(.base64url, "Zm8", [0x66, 0x6F]), SecretText(.base64url, " Zm8\n", [0x66, 0x6F]),
-        SecretText(.base64url, "-_-_", [0xFB, 0xFF, 0xBF]), SecretText(.base64url, "Zm8=", nil), SecretText(.base64url, "Zm9", nil),
+        SecretText(.base64url, "-_-_", [0xFB, 0xFF, 0xBF]), SecretText(.base64url, "Zm8=", nil),
+        SecretText(.base64url, "Zm9", nil),
         SecretText(.base64url, "+/+/", nil),
     ]
 }
@@ -49,7 +56,8 @@ struct SecretTests {
         expectRefusal(.invalidKey) { try encoding.decode(SecretBytes(text: text)) }
     }
 
-    @Test(arguments: [[0xFF], [0x61, 0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]])
+    @Test(
+        arguments: [[0xFF], [0x61, 0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]])
     func `bytes that are not UTF-8 are refused in every encoding`(_ bytes: [UInt8]) {
         for encoding in SecretEncoding.allCases {
             expectRefusal(.invalidEncoding) { try encoding.decode(SecretBytes(copying: bytes)) }
@@ -77,7 +85,10 @@ struct SecretTests {
         for encoding in SecretEncoding.allCases { #expect(encoding.encode(SecretBytes(text: "")).count == 0) }
     }
 
-    @Test(arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a"), (" a ", " a "), ("\na", "\na"), ("a \n", "a "), ("\r\n", ""), ("", "")])
+    @Test(arguments: [
+        ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a"), (" a ", " a "), ("\na", "\na"), ("a \n", "a "), ("\r\n", ""),
+        ("", ""),
+    ])
     func `a line end is no part of a passphrase, a space is`(text: String, expected: String) {
         #expect(SecretBytes(text: text).trimmingLineEnd().array == Array(expected.utf8))
     }
@@ -88,7 +99,9 @@ struct SecretTests {
         #expect(secret.text == "hunter2")
         #expect(secret.equals(secret))
         #expect(secret.equals(SecretBytes(text: "hunter2")))
-        for other in ["hunter3", "Hunter2", "hunter", "hunter22", ""] { #expect(!secret.equals(SecretBytes(text: other))) }
+        for other in ["hunter3", "Hunter2", "hunter", "hunter22", ""] {
+            #expect(!secret.equals(SecretBytes(text: other)))
+        }
         #expect(SecretBytes(text: "").equals(SecretBytes(copying: [])))
     }
 
@@ -114,7 +127,8 @@ struct SecretTests {
         let key = try SigningKey(secret: secret, algorithm: .hs256, keyID: "a")
         let array = Array(text.utf8)
         for value in [secret, key, key.verificationKey, [secret], ["key": key]] as [Any] {
-            var shown = "\(value) \(String(describing: value)) \(String(reflecting: value)) \(Mirror(reflecting: value).children.map { "\($0)" })"
+            var shown =
+                "\(value) \(String(describing: value)) \(String(reflecting: value)) \(Mirror(reflecting: value).children.map { "\($0)" })"
             dump(value, to: &shown)
             #expect(!shown.contains("hunter"))
             #expect(!shown.contains("\(array[0]), \(array[1])"))

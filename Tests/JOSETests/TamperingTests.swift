@@ -74,7 +74,9 @@ struct TamperingTests {
     }
 
     @Test(arguments: [(Algorithm.es256, 32), (.es384, 48), (.es512, 66)])
-    func `an ECDSA signature is r and s at the curve's width, neither of them zero`(_ algorithm: Algorithm, _ width: Int) throws {
+    func `an ECDSA signature is r and s at the curve's width, neither of them zero`(
+        _ algorithm: Algorithm, _ width: Int
+    ) throws {
         let key = try SampleKeys.make(algorithm)
         let token = try CompactJWS(text: SampleToken.make(key))
         let raw = token.signature

@@ -30,7 +30,8 @@ struct BadHeader: Sendable, CustomTestStringConvertible {
         BadHeader(#"{"alg":"HS256","crit":[]}"#, .unsupportedCritical),
         BadHeader(#"{"alg":"HS256","crit":null}"#, .unsupportedCritical),
         BadHeader(#"{"alg":"HS256","\u0063rit":["x"]}"#, .unsupportedCritical),
-        BadHeader(#"{"alg":"HS256","x":"# + String(repeating: "[", count: 16) + String(repeating: "]", count: 16) + "}"),
+        BadHeader(
+            #"{"alg":"HS256","x":"# + String(repeating: "[", count: 16) + String(repeating: "]", count: 16) + "}"),
         BadHeader(String(repeating: "[", count: 10_000)),
         BadHeader(#"{"alg":"HS256","x":"# + String(repeating: #"{"a":"#, count: 2000)),
     ]
@@ -66,7 +67,8 @@ struct TokenRefusalTests {
 
     @Test func `takes a header as deep as the limit and no deeper`() throws {
         func header(_ depth: Int) -> String {
-            #"{"alg":"HS256","x":"# + String(repeating: "[", count: depth - 1) + String(repeating: "]", count: depth - 1) + "}"
+            #"{"alg":"HS256","x":"# + String(repeating: "[", count: depth - 1)
+                + String(repeating: "]", count: depth - 1) + "}"
         }
         for limit in [2, 16, 40] {
             let limits = CompactJWS.Limits(depth: limit)
@@ -123,7 +125,9 @@ struct TokenRefusalTests {
     @Test func `refuses every second spelling of a part's last character`() throws {
         // 1 and 2 bytes beyond a multiple of 3 leave 4 and 2 bits of the last character unused.
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        for (header, payload) in [(#"{"alg":"HS256"} "#, "{} "), (#"{"alg":"HS256"}  "#, "{}  "), (#"{"alg":"HS256"}"#, "{}")] {
+        for (header, payload) in [
+            (#"{"alg":"HS256"} "#, "{} "), (#"{"alg":"HS256"}  "#, "{}  "), (#"{"alg":"HS256"}"#, "{}"),
+        ] {
             let parts = try SampleToken.make(key, header: header, payload: payload).parts
             for index in parts.indices where parts[index].count % 4 != 0 {
                 let last = try #require(parts[index].last)

@@ -12,12 +12,24 @@ import Testing
     }
 
     private static let mistakes = [
-        Mistake(testDescription: "an unknown key", from: "log:", to: "logg: 1\nlog:", expected: ":3:1: error: unknown key logg; did you mean log?"),
-        Mistake(testDescription: "a misspelt setting", from: "application_code", to: "aplication_code", expected: "did you mean application_code?"),
-        Mistake(testDescription: "a missing key ring", from: "path: keys/braze-ios ", to: "path: keys/nowhere ", expected: "keys/nowhere/keyring.json cannot be opened"),
-        Mistake(testDescription: "a key of the wrong kind", from: "path: keys/braze-ios ", to: "path: keys/onesignal-shop ", expected: "is for ES256, and Braze takes RS256 alone"),
-        Mistake(testDescription: "an unknown adapter", from: "adapter: braze", to: "adapter: brase", expected: "no adapter is called brase; did you mean braze?"),
-        Mistake(testDescription: "a promise that cannot be kept", from: "log:", to: "delivery: exactly_once\nlog:", expected: "error: the embedded broker keeps no transactions"),
+        Mistake(
+            testDescription: "an unknown key", from: "log:", to: "logg: 1\nlog:",
+            expected: ":3:1: error: unknown key logg; did you mean log?"),
+        Mistake(
+            testDescription: "a misspelt setting", from: "application_code", to: "aplication_code",
+            expected: "did you mean application_code?"),
+        Mistake(
+            testDescription: "a missing key ring", from: "path: keys/braze-ios ", to: "path: keys/nowhere ",
+            expected: "keys/nowhere/keyring.json cannot be opened"),
+        Mistake(
+            testDescription: "a key of the wrong kind", from: "path: keys/braze-ios ", to: "path: keys/onesignal-shop ",
+            expected: "is for ES256, and Braze takes RS256 alone"),
+        Mistake(
+            testDescription: "an unknown adapter", from: "adapter: braze", to: "adapter: brase",
+            expected: "no adapter is called brase; did you mean braze?"),
+        Mistake(
+            testDescription: "a promise that cannot be kept", from: "log:", to: "delivery: exactly_once\nlog:",
+            expected: "error: the embedded broker keeps no transactions"),
     ]
 
     @Test(arguments: mistakes)
@@ -55,7 +67,8 @@ import Testing
         let folder = temporary.url.appending(path: "shop")
         let demo = try await prepare(folder)
         let results = try #require(try JSONSerialization.jsonObject(with: demo.standardOutput) as? [[String: Any]])
-        let token = try #require(results.first { $0["app"] as? String == "braze-ios" && $0["token"] != nil }?["token"] as? String)
+        let token = try #require(
+            results.first { $0["app"] as? String == "braze-ios" && $0["token"] != nil }?["token"] as? String)
         let config = ["--config", folder.appending(path: "remint.yaml").path, "--app", "braze-ios"]
         let good = try await Program.run(Repository.remint, ["inspect"] + config + [token])
         #expect(good.status == 0 && good.outputText.contains("Braze says: accepted"), "\(good.outputText)")

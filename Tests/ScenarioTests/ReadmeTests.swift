@@ -11,9 +11,10 @@ import Testing
         try #require(blocks.count == 1, "the test knows one block of commands")
         let folder = try TemporaryFolder()
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        // Job control makes the background worker known as %1, as in a terminal.
+        // Job control makes the background worker known as %1, as in a terminal; it goes with the shell, whatever fails.
+        let script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + blocks[0]
         let shell = try await Program.run(
-            "bash", ["-m", "-e", "-o", "pipefail", "-c", String(blocks[0])], directory: folder.url,
+            "bash", ["-m", "-e", "-o", "pipefail", "-c", script], directory: folder.url,
             environment: ["PATH": "\(Repository.products.path):\(path)"])
         #expect(shell.status == 0, "\(shell.outputText)\n\(shell.errorText)")
         #expect(shell.outputText.contains("Braze says: accepted"))

@@ -47,6 +47,7 @@ import Testing
         _ reader: KafkaConsumer, _ answered: inout [String: Int], until isEnough: ([String: Int]) -> Bool
     ) async throws {
         while !isEnough(answered) {
+            try Task.checkCancellation()
             for event in await reader.events(limit: 100, within: .milliseconds(200)) {
                 switch event {
                 case .record(let record): if let id = record.member("event_id") { answered[id, default: 0] += 1 }

@@ -36,9 +36,9 @@ public struct Subject: Sendable, Hashable {
         self.challenge = challenge
     }
 
-    /// The user with these ids, which are sorted by name here.
+    /// The user with these ids, which are sorted by the bytes of their names here.
     public init(identifiers: [Identifier]) {
-        identity = .identifiers(identifiers.sorted { $0.name < $1.name })
+        identity = .identifiers(identifiers.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
         challenge = nil
     }
 

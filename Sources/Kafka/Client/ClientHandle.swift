@@ -1,6 +1,7 @@
 import CRdKafka
 import Dispatch
 import Logging
+import Synchronization
 
 /// An `rd_kafka_t` and the thread its blocking calls run on, so that none ever blocks a thread of the cooperative pool.
 ///
@@ -11,6 +12,7 @@ final class ClientHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let logger: Logger
     private let blockingCalls: DispatchQueue
+    private let closed = Atomic(false)
 
     init(_ type: rd_kafka_type_t, _ properties: ClientProperties, events: Int32, logger: Logger) throws(KafkaError) {
         // Logs come as events, like everything else.
@@ -28,6 +30,15 @@ final class ClientHandle: @unchecked Sendable {
         unsafe rd_kafka_set_log_queue(pointer, nil)
     }
 
+    /// Whether the client is gone, or about to go. Asked and told on the client's own thread, where the closing has its
+    /// place in the line: what comes after it finds no client.
+    var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+    /// Begins the end. Called on the client's own thread.
+    ///
+    /// - Returns: false where that was done before.
+    func beginClosing() -> Bool { !closed.exchange(true, ordering: .acquiringAndReleasing) }
+
     /// Runs a call that may block on this client's own thread.
     func blocking<Result: Sendable>(_ call: @escaping @Sendable (OpaquePointer) -> Result) async -> Result {
         await withCheckedContinuation { continuation in
@@ -39,8 +50,11 @@ final class ClientHandle: @unchecked Sendable {
     func blockingThrowing<Result: Sendable>(
         _ call: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> Result
     ) async throws(KafkaError) -> Result {
-        let result = unsafe await blocking { pointer in
-            Swift.Result { () throws(KafkaError) in try unsafe call(pointer) }
+        let result = unsafe await blocking { [self] pointer in
+            Swift.Result { () throws(KafkaError) in
+                if isClosed { throw .clientIsClosed }
+                return try unsafe call(pointer)
+            }
         }
         return try result.get()
     }

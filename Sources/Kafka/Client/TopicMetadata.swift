@@ -42,10 +42,10 @@ extension ClientHandle {
 }
 
 extension Duration {
-    /// Whole milliseconds, as librdkafka takes them, within what it takes.
+    /// Whole milliseconds, as librdkafka takes them, within what it takes. Never negative: to librdkafka that is for ever.
     var kafkaMilliseconds: Int32 {
         let (seconds, attoseconds) = components
-        return Int32(
-            clamping: seconds.multipliedReportingOverflow(by: 1000).partialValue + attoseconds / 1_000_000_000_000_000)
+        if seconds >= Int64(Int32.max) / 1000 { return .max }
+        return seconds < 0 ? 0 : Int32(max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 }

@@ -8,6 +8,9 @@ final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
         var waiter: CheckedContinuation<Void, Never>?
+        /// Counts the waits, so that a timer ends its own wait alone: one that ended a later wait, which then sets a
+        /// timer of its own, would keep as many wake-ups going for ever as there once were in a busy second.
+        var waits: UInt64 = 0
     }
 
     private let state = Mutex(State())
@@ -22,26 +25,38 @@ final class Wakeup: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for a signal, for `limit` or for the task's cancellation, whichever is first.
+    /// Waits for a signal, for `limit` or for the task's cancellation, whichever is first. A second waiter sends the
+    /// first one away.
     func wait(atMost limit: Duration) async {
-        let deadline =
-            DispatchTime.now()
-            + .nanoseconds(
-                Int(clamping: limit.components.seconds) * 1_000_000_000
-                    + Int(limit.components.attoseconds / 1_000_000_000))
-        // A timer that comes late wakes a later wait for nothing, which is cheaper than taking it back.
-        DispatchQueue.global().asyncAfter(deadline: deadline) { [self] in signal() }
+        let milliseconds = Int(limit.kafkaMilliseconds)
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let isSignalled = state.withLock { state in
-                    defer { state.isSignalled = false }
+                let (done, wait) = state.withLock { state in
+                    state.waits &+= 1
+                    let done = state.isSignalled ? waiter : state.waiter
+                    let wait = state.isSignalled ? nil : state.waits
                     if !state.isSignalled { state.waiter = waiter }
-                    return state.isSignalled
+                    state.isSignalled = false
+                    return (done, wait)
                 }
-                if isSignalled { waiter.resume() }
+                done?.resume()
+                guard let wait else { return }
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
+                    expire(wait)
+                }
             }
         } onCancel: {
             signal()
         }
+    }
+
+    /// Ends a wait whose time is over, unless it has ended.
+    private func expire(_ wait: UInt64) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waits == wait else { return nil }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
     }
 }

@@ -1,4 +1,5 @@
 import CRdKafka
+import Glibc
 public import Logging
 
 /// A member of a consumer group.
@@ -24,6 +25,8 @@ public actor KafkaConsumer {
     /// Topic names by the address of librdkafka's own copy, which lives as long as the topic: a string per topic, not per
     /// record.
     private var names: [UInt: String] = [:]
+    /// Whether a rebalance was returned and not answered.
+    private var owesAnswer = false
 
     /// Joins a group.
     ///
@@ -59,14 +62,18 @@ public actor KafkaConsumer {
     /// The partitions that are this member's.
     public var assignedPartitions: Set<TopicPartition> { assignment }
 
-    /// What happened since the last call, waiting up to `limit` where that was nothing. Empty after `limit`, after a
-    /// cancellation and once the consumer is closed.
+    /// What happened since the last call, up to `limit` of it, waiting up to `wait` where that was nothing. Empty after
+    /// `wait`, after a cancellation and once the consumer is closed.
     public func events(limit: Int, within wait: Duration) async -> [Event] {
-        guard let queue else { return [] }
-        let events = drain(queue, limit)
-        guard events.isEmpty, wait > .zero else { return events }
-        await queue.wakeup.wait(atMost: wait)
-        return self.queue.map { drain($0, limit) } ?? []
+        let end = ContinuousClock.now + .milliseconds(wait.kafkaMilliseconds)
+        while let queue {
+            let events = drain(queue, limit)
+            let rest = end - .now
+            // A wake-up may have nothing for the caller: a log line, or no event at all.
+            guard events.isEmpty, rest > .zero, !Task.isCancelled else { return events }
+            await queue.wakeup.wait(atMost: max(rest, .milliseconds(1)))
+        }
+        return []
     }
 
     /// Tells the group that this member lives, for a caller that cannot take events just now. A rebalance waits.
@@ -81,6 +88,8 @@ public actor KafkaConsumer {
     ///
     /// - Throws: `KafkaError` when the group moved on meanwhile; another rebalance follows then.
     public func answer(_ rebalance: Rebalance) throws(KafkaError) {
+        guard queue != nil else { throw .clientIsClosed }
+        owesAnswer = false
         let list = PartitionList(
             rebalance.partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
         let isCooperative = unsafe String(cString: rd_kafka_rebalance_protocol(client.pointer)) == "COOPERATIVE"
@@ -131,6 +140,11 @@ public actor KafkaConsumer {
     /// - Throws: `KafkaError` with `.unknownPartition` for a partition that is no longer this member's.
     public func seek(to offsets: [PartitionOffset]) async throws(KafkaError) {
         guard !offsets.isEmpty else { return }
+        guard queue != nil else { throw .clientIsClosed }
+        // librdkafka without a wait does not look: it would begin to want a partition that is not its own.
+        if let foreign = offsets.first(where: { !assignment.contains($0.partition) }) {
+            throw KafkaError(.unknownPartition, "seeking: \(foreign.partition) is not this member's")
+        }
         try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
             // 2.0.2 takes the timeout for a thousandth of what it says; 0 raises the barrier and does not wait.
@@ -142,14 +156,16 @@ public actor KafkaConsumer {
 
     /// What the group identifies this member by in a transaction. Taken anew for each transaction.
     public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
+        guard queue != nil else { throw .clientIsClosed }
         guard let pointer = unsafe rd_kafka_consumer_group_metadata(client.pointer) else {
             throw KafkaError(.invalidState, "the consumer has no group")
         }
         return unsafe ConsumerGroupMetadata(owning: pointer)
     }
 
-    /// Whether the assignment was lost: another member may have it already, so nothing may be committed.
-    public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(client.pointer) == 1 }
+    /// Whether the assignment was lost, as it is once the consumer is closed: another member may have it already, so
+    /// nothing may be committed.
+    public var isAssignmentLost: Bool { unsafe queue == nil || rd_kafka_assignment_lost(client.pointer) == 1 }
 
     /// Asks the cluster about `topic`.
     ///
@@ -163,13 +179,19 @@ public actor KafkaConsumer {
     /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
     @discardableResult
     public func close(within limit: Duration) async -> Bool {
-        guard let queue else { return true }
+        let client = client, owesAnswer = owesAnswer
+        guard let queue else {
+            // In line behind the first call.
+            return await Deadline.run(within: limit) { done in unsafe client.enqueue { _ in done() } }
+        }
         self.queue = nil
-        let client = client
+        // Whoever waits for events learns of it.
+        queue.wakeup.signal()
         return await Deadline.run(within: limit) { done in
             unsafe client.enqueue { pointer in
+                _ = client.beginClosing()
                 queue.close()
-                unsafe Self.leave(pointer, client)
+                unsafe Self.leave(pointer, client, owesAnswer: owesAnswer)
                 client.destroy()
                 done()
             }
@@ -186,6 +208,7 @@ public actor KafkaConsumer {
             case RD_KAFKA_EVENT_FETCH: unsafe events += records(in: event)
             case RD_KAFKA_EVENT_REBALANCE:
                 if let rebalance = unsafe rebalance(in: event) {
+                    owesAnswer = true
                     events.append(.rebalance(rebalance))
                     return events
                 }
@@ -211,9 +234,9 @@ public actor KafkaConsumer {
     private func name(of message: UnsafePointer<rd_kafka_message_t>) -> String {
         guard let topic = unsafe message.pointee.rkt, let text = unsafe rd_kafka_topic_name(topic) else { return "" }
         let address = UInt(bitPattern: text)
-        if let name = names[address] { return name }
+        // Compared, for a handle that was freed may give its address to another topic.
+        if let name = names[address], unsafe strcmp(name, text) == 0 { return name }
         let name = unsafe String(cString: text)
-        // A handle that was freed may give its address to another topic; the set of topics is small and fixed.
         if topics.contains(name) { names[address] = name }
         return name
     }
@@ -234,10 +257,12 @@ public actor KafkaConsumer {
     }
 
     /// Leaves the group, answering the revoke that comes with it. On the client's own thread.
-    private static func leave(_ pointer: OpaquePointer, _ client: ClientHandle) {
+    private static func leave(_ pointer: OpaquePointer, _ client: ClientHandle, owesAnswer: Bool) {
         guard let queue = unsafe rd_kafka_queue_new(pointer) else { return }
         defer { unsafe rd_kafka_queue_destroy(queue) }
         if unsafe KafkaError(taking: rd_kafka_consumer_close_queue(pointer, queue), in: "closing") != nil { return }
+        // The group waits for the answer to a rebalance that the caller took and left, and would for ever.
+        if owesAnswer { unsafe rd_kafka_assign(pointer, nil) }
         while unsafe rd_kafka_consumer_closed(pointer) == 0 {
             guard let event = unsafe rd_kafka_queue_poll(queue, 100) else { continue }
             if unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {

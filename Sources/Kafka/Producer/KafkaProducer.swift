@@ -1,6 +1,7 @@
 import CRdKafka
 import Dispatch
 public import Logging
+import Synchronization
 
 /// A producer: idempotent, and transactional where its properties name a `transactional.id`.
 public final class KafkaProducer: Sendable {
@@ -9,6 +10,8 @@ public final class KafkaProducer: Sendable {
     private let pending = PendingDeliveries()
     private let reports: DispatchQueue
     private let drainer: Task<Void, Never>
+    /// When `close` has waited long enough, in nanoseconds of `DispatchTime`: records find no room after that.
+    private let patienceEnd = Atomic(Int64.max)
 
     /// A producer with librdkafka's `properties`; `bootstrap.servers` is needed.
     ///
@@ -52,7 +55,9 @@ public final class KafkaProducer: Sendable {
             unsafe client.enqueue { [self] pointer in
                 for (index, record) in records.enumerated() {
                     let ticket = PendingDeliveries.Ticket(batch: batch, index: index)
-                    if let error = unsafe produce(record, ticket, pointer) { pending.settle(ticket, error) }
+                    if let error = unsafe client.isClosed ? .clientIsClosed : produce(record, ticket, pointer) {
+                        pending.settle(ticket, error)
+                    }
                 }
             }
         }
@@ -70,10 +75,15 @@ public final class KafkaProducer: Sendable {
     /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
     @discardableResult
     public func close(within limit: Duration) async -> Bool {
-        let milliseconds = limit.kafkaMilliseconds
-        return await Deadline.run(within: limit + .seconds(1)) { done in
+        let end = DispatchTime.now() + .milliseconds(Int(limit.kafkaMilliseconds))
+        patienceEnd.min(Int64(clamping: end.uptimeNanoseconds), ordering: .relaxed)
+        return await Deadline.run(within: .milliseconds(limit.kafkaMilliseconds) + .seconds(1)) { done in
             unsafe client.enqueue { [self] pointer in
-                if unsafe rd_kafka_flush(pointer, milliseconds) != RD_KAFKA_RESP_ERR_NO_ERROR {
+                // A second call waits in line behind the first one.
+                guard client.beginClosing() else { return reports.async { done() } }
+                let now = DispatchTime.now()
+                let rest = end > now ? Int32((end.uptimeNanoseconds - now.uptimeNanoseconds) / 1_000_000) : 0
+                if unsafe rd_kafka_flush(pointer, rest) != RD_KAFKA_RESP_ERR_NO_ERROR {
                     unsafe rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
                 }
                 drainer.cancel()
@@ -81,6 +91,7 @@ public final class KafkaProducer: Sendable {
                 reports.async { [self] in
                     Self.drain(queue, client, pending)
                     queue.close()
+                    pending.settleAll(.clientIsClosed)
                     client.destroy()
                     done()
                 }
@@ -108,6 +119,7 @@ public final class KafkaProducer: Sendable {
             guard code == RD_KAFKA_RESP_ERR__QUEUE_FULL else {
                 return KafkaError(code, in: "producing to \(record.topic)")
             }
+            if DispatchTime.now().uptimeNanoseconds >= patienceEnd.load(ordering: .relaxed) { return .clientIsClosed }
             // Room comes from reports that were read; they are read on another thread meanwhile.
             reports.sync { Self.drain(queue, client, pending, waitMilliseconds: 10) }
         }

@@ -24,7 +24,17 @@ final class PendingDeliveries: Sendable {
     private struct Batch {
         var open: Int
         var outcomes: [KafkaError?]
+        var isSettled: [Bool]
         let waiter: CheckedContinuation<[KafkaError?], Never>
+
+        /// - Returns: how many are open now; nil where there is no such record.
+        mutating func settle(_ index: Int, _ error: KafkaError?) -> Int? {
+            guard outcomes.indices.contains(index), !isSettled[index] else { return nil }
+            outcomes[index] = error
+            isSettled[index] = true
+            open -= 1
+            return open
+        }
     }
 
     private struct State {
@@ -39,7 +49,9 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             let id = state.next
             state.next = id == .max ? 1 : id + 1
-            state.batches[id] = Batch(open: count, outcomes: Array(repeating: nil, count: count), waiter: waiter)
+            state.batches[id] = Batch(
+                open: count, outcomes: Array(repeating: nil, count: count),
+                isSettled: Array(repeating: false, count: count), waiter: waiter)
             return id
         }
     }
@@ -47,14 +59,21 @@ final class PendingDeliveries: Sendable {
     /// Settles one record; nil is a delivery.
     func settle(_ ticket: Ticket, _ error: KafkaError?) {
         let finished = state.withLock { state -> Batch? in
-            guard var batch = state.batches[ticket.batch], batch.outcomes.indices.contains(ticket.index) else {
-                return nil
-            }
-            batch.outcomes[ticket.index] = error
-            batch.open -= 1
-            state.batches[ticket.batch] = batch.open == 0 ? nil : batch
-            return batch.open == 0 ? batch : nil
+            // In place: a copy of the batch for each of its records would cost their number squared.
+            guard let open = state.batches[ticket.batch]?.settle(ticket.index, error) else { return nil }
+            return open == 0 ? state.batches.removeValue(forKey: ticket.batch) : nil
         }
         if let finished { finished.waiter.resume(returning: finished.outcomes) }
+    }
+
+    /// Settles every record that is not, when no report can come any more.
+    func settleAll(_ error: KafkaError) {
+        let batches = state.withLock { state in
+            defer { state.batches = [:] }
+            return state.batches.values
+        }
+        for batch in batches {
+            batch.waiter.resume(returning: zip(batch.outcomes, batch.isSettled).map { $1 ? $0 : error })
+        }
     }
 }

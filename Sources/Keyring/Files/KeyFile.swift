@@ -20,7 +20,8 @@ public enum KeyFile {
     }
 
     private static func read(_ path: String, forbidding bits: mode_t) throws(KeyRingError) -> SecretBytes {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw KeyRingError(path, "cannot be opened: \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
         var status = stat()
@@ -47,6 +48,8 @@ public enum KeyFile {
         }
     }
 
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// Writes `contents` to `path` with mode 600, whole or not at all: into a new file beside it that takes its name once
     /// it is on disk.
     ///
@@ -67,9 +70,10 @@ public enum KeyFile {
             }
             return fsync(descriptor) == 0
         }
+        let isInPlace = isWritten && rename(scratch, path) == 0
         let reason = String(cString: strerror(errno))
         close(descriptor)
-        guard isWritten, rename(scratch, path) == 0 else {
+        guard isInPlace else {
             unlink(scratch)
             throw KeyRingError(path, "cannot be written: \(reason)")
         }

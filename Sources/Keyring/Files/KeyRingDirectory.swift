@@ -23,6 +23,9 @@ public struct KeyRingDirectory: Sendable {
     /// - Throws: `KeyRingError` for the first thing that is wrong.
     public func load(name: String) throws(KeyRingError) -> KeyRing {
         let root = try parse()
+        for (name, value) in root.members where name != "versions" {
+            throw KeyRingError(listing, at: value, "unknown member \"\(name)\"; known: versions")
+        }
         guard let list = root["versions"], list.isArray else {
             throw KeyRingError(listing, at: root, "must hold an array \"versions\"")
         }
@@ -44,10 +47,16 @@ public struct KeyRingDirectory: Sendable {
     /// Makes a new ring in the folder, with one active version.
     ///
     /// - Parameter secretEncoding: how the file of a shared secret is written; of no use for key pairs.
-    /// - Throws: `KeyRingError`.
+    /// - Throws: `KeyRingError`, also where there is a ring already: its keys would be lost.
     public func create(_ key: SigningKey, id: String, secretEncoding: SecretEncoding?, at time: UnixTime)
         throws(KeyRingError)
     {
+        guard !id.isEmpty, !id.contains("/"), id != "keyring" else {
+            throw KeyRingError(listing, "the id of a version names its file: it must not be empty or hold a slash")
+        }
+        guard !KeyFile.exists(listing) else {
+            throw KeyRingError(listing, "exists already, and its keys would be lost; choose another folder")
+        }
         var json = JSONWriter()
         json.beginObject()
         json.name("versions")
@@ -60,7 +69,13 @@ public struct KeyRingDirectory: Sendable {
             let encoding = secretEncoding ?? .base64url
             json.member("file", "\(id).secret")
             json.member("encoding", encoding.rawValue)
-            try KeyFile.write(encoding.encode(secret), to: "\(path)/\(id).secret")
+            let text = encoding.encode(secret)
+            guard let read = try? encoding.decode(text), read.equals(secret) else {
+                throw KeyRingError(
+                    "\(path)/\(id).secret",
+                    "the secret cannot be written as \(encoding.rawValue); use hex, base64 or base64url")
+            }
+            try KeyFile.write(text, to: "\(path)/\(id).secret")
         } else {
             json.member("file", "\(id).pem")
             try KeyFile.write(pem(of: key), to: "\(path)/\(id).pem")
@@ -83,7 +98,7 @@ public struct KeyRingDirectory: Sendable {
     private func parse() throws(KeyRingError) -> JSONValue {
         let text = try KeyFile.readListing(listing)
         do throws(JSONError) { return try JSONDocument(parsing: text).root } catch {
-            throw KeyRingError(listing, "\(error)")
+            throw KeyRingError(listing, at: error.offset, in: text, "\(error)")
         }
     }
 }

@@ -34,6 +34,7 @@ struct KeyRingEntry {
         _ = try time("activated")
         let retireAfter = try time("retire_after")
         let keyID = try optionalText("kid") ?? id
+        guard !keyID.isEmpty else { throw error("kid", "is empty; leave it out where the id is the kid") }
         let key = state.verifies ? try loadKey(algorithm, keyID: keyID) : nil
         let encoding = entry["encoding"]?.string.flatMap(SecretEncoding.init(rawValue:))
         return KeyVersion(
@@ -65,6 +66,10 @@ struct KeyRingEntry {
     }
 
     private func file(_ member: String, _ name: String) throws(KeyRingError) -> SecretBytes {
+        // Whoever put the key itself here must not find it in a log.
+        guard !name.contains(where: \.isNewline), !name.hasPrefix("-----BEGIN") else {
+            throw error(member, "must name a file; it holds a key. Write the key to a file of mode 600")
+        }
         let path = name.hasPrefix("/") ? name : "\(directory.path)/\(name)"
         do throws(KeyRingError) { return try KeyFile.read(path) } catch {
             throw self.error(member, "\(error.file) \(error.message)")

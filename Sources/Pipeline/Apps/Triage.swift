@@ -17,9 +17,10 @@ enum Triage {
         }
         // A clock that runs ahead must not stretch a deadline.
         let report = Report(event.report, observedAt: min(event.observedAt ?? now, now))
-        switch Reissue.read(report, for: app.adapter) ?? app.adapter.read(report) {
+        let reissue = Reissue.read(report, for: app.adapter)
+        switch reissue ?? app.adapter.read(report) {
         case .rejected(let rejection):
-            if rejection.code == .missingUser, app.missingUser == .skip {
+            if rejection.code == .missingUser, app.missingUser == .skip, reissue == nil {
                 self = .skip("the report names no user")
             } else {
                 self = .reject(rejection, .decode)

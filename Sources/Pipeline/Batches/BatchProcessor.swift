@@ -78,6 +78,9 @@ public struct BatchProcessor: Sendable {
         _ record: InputRecord, _ draft: Minter.Draft, _ signature: Result<[UInt8], Rejection>, _ now: UnixTime
     ) -> Settlement {
         switch signature {
+        case .success(let signature) where signature.isEmpty:
+            let rejection = Rejection(.mintFailed, "the signer gave an empty signature")
+            return rejected(record, draft.token.event, rejection, .mint, now)
         case .failure(let rejection): return rejected(record, draft.token.event, rejection, .mint, now)
         case .success(let signature):
             var token = draft.token

@@ -27,6 +27,7 @@ public struct PartitionProgress: Sendable {
         var committed: Int64?
 
         mutating func finish(_ offset: Int64) {
+            guard isOpen(offset) else { return }
             finished.insert(offset)
             while head < taken.count, finished.remove(taken[head]) != nil {
                 next = taken[head] + 1
@@ -35,6 +36,17 @@ public struct PartitionProgress: Sendable {
             guard head > 1024, head * 2 > taken.count else { return }
             taken.removeFirst(head)
             head = 0
+        }
+
+        /// Whether `offset` was taken and is not counted yet. Offsets only grow, so the answer is found by halving.
+        private func isOpen(_ offset: Int64) -> Bool {
+            var low = head
+            var high = taken.count
+            while low < high {
+                let middle = low + (high - low) / 2
+                if taken[middle] < offset { low = middle + 1 } else { high = middle }
+            }
+            return low < taken.count && taken[low] == offset
         }
     }
 

@@ -12,14 +12,14 @@ public struct EventDecoder: Sendable {
 
     /// The event in `record`.
     ///
-    /// - Throws: `Rejection` with `.malformedEvent` or `.eventTooLarge`.
+    /// - Throws: `Rejection` with `.malformedEvent`, `.eventTooLarge` or, where it names no app, `.unknownApp`.
     public func decode(_ record: InputRecord) throws(Rejection) -> Event {
         guard let value = record.value, !value.isEmpty else { throw malformed("the record has no value") }
         guard value.count <= limits.bytes else {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
         let root = try parse(value)
-        if record.headers.text("content-type")?.hasPrefix("application/cloudevents+json") == true {
+        if isStructured(record) {
             return try structured(root, record)
         }
         if record.headers.text("ce_specversion") != nil { return try binary(root, record) }
@@ -67,12 +67,18 @@ public struct EventDecoder: Sendable {
             observedAt: record.headers.text("remint-observed-at"), device: record.headers.text("remint-device"))
     }
 
+    /// Media types do not mind their case (RFC 9110, section 8.3.1) and may have parameters.
+    private func isStructured(_ record: InputRecord) -> Bool {
+        guard let type = record.headers.text("content-type") else { return false }
+        return type.prefix { $0 != ";" && $0 != " " }.lowercased() == "application/cloudevents+json"
+    }
+
     // MARK: Parts
 
     private func event(
         _ record: InputRecord, app: String?, report: JSONValue, id: String?, observedAt: String?, device: String?
     ) throws(Rejection) -> Event {
-        guard let app, !app.isEmpty else { throw malformed("the event names no app") }
+        guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
         var observed = record.timestamp
         if let observedAt {
             guard let time = RFC3339.parse(observedAt) else {

@@ -46,6 +46,19 @@ public struct DeadLetter: Sendable {
         return OutputRecord(destination: .deadLetters, key: key, value: nil, headers: added + [size])
     }
 
+    /// Whether `record` is a dead letter by reference already.
+    static func isReference(_ record: OutputRecord) -> Bool { record.headers.text(Name.size) != nil }
+
+    /// At which stage the event of `letter` failed.
+    static func stage(of letter: OutputRecord) -> Stage? {
+        letter.headers.text(Name.stage).flatMap(Stage.init(rawValue:))
+    }
+
+    /// A count an earlier hop wrote. Anyone can write headers, so that only a number is taken over.
+    private func count(_ name: String, otherwise none: Int) -> String {
+        String(record.headers.text(name).flatMap { Int($0) }.map { max($0, none) } ?? none)
+    }
+
     private var kept: [Header] { record.headers.filter { !Name.all.contains($0.name) } }
 
     private var added: [Header] {
@@ -57,9 +70,9 @@ public struct DeadLetter: Sendable {
             Header(Name.partition, String(record.origin.partition)),
             Header(Name.offset, String(record.origin.offset)),
             Header(Name.timestamp, record.timestamp.map { String($0.milliseconds) } ?? ""),
-            Header(Name.attempts, record.headers.text(Name.attempts) ?? "1"),
+            Header(Name.attempts, count(Name.attempts, otherwise: 1)),
             Header(Name.failedAt, failedAt.description),
-            Header(Name.redrives, record.headers.text(Name.redrives) ?? "0"),
+            Header(Name.redrives, count(Name.redrives, otherwise: 0)),
         ]
     }
 }

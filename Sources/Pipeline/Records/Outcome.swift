@@ -41,20 +41,25 @@ public struct Settlement: Sendable {
 }
 
 extension Settlement {
-    /// The same end with a dead letter that only refers to `record`, for a topic that does not take it whole; nil where it
-    /// is as small as it can be already.
+    /// What is left to try where a topic does not take this end's record: for a token, the event among the dead letters,
+    /// whole; for a dead letter, one that only refers to `record`; nil where it is as small as it can be already.
     public func byReference(_ record: InputRecord, at time: UnixTime) -> Settlement? {
-        guard let output, output.value != nil else { return nil }
-        let rejection: Rejection
+        guard let output, !DeadLetter.isReference(output) else { return nil }
         switch outcome {
-        case .deadLettered(let code): rejection = Rejection(code, detail ?? "")
-        case .minted: rejection = Rejection(.mintFailed, "the token's record is larger than its topic takes")
         case .skipped: return nil
+        case .minted:
+            let rejection = Rejection(.mintFailed, "the token's record is larger than its topic takes")
+            return ending(rejection, DeadLetter(record, rejection, at: .publish, on: time).output)
+        case .deadLettered(let code):
+            let rejection = Rejection(code, detail ?? "")
+            let stage = DeadLetter.stage(of: output) ?? .publish
+            return ending(rejection, DeadLetter(record, rejection, at: stage, on: time).reference)
         }
-        let letter = DeadLetter(record, rejection, at: .publish, on: time)
-        return Settlement(
-            origin: origin, eventID: eventID, app: app, outcome: .deadLettered(rejection.code),
-            output: letter.reference,
+    }
+
+    private func ending(_ rejection: Rejection, _ output: OutputRecord) -> Settlement {
+        Settlement(
+            origin: origin, eventID: eventID, app: app, outcome: .deadLettered(rejection.code), output: output,
             detail: rejection.detail)
     }
 }

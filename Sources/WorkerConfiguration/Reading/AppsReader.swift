@@ -24,10 +24,12 @@ struct AppsReader {
         let lifetime = app.duration("lifetime", in: .seconds(1)...(.seconds(31_536_000)))
         let missingUser = app.choice("missing_user", MissingUser.self)?.choice
         readLookup(app.section("lookup"))
-        guard let registration, let adapter = adapter(registration, settings, app), let key else { return nil }
+        guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
+        let seconds = seconds(of: lifetime, adapter, app)
+        guard let key else { return nil }
         return Configuration.App(
             name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
-            lifetime: seconds(of: lifetime, adapter, app), skipsMissingUser: missingUser == .skip)
+            lifetime: seconds, skipsMissingUser: missingUser == .skip)
     }
 
     private enum MissingUser: String, CaseIterable {
@@ -42,7 +44,7 @@ struct AppsReader {
         let meant =
             Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
             ?? "known: \(known.joined(separator: ", "))"
-        app.diagnostics.error(node, "no adapter is called \(name); \(meant)")
+        app.diagnostics.error(node, "no adapter is called \(app.diagnostics.quote(name, node)); \(meant)")
         return nil
     }
 
@@ -50,7 +52,7 @@ struct AppsReader {
         guard let (name, node) = app.requiredText("key") else { return nil }
         guard keys.contains(name) else {
             let meant = Spelling.nearest(to: name, among: keys).map { "; did you mean \($0)?" } ?? ""
-            app.diagnostics.error(node, "keys has no key ring called \(name)\(meant)")
+            app.diagnostics.error(node, "keys has no key ring called \(app.diagnostics.quote(name, node))\(meant)")
             return nil
         }
         return (name, node)

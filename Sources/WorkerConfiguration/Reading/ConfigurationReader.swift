@@ -21,7 +21,9 @@ public struct ConfigurationReader {
         }
         let configuration = parse(text, diagnostics).map { root in
             var configuration = Configuration()
-            let expanded = expand(root, diagnostics)
+            var expansion = Expansion(
+                environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
+            let expanded = expansion.expand(root)
             read(Section(expanded, name: "", diagnostics), into: &configuration)
             return configuration
         }
@@ -41,42 +43,13 @@ public struct ConfigurationReader {
         return nil
     }
 
-    /// Replaces references to the environment in every scalar, keeping its place.
-    private func expand(_ node: Node, _ diagnostics: Diagnostics) -> Node {
-        switch node {
-        case .scalar(var scalar):
-            guard scalar.string.contains("${") else { return node }
-            do throws(EnvironmentReferences.Problem) {
-                scalar.string = try EnvironmentReferences.expand(scalar.string, source.environment)
-                // A quoted style would keep a number from being read as one.
-                scalar.style = .any
-            } catch {
-                switch error {
-                case .undefined(let name):
-                    diagnostics.error(
-                        node, "the environment variable \(name) is not defined; write ${\(name):-default} for a default"
-                    )
-                case .malformed:
-                    diagnostics.error(node, "a reference to the environment is written ${NAME} or ${NAME:-default}")
-                }
-            }
-            return .scalar(scalar)
-        case .mapping(var mapping):
-            for (key, value) in mapping { mapping[key] = expand(value, diagnostics) }
-            return .mapping(mapping)
-        case .sequence(var sequence):
-            for index in sequence.indices { sequence[index] = expand(sequence[index], diagnostics) }
-            return .sequence(sequence)
-        case .alias: return node
-        }
-    }
-
     private func read(_ root: Section, into configuration: inout Configuration) {
         KafkaReader(source: source).read(root.section("kafka"), into: &configuration.kafka)
         readDelivery(root, into: &configuration)
         readTopics(root.section("topics"), into: &configuration.topics)
-        configuration.keys = readKeys(root.section("keys"))
-        configuration.apps = AppsReader(registry: registry, keys: configuration.keys.map(\.name)).read(
+        let keys = root.section("keys")
+        configuration.keys = readKeys(keys)
+        configuration.apps = AppsReader(registry: registry, keys: keys.all.map(\.name)).read(
             root.section("apps"))
         readWorker(root.section("worker"), into: &configuration.worker)
         readLog(root.section("log"), into: &configuration.log)
@@ -111,14 +84,16 @@ public struct ConfigurationReader {
         rename("tokens", &topics.tokens)
         rename("dead_letters", &topics.deadLetters)
         for (name, node) in names {
-            if name.utf8.count > 249
+            if [".", ".."].contains(name) || name.utf8.count > 249
                 || !name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
             {
                 section.diagnostics.error(
                     node, "a topic's name has up to 249 letters, digits, dots, underscores and hyphens")
             }
             if (topics.inputs + topics.outputs).count(where: { $0 == name }) > 1 {
-                section.diagnostics.error(node, "two topics share the name \(name); the worker would feed itself")
+                section.diagnostics.error(
+                    node,
+                    "two topics share the name \(section.diagnostics.quote(name, node)); the worker would feed itself")
             }
         }
         section.finish()
@@ -190,6 +165,9 @@ extension Diagnostics {
             append(
                 line: context.mark.line, column: context.mark.column,
                 "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", "))")
+        case .reader(let problem, let offset, _, let yaml):
+            let lines = yaml.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
+            append(line: lines.count, column: (lines.last?.count ?? 0) + 1, "not YAML: \(problem)")
         default: append(line: 1, column: 1, "not YAML")
         }
     }

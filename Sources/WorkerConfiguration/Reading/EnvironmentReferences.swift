@@ -31,6 +31,8 @@ enum EnvironmentReferences {
     private static func value(of reference: Substring, _ environment: (String) -> String?) throws(Problem) -> String {
         var name = reference
         var fallback: Substring?
+        // A reference ends at the first brace: one inside another's default would be cut in two.
+        guard !reference.contains("${") else { throw .malformed }
         if let separator = reference.indices.first(where: { reference[$0...].hasPrefix(":-") }) {
             name = reference[..<separator]
             fallback = reference[separator...].dropFirst(2)

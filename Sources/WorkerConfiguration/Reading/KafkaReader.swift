@@ -22,30 +22,39 @@ struct KafkaReader {
             section.diagnostics.error(value, "\(section.path(name)) must be a text or a number")
             return nil
         }
-        if Self.ownProperties.contains(name) {
-            section.diagnostics.error(key, "\(name) is set by the worker itself; remove it")
+        let base = name.hasSuffix("_file") ? String(name.dropLast(5)) : name
+        guard base == name || section.key(base) == nil else {
+            section.diagnostics.error(key, "\(base) stands here too; keep one of them")
             return nil
         }
-        if Self.isUnverified(name, text) {
+        guard !Self.ownProperties.contains(base) else {
+            section.diagnostics.error(key, "\(base) is set by the worker itself; remove it")
+            return nil
+        }
+        guard let text = base == name ? text : contents(of: text, value, name, section) else { return nil }
+        if Self.isUnverified(base, text) {
             section.diagnostics.error(
                 key, "certificates and host names are always checked; give a private CA with ssl.ca.location")
             return nil
         }
-        let place = section.diagnostics.place(of: key)
-        guard name.hasSuffix("_file") else { return Configuration.Property(name: name, value: text, place: place) }
-        // A secret from a file: the property without the ending.
-        guard let contents = source.file(section.diagnostics.resolve(text)) else {
+        return Configuration.Property(name: base, value: text, place: section.diagnostics.place(of: key))
+    }
+
+    /// A secret's file, without the end of its last line.
+    private func contents(of path: String, _ value: Node, _ name: String, _ section: Section) -> String? {
+        guard let contents = source.file(section.diagnostics.resolve(path)) else {
             section.diagnostics.error(value, "the file of \(name) cannot be read")
             return nil
         }
-        let trimmed = contents.last?.isNewline == true ? String(contents.dropLast()) : contents
-        return Configuration.Property(name: String(name.dropLast(5)), value: trimmed, place: place)
+        return contents.last?.isNewline == true ? String(contents.dropLast()) : contents
     }
 
     /// What delivery guarantees hang on, and what has a key of its own.
     private static let ownProperties: Set<String> = [
         "bootstrap.servers", "metadata.broker.list", "group.id", "enable.auto.commit", "enable.auto.offset.store",
         "isolation.level", "enable.idempotence", "transactional.id", "partition.assignment.strategy", "log.queue",
+        // Deliveries are waited for one by one.
+        "delivery.report.only.error",
     ]
 
     private static func isUnverified(_ name: String, _ value: String) -> Bool {
@@ -63,8 +72,11 @@ struct KafkaReader {
         }
         guard !kafka.isEmbedded, !encrypted, !kafka.isInsecure else { return }
         let isLocal = kafka.bootstrapServers.split(separator: ",").allSatisfy { server in
-            let host = server.drop { $0 == " " }
-            return ["127.", "localhost:", "[::1]"].contains { host.hasPrefix($0) } || host == "localhost"
+            let address = server.drop { $0 == " " }
+            if address.hasPrefix("[") { return address.hasPrefix("[::1]") }
+            let host = address.prefix { $0 != ":" && $0 != " " }
+            let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+            return host == "localhost" || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
         }
         guard !isLocal else { return }
         section.diagnostics.error(

@@ -15,6 +15,16 @@ final class Diagnostics {
         all.append(Diagnostic(.error, at: Place(file: file, line: line, column: column), message))
     }
 
+    /// Values that came from the environment, by their places: they may be secrets and are not repeated.
+    private var completed: Set<Place> = []
+
+    func complete(_ node: Node) { completed.insert(place(of: node)) }
+
+    /// `text`, unless it came from the environment.
+    func quote(_ text: String, _ node: Node) -> String {
+        completed.contains(place(of: node)) ? "what the environment says" : text
+    }
+
     func place(of node: Node?) -> Place {
         Place(file: file, line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1)
     }
@@ -27,25 +37,28 @@ final class Section {
     let diagnostics: Diagnostics
     private let members: [(key: Node, name: String, value: Node)]
     private var known: [String] = []
+    private var isOpen = false
 
     /// The mapping `node`, called `name` in messages. Nil and null are an empty one.
-    init(_ node: Node?, name: String, _ diagnostics: Diagnostics) {
-        self.node = node
+    ///
+    /// - Parameter place: where it would stand, for what is said about an empty one.
+    init(_ node: Node?, at place: Node? = nil, name: String, _ diagnostics: Diagnostics) {
+        self.node = node ?? place
         self.name = name
         self.diagnostics = diagnostics
         if let node, node.mapping == nil, node.null == nil {
             diagnostics.error(node, "\(name.isEmpty ? "the file" : name) must be a mapping of names to values")
         }
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
-        for (index, member) in members.enumerated() where members[..<index].contains(where: { $0.name == member.name })
-        {
+        var names: Set<String> = []
+        for member in members where !names.insert(member.name).inserted {
             diagnostics.error(member.key, "\(path(member.name)) stands twice")
         }
     }
 
     /// Every member, for a mapping whose names are the user's.
     var all: [(key: Node, name: String, value: Node)] {
-        known = members.map(\.name)
+        isOpen = true
         return members
     }
 
@@ -60,7 +73,7 @@ final class Section {
     /// The key of the member `name`.
     func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
 
-    func section(_ name: String) -> Section { Section(value(name), name: path(name), diagnostics) }
+    func section(_ name: String) -> Section { Section(value(name), at: key(name), name: path(name), diagnostics) }
 
     func text(_ name: String) -> (text: String, node: Node)? {
         guard let node = value(name) else { return nil }
@@ -130,7 +143,7 @@ final class Section {
 
     /// Refuses every member nobody asked for.
     func finish() {
-        for member in members where !known.contains(member.name) {
+        for member in members where !isOpen && !known.contains(member.name) {
             let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"
             let suggestion = meant(member.name, known)
             diagnostics.error(member.key, "unknown key \(path(member.name))\(suggestion.isEmpty ? list : suggestion)")

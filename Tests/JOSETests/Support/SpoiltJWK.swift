@@ -84,13 +84,19 @@ struct SpoiltJWK: Sendable, CustomTestStringConvertible {
         SpoiltJWK("x is too long", ed25519, ["x": bytes(1, 33)], publicToo: true),
         SpoiltJWK("x is too short", p521, ["x": bytes(1, 65)], publicToo: true),
         SpoiltJWK("x is too long", p256, ["x": bytes(0, 33)], publicToo: true),
-        SpoiltJWK("x carries the sign byte of DER", p256, ["x": Base64.url.encode([0] + [UInt8](repeating: 0x80, count: 32))], publicToo: true),
-        SpoiltJWK("1024 bits", rsa, ["n": bytes(0xFF, 128), "p": nil, "q": nil, "dp": nil, "dq": nil, "qi": nil], code: .weakKey, publicToo: true),
+        SpoiltJWK(
+            "x carries the sign byte of DER", p256, ["x": Base64.url.encode([0] + [UInt8](repeating: 0x80, count: 32))],
+            publicToo: true),
+        SpoiltJWK(
+            "1024 bits", rsa, ["n": bytes(0xFF, 128), "p": nil, "q": nil, "dp": nil, "dq": nil, "qi": nil],
+            code: .weakKey, publicToo: true),
     ]
 
     private static let curves: [SpoiltJWK] = [
         SpoiltJWK("a point off the curve", p256, ["y": bytes(5, 32)], publicToo: true),
-        SpoiltJWK("a point off the curve", p521, ["y": Base64.url.encode([0] + [UInt8](repeating: 5, count: 65))], publicToo: true),
+        SpoiltJWK(
+            "a point off the curve", p521, ["y": Base64.url.encode([0] + [UInt8](repeating: 5, count: 65))],
+            publicToo: true),
         SpoiltJWK("the point (0, 0)", p256, ["x": bytes(0, 32), "y": bytes(0, 32)], publicToo: true),
         SpoiltJWK("coordinates beyond the field", p256, ["x": bytes(0xFF, 32), "y": bytes(0xFF, 32)], publicToo: true),
         SpoiltJWK("another curve's name", p256, ["crv": "P-384"], publicToo: true),

@@ -1,51 +1,76 @@
 import Foundation
+import Glibc
 import Synchronization
-import Testing
 
 /// A child process with everything it wrote, for tests that run real programs.
+///
+/// Spawned by hand: its pipes are closed on exec, so that no other child keeps them open, and threads of its own read them.
 final class Program: Sendable {
-    private let process: Process
-    private let output = Mutex(Data())
-    private let errors = Mutex(Data())
-    private let watchers = Mutex<[(text: String, waiter: CheckedContinuation<Bool, Never>)]>([])
-    private let exit = Mutex<(isOver: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
+    private struct State {
+        var output = Data()
+        var errors = Data()
+        var openEnds = 3
+        var status: Int32 = -1
+        var ends: [CheckedContinuation<Void, Never>] = []
+        var watchers: [(text: String, waiter: CheckedContinuation<Bool, Never>)] = []
+        var isOver: Bool { openEnds == 0 }
+    }
+
+    private let state = Mutex(State())
+    private let process: pid_t
 
     /// Starts `executable` (a path, or a name on the PATH).
     init(
         _ executable: String, _ arguments: [String], input: Data? = nil, directory: URL? = nil,
         environment: [String: String] = [:]
     ) throws {
-        process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [executable] + arguments
-        process.currentDirectoryURL = directory
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        let out = Pipe(), err = Pipe(), stdin = Pipe()
-        process.standardOutput = out
-        process.standardError = err
-        process.standardInput = stdin
-        let closed = DispatchGroup()
-        for (pipe, isError) in [(out, false), (err, true)] {
-            closed.enter()
-            pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-                let data = handle.availableData
-                if data.isEmpty {
-                    handle.readabilityHandler = nil
-                    closed.leave()
-                } else {
-                    self?.received(data, isError: isError)
-                }
+        // The thread this runs on may have blocked signals, which a child would inherit and never see.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // One at a time: between the making of a pipe and its closing on exec no other child may be born.
+        Self.births.lock()
+        defer { Self.births.unlock() }
+        let stdin = try Pipe(), output = try Pipe(), errors = try Pipe()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (number, end) in [(0, stdin.readEnd), (1, output.writeEnd), (2, errors.writeEnd)] {
+            posix_spawn_file_actions_adddup2(&actions, end, Int32(number))
+        }
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        let inPlace = directory.map { ["env", "-C", $0.path] } ?? []
+        let argv = (inPlace + [executable] + arguments).map { strdup($0) } + [nil]
+        let envp = merged.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in argv + envp { free(text) } }
+        // The name is looked up on the child's PATH, as a shell would.
+        let path = Self.find(inPlace.first ?? executable, merged["PATH"] ?? "")
+        var child: pid_t = 0
+        let error = posix_spawn(&child, path, &actions, &attributes, argv, envp)
+        for end in [stdin.readEnd, output.writeEnd, errors.writeEnd] { close(end) }
+        guard error == 0 else {
+            for end in [stdin.writeEnd, output.readEnd, errors.readEnd] { close(end) }
+            throw POSIXError(POSIXErrorCode(rawValue: error) ?? .ENOENT)
+        }
+        process = child
+        read(output.readEnd) { $0.output += $1 }
+        read(errors.readEnd) { $0.errors += $1 }
+        Thread.detachNewThread { [self] in
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            // Ended by itself, or by a signal, which shells count from 128.
+            let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+            changed {
+                $0.status = code
+                $0.openEnds -= 1
             }
         }
-        let process = process
-        closed.notify(queue: .global()) { [weak self] in
-            process.waitUntilExit()
-            self?.ended()
-        }
-        try process.run()
-        DispatchQueue.global().async {
-            if let input { try? stdin.fileHandleForWriting.write(contentsOf: input) }
-            try? stdin.fileHandleForWriting.close()
+        Thread.detachNewThread {
+            try? FileHandle(fileDescriptor: stdin.writeEnd, closeOnDealloc: true).write(contentsOf: input ?? Data())
         }
     }
 
@@ -60,21 +85,27 @@ final class Program: Sendable {
         return program
     }
 
-    var standardOutput: Data { output.withLock { $0 } }
+    var standardOutput: Data { state.withLock { $0.output } }
     var outputText: String { String(decoding: standardOutput, as: UTF8.self) }
-    var errorText: String { String(decoding: errors.withLock { $0 }, as: UTF8.self) }
-    var status: Int32 { process.terminationStatus }
+    var errorText: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
+    /// The exit code once it ended; 128 and the signal where one ended it.
+    var status: Int32 { state.withLock { $0.status } }
 
-    func terminate() { process.terminate() }
-    func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
+    func terminate() { _ = Glibc.kill(process, SIGTERM) }
+    func kill() { _ = Glibc.kill(process, SIGKILL) }
 
+    /// Waits for the end of the program and of everything it wrote. A test that runs out of time takes it along.
     func waitForEnd() async {
-        await withCheckedContinuation { waiter in
-            let isOver = exit.withLock { state in
-                if !state.isOver { state.waiters.append(waiter) }
-                return state.isOver
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isOver = state.withLock { state in
+                    if !state.isOver { state.ends.append(waiter) }
+                    return state.isOver
+                }
+                if isOver { waiter.resume() }
             }
-            if isOver { waiter.resume() }
+        } onCancel: {
+            kill()
         }
     }
 
@@ -82,34 +113,57 @@ final class Program: Sendable {
     ///
     /// - Returns: false where it ended without.
     func wrote(_ text: String) async -> Bool {
-        await withCheckedContinuation { waiter in
-            watchers.withLock { $0.append((text, waiter)) }
-            answerWatchers()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                changed { $0.watchers.append((text, waiter)) }
+            }
+        } onCancel: {
+            kill()
         }
     }
 
-    private func received(_ data: Data, isError: Bool) {
-        if isError { errors.withLock { $0 += data } } else { output.withLock { $0 += data } }
-        if isError { answerWatchers() }
+    // MARK: Reading
+
+    private func read(_ end: Int32, _ append: @escaping @Sendable (inout State, Data) -> Void) {
+        Thread.detachNewThread { [self] in
+            let handle = FileHandle(fileDescriptor: end, closeOnDealloc: true)
+            while let data = try? handle.read(upToCount: 1 << 16), !data.isEmpty { changed { append(&$0, data) } }
+            changed { $0.openEnds -= 1 }
+        }
     }
 
-    private func ended() {
-        let waiters = exit.withLock { state in
-            defer { state = (true, []) }
-            return state.waiters
+    /// Changes the state and answers whoever waited for that.
+    private func changed(_ change: (inout State) -> Void) {
+        let (ends, watchers) = state.withLock { state in
+            change(&state)
+            let text = String(decoding: state.errors, as: UTF8.self)
+            let isOver = state.isOver
+            let watchers = state.watchers.map { ($0.waiter, text.contains($0.text)) }.filter { $1 || isOver }
+            state.watchers.removeAll { text.contains($0.text) || isOver }
+            defer { if isOver { state.ends = [] } }
+            return (isOver ? state.ends : [], watchers)
         }
-        answerWatchers()
-        for waiter in waiters { waiter.resume() }
+        for end in ends { end.resume() }
+        for (waiter, found) in watchers { waiter.resume(returning: found) }
     }
 
-    private func answerWatchers() {
-        let text = errorText
-        let isOver = exit.withLock { $0.isOver }
-        let answered = watchers.withLock { watchers in
-            let answered = watchers.filter { isOver || text.contains($0.text) }
-            watchers.removeAll { isOver || text.contains($0.text) }
-            return answered
+    private static func find(_ executable: String, _ path: String) -> String {
+        guard !executable.contains("/") else { return executable }
+        let candidates = path.split(separator: ":").map { "\($0)/\(executable)" }
+        return candidates.first { access($0, X_OK) == 0 } ?? executable
+    }
+
+    private static let births = NSLock()
+
+    private struct Pipe {
+        let readEnd: Int32
+        let writeEnd: Int32
+
+        init() throws {
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            (readEnd, writeEnd) = (ends[0], ends[1])
         }
-        for (wanted, waiter) in answered { waiter.resume(returning: text.contains(wanted)) }
     }
 }

@@ -68,6 +68,7 @@ struct Shop: ~Copyable {
             properties, topics: ["remint.tokens", "remint.dead-letters"], logger: quiet)
         var records: [ConsumedRecord] = []
         while !isEnough(records) {
+            try Task.checkCancellation()
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {
                 switch event {
                 case .record(let record): records.append(record)

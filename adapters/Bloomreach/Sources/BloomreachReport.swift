@@ -18,13 +18,13 @@ struct BloomreachReport {
     var reading: Reading {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
         let code = BloomreachCode(report.field("errorCode", "error_code", "reason", "code", "status"), settings.mode)
+        if code == .otherMode {
+            return malformed("the report is of Bloomreach's other token; the app's mode is \(settings.mode.rawValue)")
+        }
         guard let ids = report.root["customerIds"] ?? report.root["customer_ids"] else {
             return code.isKnown
                 ? .rejected(Rejection(.missingUser, "the report has no \"customerIds\""))
                 : malformed("the report has neither a Bloomreach code nor \"customerIds\"; is it another vendor's?")
-        }
-        if code == .otherMode {
-            return malformed("the report is of Bloomreach's other token; the app's mode is \(settings.mode.rawValue)")
         }
         guard ids.isObject || ids.isNull else { return malformed("\"customerIds\" is not an object") }
         do throws(Rejection) {

@@ -22,12 +22,12 @@ struct BloomreachVerifier {
 
     private static let rejected = VendorVerdict.refused(code: "401", name: "TOKEN_REJECTED")
 
-    /// Strings only, at least one of them hard, and the ones of this customer.
+    /// Strings only, at least one of them hard, and the hard ones are this customer's. The soft id says nothing.
     private func holds(_ ids: JSONValue, _ subject: Subject) -> Bool {
         var held: [Subject.Identifier] = []
         for (name, value) in ids.members {
             guard let id = value.string else { return false }
-            held.append(.init(name: name, value: id))
+            if name != BloomreachReport.softID { held.append(.init(name: name, value: id)) }
         }
         return !held.isEmpty && Subject(identifiers: held) == subject
     }

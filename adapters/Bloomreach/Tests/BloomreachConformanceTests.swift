@@ -1,6 +1,6 @@
-import BloomreachAdapter
 import AdapterKit
 import AdapterTestKit
+import BloomreachAdapter
 import Foundation
 import Testing
 

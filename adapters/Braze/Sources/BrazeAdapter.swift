@@ -11,6 +11,9 @@ public struct BrazeAdapter: Adapter {
     private let appRecipe: Recipe
 
     public init(settings: BrazeSettings) throws(SettingsError) {
+        guard settings.sdkAPIKey?.isEmpty != true else {
+            throw SettingsError("sdk_api_key", "is empty; copy the app's SDK API key from Braze, or leave it out")
+        }
         self.settings = settings
         appRecipe = Recipe(
             algorithm: .rs256, header: Recipe.typeOnly, claims: Self.claims(settings), lifetime: Self.lifetimeBounds)

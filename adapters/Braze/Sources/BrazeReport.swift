@@ -70,9 +70,8 @@ struct BrazeReport {
 
     /// Flutter sends its object as text, under a name or bare; a JSON object or, from older Android bridges, a printed map.
     private static func unwrapped(_ report: Report) -> Report {
-        guard let inner = report.root.isString ? report.root : report.root["sdkAuthenticationError"] else {
-            return report
-        }
+        let wrapped = report.root["sdkAuthenticationError"] ?? report.root["error"]
+        guard let inner = report.root.isString ? report.root : wrapped else { return report }
         guard let text = inner.string else { return report.with(root: inner) }
         return (Report.parse(text) ?? PrintedMap(text).json).map(report.with(root:)) ?? report
     }

@@ -23,7 +23,10 @@ struct BrazeVerifier {
         guard let expiry = claims["exp"] else { return .expirationRequired }
         guard expiry.isNumber, let expiresAt = inspection.time("exp") else { return .invalidPayload }
         if let audience = claims["aud"], audience.string != Self.audience { return .invalidPayload }
-        if let issuer = claims["iss"], issuer.string != settings.sdkAPIKey { return .invalidPayload }
+        // Without a key of the app's to compare with, no issuer can be the right one.
+        if let issuer = claims["iss"], issuer.string == nil || issuer.string != settings.sdkAPIKey {
+            return .invalidPayload
+        }
         guard expiresAt > time.seconds else { return .expired }
         guard let user = claims["sub"]?.string, user.hasSameBytes(as: subject.user) else { return .subjectMismatch }
         return nil

@@ -1,6 +1,6 @@
-import BrazeAdapter
 import AdapterKit
 import AdapterTestKit
+import BrazeAdapter
 import Foundation
 import Testing
 

@@ -76,8 +76,12 @@ enum DotdigitalReason: String {
         let nonce = report.field("nonce")
         switch report.field("reason") {
         case .text(let text):
-            guard let stated = DotdigitalReason(rawValue: text.uppercased()) else { return nil }
-            self = stated
+            // Beside a status or an SDK's error number the reason may be the vendor's own text.
+            guard
+                let reason = DotdigitalReason(rawValue: text.uppercased())
+                    ?? Self.answered(report, hasNonce: nonce.text != nil)
+            else { return nil }
+            self = reason
         case .integer, .other: return nil
         case .absent, .null:
             guard let implied = Self.implied(report, hasNonce: nonce != .absent && nonce != .null) else { return nil }
@@ -86,15 +90,20 @@ enum DotdigitalReason: String {
     }
 
     private static func implied(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
+        if let answered = answered(report, hasNonce: hasNonce) { return answered }
+        if hasNonce { return .challenge }
+        return report.hasMembers(besides: challengeMembers) ? nil : .challenge
+    }
+
+    /// What a status or an iOS error number says.
+    private static func answered(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
         switch (report.field("status", "statusCode").integerValue, report.field("code").integerValue) {
         case (403, _), (_, 5554): return .refused
         case (401, _): return hasNonce ? .sessionExpired : .noToken
         // CMPAuthenticationErrorMissingToken
         case (_, 5561): return .noToken
-        default: break
+        default: return nil
         }
-        if hasNonce { return .challenge }
-        return report.hasMembers(besides: challengeMembers) ? nil : .challenge
     }
 
     /// A challenge's members and those the app is asked to add.

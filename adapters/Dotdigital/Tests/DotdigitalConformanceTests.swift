@@ -1,6 +1,6 @@
-import DotdigitalAdapter
 import AdapterKit
 import AdapterTestKit
+import DotdigitalAdapter
 import Foundation
 import Testing
 

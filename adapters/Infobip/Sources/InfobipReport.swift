@@ -14,7 +14,8 @@ struct InfobipReport {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
         let user = report.field("externalUserId", "external_user_id")
         let code = self.code
-        if code == .other, report.hasMembers(besides: Self.members) || (user == .absent && codeField == .absent) {
+        // An app that adds Infobip's user knows what it sends, also where the SDK's code is new.
+        if code == .other, user == .absent, report.hasMembers(besides: Self.members) || codeField == .absent {
             return malformed("the report has no code of Infobip's SDKs; is it another vendor's?")
         }
         if let reported = report.field("applicationCode").text, !reported.hasSameBytes(as: applicationCode) {
@@ -49,7 +50,7 @@ struct InfobipReport {
     /// Every member some SDK sends or the app is asked to add.
     private static let members: Set<String> = [
         "mm_code", "mm_message", "code", "message", "messageId", "text", "description", "type", "domain", "userInfo",
-        "requestError", "status", "statusCode", "externalUserId", "external_user_id", "applicationCode",
+        "requestError", "tr", "status", "statusCode", "externalUserId", "external_user_id", "applicationCode",
         "pushRegistrationId", "operation", "time", "device",
     ]
 }

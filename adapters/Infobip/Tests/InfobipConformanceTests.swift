@@ -1,7 +1,7 @@
-import InfobipAdapter
 import AdapterKit
 import AdapterTestKit
 import Foundation
+import InfobipAdapter
 import Testing
 
 @Suite struct InfobipConformanceTests {

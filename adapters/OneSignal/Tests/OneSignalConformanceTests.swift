@@ -1,7 +1,7 @@
-import OneSignalAdapter
 import AdapterKit
 import AdapterTestKit
 import Foundation
+import OneSignalAdapter
 import Testing
 
 @Suite struct OneSignalConformanceTests {

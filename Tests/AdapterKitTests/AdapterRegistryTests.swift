@@ -1,0 +1,64 @@
+import AdapterKit
+import Foundation
+import Testing
+
+@Suite struct AdapterRegistryTests {
+    private let registry = AdapterRegistry([.init(SampleAdapter.self)])
+
+    private func decode(_ settings: String, withRegistration: Bool = true) throws -> any Adapter {
+        let decoder = JSONDecoder()
+        if withRegistration { decoder.userInfo = ConfiguredAdapter.userInfo(for: try #require(registry["sample"])) }
+        return try decoder.decode(ConfiguredAdapter.self, from: Data(settings.utf8)).adapter
+    }
+
+    @Test func `finds an adapter by its very name`() throws {
+        let registration = try #require(registry["sample"])
+        #expect(registration.vendor == "Sample")
+        #expect(registration.settings.map(\.name) == ["color", "size"])
+        #expect(registration.settings.map(\.isRequired) == [true, false])
+        #expect(registry["Sample"] == nil)
+        #expect(registry[""] == nil)
+        #expect(registry.registrations.map(\.name) == ["sample"])
+    }
+
+    @Test func `makes an adapter from its settings`() throws {
+        let adapter = try #require(try decode(#"{"color":"red","size":3}"#) as? SampleAdapter)
+        #expect(adapter.settings.color == "red")
+        #expect(adapter.settings.size == 3)
+        #expect(adapter.name == "sample")
+        #expect(adapter.vendor == "Sample")
+        #expect(try (decode(#"{"color":"red","size":null}"#) as? SampleAdapter)?.settings.size == nil)
+    }
+
+    @Test func `passes on what an adapter has against its settings`() {
+        let error = #expect(throws: SettingsError.self) { try decode(#"{"color":"plaid"}"#) }
+        #expect(error == SettingsError("color", "is no color; name one"))
+    }
+
+    @Test(arguments: [#"{}"#, #"{"color":null}"#, #"{"color":7}"#, #"{"color":"red","size":"big"}"#, #"[]"#, #"null"#])
+    func `refuses settings of another shape`(_ settings: String) {
+        #expect(throws: DecodingError.self) { try decode(settings) }
+    }
+
+    @Test func `says so where nobody named the adapter`() {
+        let error = #expect(throws: SettingsError.self) { try decode(#"{"color":"red"}"#, withRegistration: false) }
+        #expect(error?.message.isEmpty == false)
+    }
+
+    @Test func `traps on two adapters of one name`() async {
+        await #expect(processExitsWith: .failure) {
+            _ = AdapterRegistry([.init(SampleAdapter.self), .init(SampleAdapter.self)])
+        }
+    }
+
+    @Test func `spells every error code in snake case, each once`() {
+        let codes = ErrorCode.allCases.map(\.rawValue)
+        #expect(
+            codes == [
+                "malformed_event", "event_too_large", "unknown_app", "malformed_report", "missing_user",
+                "missing_challenge",
+                "challenge_expired", "not_fixable_by_token", "rejected_by_vendor", "user_gone", "lookup_failed",
+                "key_unavailable", "mint_failed", "retries_exhausted",
+            ])
+    }
+}

@@ -1,0 +1,62 @@
+import Kafka
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MetadataTests {
+    @Test func `says how many partitions a topic has`() async throws {
+        try await withProducer(topics: ["t": 3]) { broker, producer in
+            let found = try await producer.metadata(of: "t", within: patience)
+            #expect(found.name == "t")
+            #expect(found.partitionCount == 3)
+            #expect(found.error == nil)
+            try await withConsumer(of: broker) { consumer in
+                let consumed = try await consumer.metadata(of: "t", within: patience)
+                #expect(consumed == found)
+            }
+        }
+    }
+
+    /// The embedded broker knows every topic that is asked for, so its absence is injected.
+    @Test func `says that a topic does not exist`() async throws {
+        try await withProducer { broker, producer in
+            try await broker.inject(.topic("missing", .unknownTopicOrPartition))
+            let found = try await producer.metadata(of: "missing", within: patience)
+            #expect(found.name == "missing")
+            #expect(found.error?.code == .unknownTopicOrPartition)
+        }
+    }
+
+    @Test func `says that a topic may not be used`() async throws {
+        try await withProducer { broker, producer in
+            try await broker.inject(.topic("t", .topicAuthorizationFailed))
+            #expect(try await producer.metadata(of: "t", within: patience).error?.code == .topicAuthorizationFailed)
+        }
+    }
+
+    @Test(arguments: [Duration.milliseconds(200), .zero, .milliseconds(-1)])
+    func `gives up within the limit without a broker`(limit: Duration) async throws {
+        let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: silent)
+        let elapsed = await ContinuousClock().measure {
+            let error = await #expect(throws: KafkaError.self) { try await producer.metadata(of: "t", within: limit) }
+            #expect(error.map { [.transport, .timedOut, .allBrokersDown].contains($0.code) } == true)
+        }
+        #expect(elapsed < patience)
+        #expect(await producer.close(within: patience))
+    }
+
+    @Test func `creates no topic twice`() async throws {
+        try await withBroker(topics: ["t": 1]) { broker in
+            let taken = await #expect(throws: KafkaError.self) { try await broker.createTopic("t", partitions: 1) }
+            #expect(taken != nil)
+        }
+    }
+
+    @Test func `knows no broker beyond its own, and nothing once it is closed`() async throws {
+        let broker = try EmbeddedBroker(brokers: 3, logger: silent)
+        #expect(broker.bootstrapServers.split(separator: ",").count == 3)
+        await #expect(throws: KafkaError.self) { try await broker.inject(.brokerDown(9)) }
+        await broker.close()
+        await broker.close()
+        let error = await #expect(throws: KafkaError.self) { try await broker.createTopic("t", partitions: 1) }
+        #expect(error?.code == .closed)
+    }
+}

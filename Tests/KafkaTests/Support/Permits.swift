@@ -1,0 +1,16 @@
+/// Lets a few in at a time: the embedded brokers of a long table would otherwise all run at once.
+actor Permits {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
+
+    func withPermit<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+        defer {
+            // The permit goes from hand to hand.
+            if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+        }
+        return try await body()
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+/// Certificates in a folder of their own, and `openssl s_server` in place of a broker: it speaks TLS and nothing else.
+final class TLSServer: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let port: String
+    private let process: Process
+    /// Open as long as the server is to run: it stops at the end of its input.
+    private let input = Pipe()
+    private let output: AsyncStream<String>
+
+    /// Starts a server with the certificate `name` of `certificates`.
+    init(_ certificates: Certificates, name: String = "localhost", arguments: [String] = []) async throws {
+        process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.currentDirectoryURL = certificates.folder
+        process.arguments =
+            ["openssl", "s_server", "-4", "-accept", "127.0.0.1:0", "-cert", "\(name).pem", "-key", "\(name).key"]
+            + arguments
+        process.standardInput = input
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        output = lines(of: pipe.fileHandleForReading)
+        try process.run()
+        var found: String?
+        for await line in output where line.hasPrefix("ACCEPT ") {
+            found = line.split(separator: ":").last.map(String.init)
+            break
+        }
+        guard let found else { throw Failure(description: "openssl s_server did not start") }
+        port = found
+    }
+
+    /// The next line that begins with `prefix`; nil once the server is gone.
+    func line(beginning prefix: String) async -> String? {
+        for await line in output where line.hasPrefix(prefix) { return line }
+        return nil
+    }
+
+    /// Not `terminate`: a process started on one of Dispatch's threads inherits its blocked signals.
+    func stop() { kill(process.processIdentifier, SIGKILL) }
+}
+
+/// A file-scope function, for the handler runs on a thread of Foundation's.
+private func lines(of file: FileHandle) -> AsyncStream<String> {
+    let (stream, continuation) = AsyncStream<String>.makeStream()
+    let rest = LineBuffer()
+    file.readabilityHandler = { file in
+        let data = file.availableData
+        if data.isEmpty {
+            file.readabilityHandler = nil
+            continuation.finish()
+        } else {
+            for line in rest.append(data) { continuation.yield(line) }
+        }
+    }
+    return stream
+}
+
+/// Cuts what it is given into lines.
+///
+/// `@unchecked Sendable`: a file handle calls its handler on one serial queue.
+private final class LineBuffer: @unchecked Sendable {
+    private var rest = Data()
+
+    func append(_ data: Data) -> [String] {
+        rest += data
+        let parts = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        rest = Data(parts.last ?? Data())
+        return parts.dropLast().map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// Authorities and the certificates they sign.
+final class Certificates: Sendable {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "KafkaTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func path(_ file: String) -> String { folder.appending(path: file).path }
+
+    /// Makes `name.pem` and `name.key`: an authority, or what `authority` says belongs to the host `host`.
+    func make(_ name: String, host: String = "localhost", signedBy authority: String? = nil) async throws {
+        var arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-keyout", "\(name).key", "-out", "\(name).pem", "-subj", "/CN=\(name)",
+        ]
+        if let authority {
+            arguments += [
+                "-CA", "\(authority).pem", "-CAkey", "\(authority).key", "-addext", "subjectAltName=DNS:\(host)",
+            ]
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let status = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Int32, any Error>) in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        guard status == 0 else { throw TLSServer.Failure(description: "openssl req: status \(status)") }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import JOSE
+import Keyring
+import Testing
+
+@Suite struct CreationTests {
+    private static let time = UnixTime(seconds: 1_800_000_000)
+
+    @Test(arguments: [Algorithm.rs256, .ps512, .es256, .es384, .es512, .eddsa])
+    func `makes a ring of a key pair that loads again`(_ algorithm: Algorithm) throws {
+        let ring = try RingFolder()
+        let key = try SigningKey.generate(algorithm)
+        try ring.directory.create(key, id: "2026-11", secretEncoding: .hex, at: Self.time)
+        let active = try #require(try ring.load().active)
+        #expect(active.id == "2026-11")
+        #expect(active.algorithm == algorithm)
+        #expect(active.secretEncoding == nil)
+        #expect(try key.isPair(of: active.verificationKey))
+        #expect(try ring.names() == ["2026-11.pem", "keyring.json"])
+        #expect(try ring.read("2026-11.pem").hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+    }
+
+    @Test(arguments: SecretEncoding.allCases) func `makes a ring of a secret that loads again`(
+        _ encoding: SecretEncoding
+    ) throws {
+        let ring = try RingFolder()
+        let key = try SigningKey(secret: SecretBytes(text: "a secret of text"), algorithm: .hs256)
+        try ring.directory.create(key, id: "a", secretEncoding: encoding, at: Self.time)
+        let active = try #require(try ring.load().active)
+        #expect(active.secretEncoding == encoding)
+        #expect(try key.isPair(of: active.verificationKey))
+        #expect(try ring.names() == ["a.secret", "keyring.json"])
+    }
+
+    @Test(arguments: [SecretEncoding.hex, .base64, .base64url]) func `keeps random secrets as they are`(
+        _ encoding: SecretEncoding
+    ) throws {
+        for _ in 0..<20 {
+            let ring = try RingFolder()
+            let key = try SigningKey.generate(.hs512)
+            try ring.directory.create(key, id: "a", secretEncoding: encoding, at: Self.time)
+            #expect(try key.isPair(of: ring.load().active?.verificationKey))
+        }
+    }
+
+    @Test func `writes a secret as base64url where nothing is said`() throws {
+        let ring = try RingFolder()
+        try ring.directory.create(SigningKey.generate(.hs256), id: "a", secretEncoding: nil, at: Self.time)
+        #expect(try ring.load().active?.secretEncoding == .base64url)
+    }
+
+    @Test func `gives every file mode 600`() throws {
+        let pairs = try RingFolder()
+        try pairs.directory.create(SigningKey.generate(.es256), id: "a", secretEncoding: nil, at: Self.time)
+        let secrets = try RingFolder()
+        try secrets.directory.create(SigningKey.generate(.hs256), id: "a", secretEncoding: .hex, at: Self.time)
+        for ring in [pairs, secrets] {
+            for name in try ring.names() { #expect(try ring.mode(of: name) == 0o600, "\(name)") }
+        }
+    }
+
+    @Test func `lists what it made, without the key`() throws {
+        let ring = try RingFolder()
+        let key = try SigningKey(secret: SecretBytes(text: "letters-and-digits"), algorithm: .hs512)
+        try ring.directory.create(key, id: "k\"1", secretEncoding: .utf8, at: Self.time)
+        let listing = try ring.read("keyring.json")
+        #expect(!listing.contains("letters"))
+        let entry = try #require(try JSONDocument(parsing: Array(listing.utf8)).root["versions"]?.elements.first)
+        #expect(entry.members.map(\.name) == ["id", "state", "algorithm", "file", "encoding", "created", "activated"])
+        #expect(entry["id"]?.string == "k\"1")
+        #expect(entry["created"]?.string == "2027-01-15T08:00:00Z")
+        #expect(entry["activated"]?.string == "2027-01-15T08:00:00Z")
+        #expect(try ring.load().active?.signingKey?.keyID == "k\"1")
+    }
+
+    @Test func `says which file cannot be written`() throws {
+        let ring = try RingFolder()
+        let directory = KeyRingDirectory(path: ring.path("missing"))
+        let error = #expect(throws: KeyRingError.self) {
+            try directory.create(SigningKey.generate(.hs256), id: "a", secretEncoding: .hex, at: Self.time)
+        }
+        #expect(error?.file.hasPrefix(ring.path("missing/a.secret")) == true)
+        #expect(error?.message.contains("No such file") == true)
+    }
+
+    @Test func `replaces a file whole and leaves nothing beside it`() throws {
+        let ring = try RingFolder()
+        try ring.write("old and longer than the new one", to: "s", mode: 0o644)
+        try KeyFile.write(SecretBytes(text: "new"), to: ring.path("s"))
+        #expect(try ring.read("s") == "new")
+        #expect(try ring.mode(of: "s") == 0o600)
+        #expect(try ring.names() == ["s"])
+    }
+
+    @Test func `leaves nothing behind where the name is taken by a folder`() throws {
+        let ring = try RingFolder()
+        try FileManager.default.createDirectory(
+            at: ring.url.appending(path: "s/inner"), withIntermediateDirectories: true)
+        #expect(throws: KeyRingError.self) { try KeyFile.write(SecretBytes(text: "new"), to: ring.path("s")) }
+        #expect(try ring.names() == ["s"])
+    }
+}

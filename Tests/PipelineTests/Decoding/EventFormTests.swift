@@ -1,0 +1,157 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+/// One way to write an event, and what is read out of it.
+struct EventForm: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let record: InputRecord
+    var app = "shop-ios"
+    var id = "remint.invalidations/3/7"
+    var observedAt: UnixTime? = UnixTime(milliseconds: 1_763_639_999_500)
+    var device: String?
+    var trace: [String] = []
+
+    init(
+        _ name: String, _ record: InputRecord, app: String = "shop-ios", id: String = "remint.invalidations/3/7",
+        observedAt: UnixTime? = UnixTime(milliseconds: 1_763_639_999_500), device: String? = nil, trace: [String] = []
+    ) {
+        testDescription = name
+        self.record = record
+        self.app = app
+        self.id = id
+        self.observedAt = observedAt
+        self.device = device
+        self.trace = trace
+    }
+}
+
+@Suite("The four forms of an event")
+struct EventFormTests {
+    private static let report = SampleReport.braze()
+    private static let observed = "2025-11-20T13:59:58.25+02:00"
+    private static let observedAt = UnixTime(microseconds: 1_763_639_998_250_000)
+    private static let trace = [
+        Header("traceparent", "00-abc-def-01"), Header("tracestate", "a=1"), Header("traceparent", "2"),
+    ]
+    private static let structured = [Header("content-type", "application/cloudevents+json")]
+
+    static let forms: [EventForm] = [
+        EventForm("an envelope of what it must have", .sample(#"{"app":"shop-ios","report":\#(report)}"#)),
+        EventForm(
+            "an envelope with every member, in another order, with members nobody knows",
+            .sample(
+                #"{"x":[{}],"device":"d-1","observed_at":"\#(observed)","report":\#(report),"id":"e-1","app":"shop-ios"}"#
+            ),
+            id: "e-1", observedAt: observedAt, device: "d-1"),
+        EventForm(
+            "an envelope whose optional members are null",
+            .sample(#"{"app":"shop-ios","id":null,"observed_at":null,"device":null,"report":\#(report)}"#)),
+        EventForm(
+            "an envelope whose id and device are empty",
+            .sample(#"{"app":"shop-ios","id":"","device":"","report":\#(report)}"#)),
+        EventForm(
+            "an envelope in white space, of a record without time or key",
+            .sample("\r\n\t {\"app\" : \"shop-ios\", \"report\" : \(report) } \n", key: nil, timestamp: nil),
+            observedAt: nil),
+        EventForm(
+            "an envelope with escapes", .sample(#"{"\u0061pp":"\u0073hop-ios","report":\#(report)}"#)),
+        EventForm(
+            "an envelope with a content type of its own",
+            .sample(#"{"app":"shop-ios","report":\#(report)}"#, headers: [Header("content-type", "application/json")])),
+        EventForm(
+            "a structured CloudEvent of what it must have",
+            .sample(#"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#, headers: structured)),
+        EventForm(
+            "a structured CloudEvent with every attribute",
+            .sample(
+                #"{"specversion":"1.0","type":"t","source":"/s","id":"e-2","time":"\#(observed)","subject":"d-2","app":"shop-ios","datacontenttype":"application/json","data":\#(report)}"#,
+                headers: structured), id: "e-2", observedAt: observedAt, device: "d-2"),
+        EventForm(
+            "a structured CloudEvent with a charset",
+            .sample(
+                #"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#,
+                headers: [Header("content-type", "application/cloudevents+json; charset=UTF-8")])),
+        EventForm(
+            "a structured CloudEvent that also has the headers of other forms",
+            .sample(
+                #"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#,
+                headers: structured + [
+                    Header("ce_specversion", "0.3"), Header("ce_app", "x"), Header("remint-app", "y"),
+                ])),
+        EventForm(
+            "a binary CloudEvent of what it must have",
+            .sample(report, headers: [Header("ce_specversion", "1.0"), Header("ce_app", "shop-ios")])),
+        EventForm(
+            "a binary CloudEvent with every attribute",
+            .sample(
+                report,
+                headers: [
+                    Header("ce_specversion", "1.0"), Header("ce_app", "shop-ios"), Header("ce_id", "e-3"),
+                    Header("ce_type", "t"),
+                    Header("ce_source", "/s"), Header("ce_time", observed), Header("ce_subject", "d-3"),
+                    Header("content-type", "application/json"), Header("remint-app", "not this one"),
+                ]), id: "e-3", observedAt: observedAt, device: "d-3"),
+        EventForm("a raw report", .raw(report, app: "shop-ios")),
+        EventForm(
+            "a raw report with all that can be said of it",
+            .raw(
+                report, app: "shop-ios",
+                [Header("remint-id", "e-4"), Header("remint-observed-at", observed), Header("remint-device", "d-4")]),
+            id: "e-4", observedAt: observedAt, device: "d-4"),
+        EventForm(
+            "a raw report with two apps, of which the last counts",
+            .raw(report, app: "another", [Header("remint-app", "shop-ios")])),
+        EventForm(
+            "a raw report with null headers",
+            .raw(report, app: "shop-ios", [Header("remint-id", nil), Header("remint-device", nil)])),
+        EventForm(
+            "trace headers, in their order and number", .raw(report, app: "shop-ios", trace),
+            trace: ["00-abc-def-01", "a=1", "2"]),
+    ]
+
+    @Test(arguments: forms)
+    func `reads an event`(_ form: EventForm) throws {
+        let event = try EventDecoder(maximumBytes: 1 << 20).decode(form.record)
+        #expect(event.app == form.app)
+        #expect(event.id == form.id)
+        #expect(event.observedAt == form.observedAt)
+        #expect(event.device == form.device)
+        #expect(event.traceHeaders.map(\.text) == form.trace)
+        #expect(event.report["userId"]?.string == "user-42")
+        #expect(event.report.json == Array(Self.report.utf8), "the report must be the SDK's bytes")
+    }
+
+    @Test(arguments: forms)
+    func `mints for every form`(_ form: EventForm) async throws {
+        let settlement = try await TestBench().settle(form.record)
+        #expect(settlement.outcome == .minted)
+        #expect(settlement.app == form.app)
+        let output = try #require(settlement.output)
+        #expect(try output.json["event_id"]?.string == form.id)
+        #expect(try output.json["device"]?.string == form.device)
+        #expect(output.values("ce_id") == [form.id])
+        #expect(output.headers.suffix(form.trace.count).map(\.text) == form.trace)
+    }
+
+    @Test(arguments: [#""text""#, "7", "null", "[]", #"{"a":1}"#])
+    func `takes any JSON for a report, in every form`(_ report: String) throws {
+        let decoder = EventDecoder(maximumBytes: 1000)
+        let records: [InputRecord] = [
+            .sample(#"{"app":"a","report":\#(report)}"#),
+            .sample(#"{"specversion":"1.0","app":"a","data":\#(report)}"#, headers: Self.structured),
+            .sample(report, headers: [Header("ce_specversion", "1.0"), Header("ce_app", "a")]),
+            .raw(report, app: "a"),
+        ]
+        for record in records { #expect(try decoder.decode(record).report.json == Array(report.utf8)) }
+    }
+
+    @Test func `the largest value it may be is read and one byte more is not`() throws {
+        let record = InputRecord.raw(Self.report, app: "shop-ios")
+        let count = Self.report.utf8.count
+        #expect(throws: Never.self) { try EventDecoder(maximumBytes: count).decode(record) }
+        let error = #expect(throws: Rejection.self) { try EventDecoder(maximumBytes: count - 1).decode(record) }
+        #expect(error?.code == .eventTooLarge)
+        #expect(error?.detail.contains("\(count - 1)") == true)
+    }
+}

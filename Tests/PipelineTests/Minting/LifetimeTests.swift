@@ -1,0 +1,75 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+/// When the key retires, in seconds from now, and what becomes of a token of twelve hours.
+struct Retirement: CustomTestStringConvertible, Sendable {
+    let after: Int64?
+    /// The token's life; nil where none is made.
+    let lives: Int64?
+    var testDescription: String { "a key that retires after \(after.map(String.init) ?? "never")" }
+}
+
+@Suite("How long a token lives")
+struct LifetimeTests {
+    static let retirements = [
+        Retirement(after: nil, lives: 43_200), Retirement(after: 86_400, lives: 43_200),
+        Retirement(after: 43_201, lives: 43_200),
+        Retirement(after: 43_200, lives: 43_200), Retirement(after: 43_199, lives: 43_199),
+        Retirement(after: 61, lives: 61),
+        Retirement(after: 60, lives: 60), Retirement(after: 59, lives: nil), Retirement(after: 0, lives: nil),
+        Retirement(after: -1, lives: nil), Retirement(after: -1_000_000_000_000, lives: nil),
+    ]
+
+    @Test(arguments: retirements)
+    func `no token outlives its key, and none too short for the vendor is made`(_ retirement: Retirement) async throws {
+        let bench = try TestBench()
+        bench.signing.activate(
+            bench.brazeKey, in: "shop-braze",
+            retireAfter: retirement.after.map { bench.clock.now.advanced(bySeconds: $0) })
+        let settlement = try await bench.settle(.raw(SampleReport.braze(), app: "shop-ios"))
+        let output = try #require(settlement.output)
+        guard let lives = retirement.lives else {
+            #expect(settlement.outcome == .deadLettered(.keyUnavailable))
+            #expect(output.values("remint-error-stage") == ["mint"])
+            #expect(settlement.detail?.contains("retires") == true)
+            #expect(settlement.app == "shop-ios")
+            return
+        }
+        #expect(settlement.outcome == .minted)
+        #expect(try output.json["issued_at"]?.integer == 1_763_640_000)
+        #expect(try output.json["expires_at"]?.integer == 1_763_640_000 + lives)
+        #expect(output.values("remint-expires-at") == [String(1_763_640_000 + lives)])
+        let claims = try CompactJWS(parsing: output.token).claims()
+        #expect(claims["exp"]?.integer == 1_763_640_000 + lives)
+    }
+
+    @Test func `a ring without an active key mints nothing`() async throws {
+        let bench = try TestBench()
+        bench.signing.deactivate("shop-braze")
+        let settlement = try await bench.settle(.raw(SampleReport.braze(), app: "shop-ios"))
+        #expect(settlement.outcome == .deadLettered(.keyUnavailable))
+        #expect(settlement.detail == "the key ring shop-braze has no active key")
+        #expect(settlement.output?.values("remint-error-stage") == ["mint"])
+    }
+
+    @Test func `a key for another algorithm mints nothing`() async throws {
+        let bench = try TestBench()
+        bench.signing.activate(try .generate(.es256), in: "shop-braze")
+        let settlement = try await bench.settle(.raw(SampleReport.braze(), app: "shop-ios"))
+        #expect(settlement.outcome == .deadLettered(.keyUnavailable))
+        #expect(settlement.detail == "the active key of shop-braze is for ES256, not RS256")
+        #expect(settlement.output?.value == Array(SampleReport.braze().utf8))
+    }
+
+    @Test func `one app's key does not stop the others`() async throws {
+        let bench = try TestBench()
+        bench.signing.deactivate("shop-push")
+        var processor = bench.processor()
+        let outcomes = await processor.process([
+            .raw(SampleReport.challenge(), app: "push"), .raw(SampleReport.braze(), app: "shop-ios"),
+            .raw(SampleReport.challenge(), app: "push"), .raw(SampleReport.bloomreach(), app: "web"),
+        ]).map(\.outcome)
+        #expect(outcomes == [.deadLettered(.keyUnavailable), .minted, .deadLettered(.keyUnavailable), .minted])
+    }
+}

@@ -1,0 +1,52 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+@Suite("Versions")
+struct VersionTests {
+    private func versions(_ processor: inout BatchProcessor, _ count: Int) async throws -> [Int64] {
+        let records = (0..<count).map {
+            InputRecord.raw(SampleReport.bloomreach(id: "u\($0)"), app: "web", offset: Int64($0))
+        }
+        return try await processor.process(records).map { settlement in
+            let output = try #require(settlement.output)
+            let version = try #require(try output.json["version"]?.integer)
+            #expect(output.values("remint-version") == [String(version)])
+            return version
+        }
+    }
+
+    @Test func `they are microseconds where the clock moves`() async throws {
+        let bench = try TestBench()
+        var processor = bench.processor()
+        var seen: [Int64] = []
+        for step: Int64 in [0, 5, 1_000_000] {
+            bench.clock.now = UnixTime(microseconds: TestBench.now.microseconds + step)
+            seen += try await versions(&processor, 1)
+        }
+        #expect(seen == [0, 5, 1_000_000].map { TestBench.now.microseconds + $0 })
+    }
+
+    @Test func `they grow under a clock that stands still or goes back`() async throws {
+        let bench = try TestBench()
+        var processor = bench.processor()
+        var seen: [Int64] = []
+        for step: Int64 in [0, 0, 1, -1, -3_600_000_000, -60_000_000_000_000_000, 2, 40, 40] {
+            bench.clock.now = UnixTime(microseconds: TestBench.now.microseconds + step)
+            seen += try await versions(&processor, 30)
+        }
+        #expect(seen.first == TestBench.now.microseconds)
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(seen.last == TestBench.now.microseconds + Int64(seen.count) - 1)
+    }
+
+    @Test func `a clock that jumps ahead carries them along, and they stay there`() async throws {
+        let bench = try TestBench()
+        var processor = bench.processor()
+        let ahead = bench.clock.now.advanced(bySeconds: 1000)
+        bench.clock.now = ahead
+        #expect(try await versions(&processor, 1) == [ahead.microseconds])
+        bench.clock.now = TestBench.now
+        #expect(try await versions(&processor, 2) == [ahead.microseconds + 1, ahead.microseconds + 2])
+    }
+}

@@ -1,0 +1,103 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+@Suite("Dead letters")
+struct DeadLetterTests {
+    private static let rejection = Rejection(.malformedEvent, "why")
+
+    @Test func `headers stay as they came, in order, repeated, null and binary`() {
+        let headers = [
+            Header("a", "1"), Header("a", "2"), Header("b", nil), Header("", [0xFF, 0x00]),
+            Header("remint-app", "shop-ios"),
+            Header("remint-not-before", "later"), Header("Remint-Error-Code", "another name"),
+            Header("traceparent", "00-1"),
+        ]
+        let letter = DeadLetter(.sample("x", headers: headers), Self.rejection, at: .resolve, on: TestBench.now)
+        #expect(Array(letter.output.headers.prefix(headers.count)) == headers)
+        #expect(letter.output.headers.count == headers.count + 10)
+    }
+
+    @Test func `headers of an earlier death are replaced, every one of them`() {
+        let old = [
+            "remint-error-code", "remint-error-stage", "remint-error-detail", "remint-origin-topic",
+            "remint-origin-partition",
+            "remint-origin-offset", "remint-origin-timestamp", "remint-failed-at", "remint-origin-value-bytes",
+        ]
+        let headers = old.flatMap { [Header($0, "old"), Header($0, "older")] } + [Header("kept", "yes")]
+        let letter = DeadLetter(.sample("x", headers: headers), Self.rejection, at: .resolve, on: TestBench.now)
+        #expect(letter.output.headers.first == Header("kept", "yes"))
+        #expect(!letter.output.headers.contains { $0.text?.hasPrefix("old") == true })
+        for name in old where name != "remint-origin-value-bytes" { #expect(letter.output.values(name).count == 1) }
+        #expect(letter.output.values("remint-origin-value-bytes").isEmpty)
+    }
+
+    @Test func `attempts and redrives are counted on, not started again`() {
+        let record = InputRecord.sample("x", headers: [Header("remint-attempts", "5"), Header("remint-redrives", "2")])
+        let letter = DeadLetter(record, Self.rejection, at: .admit, on: TestBench.now)
+        #expect(letter.output.values("remint-attempts") == ["5"])
+        #expect(letter.output.values("remint-redrives") == ["2"])
+    }
+
+    @Test func `a letter that dies again says where it stood this time`() async throws {
+        let bench = try TestBench()
+        let first = try #require(try await bench.settle(.raw("{", app: "shop-ios", offset: 1)).output)
+        let again = InputRecord(
+            origin: Origin(topic: "remint.invalidations.bulk", partition: 0, offset: 99), timestamp: nil,
+            key: first.key,
+            value: first.value, headers: first.headers)
+        let second = try #require(try await bench.settle(again).output)
+        #expect(second.value == first.value)
+        #expect(second.values("remint-app") == ["shop-ios"])
+        #expect(second.values("remint-origin-topic") == ["remint.invalidations.bulk"])
+        #expect(second.values("remint-origin-offset") == ["99"])
+        #expect(second.values("remint-origin-timestamp") == [""])
+        #expect(second.headers.count == first.headers.count)
+    }
+
+    @Test func `by reference it says where the record stood and how large it was`() {
+        let record = InputRecord.sample(
+            [UInt8](repeating: 7, count: 3_000_000), headers: [Header("large", [UInt8](repeating: 1, count: 100_000))])
+        let reference = DeadLetter(record, Self.rejection, at: .decode, on: TestBench.now).reference
+        #expect(reference.destination == .deadLetters)
+        #expect(reference.value == nil)
+        #expect(reference.key == record.key)
+        #expect(reference.values("remint-origin-value-bytes") == ["3000000"])
+        #expect(reference.values("remint-origin-offset") == ["7"])
+        #expect(reference.values("remint-error-code") == ["malformed_event"])
+        #expect(reference.headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) } < 1024)
+    }
+
+    @Test(arguments: [(1024, true), (1025, false)])
+    func `by reference it keeps a key of up to a kilobyte`(_ length: Int, _ isKept: Bool) {
+        let record = InputRecord.sample("x", key: String(repeating: "k", count: length))
+        let reference = DeadLetter(record, Self.rejection, at: .decode, on: TestBench.now).reference
+        #expect((reference.key != nil) == isKept)
+    }
+
+    @Test func `a settlement by reference keeps its outcome and points at the record`() async throws {
+        let bench = try TestBench()
+        let record = InputRecord.raw(String(repeating: "x", count: 5000), app: "shop-ios")
+        let whole = try await bench.settle(record)
+        let smaller = try #require(whole.byReference(record, at: bench.clock.now))
+        #expect(smaller.outcome == whole.outcome)
+        #expect(smaller.origin == whole.origin)
+        #expect(smaller.detail == whole.detail)
+        #expect(smaller.output?.value == nil)
+        #expect(smaller.output?.values("remint-error-code") == ["malformed_event"])
+        #expect(smaller.output?.values("remint-origin-value-bytes") == ["5000"])
+        #expect(smaller.byReference(record, at: bench.clock.now) == nil, "it cannot get any smaller")
+    }
+
+    @Test func `a token its topic does not take ends as a dead letter`() async throws {
+        let bench = try TestBench()
+        let record = InputRecord.raw(SampleReport.braze(), app: "shop-ios")
+        let minted = try await bench.settle(record)
+        let settlement = try #require(minted.byReference(record, at: bench.clock.now))
+        #expect(settlement.outcome == .deadLettered(.mintFailed))
+        #expect(settlement.output?.destination == .deadLetters)
+        #expect(settlement.app == "shop-ios")
+        let skipped = try await bench.settle(.raw(#"{"errorCode":22,"userId":null}"#, app: "shop-ios"))
+        #expect(skipped.byReference(record, at: bench.clock.now) == nil)
+    }
+}

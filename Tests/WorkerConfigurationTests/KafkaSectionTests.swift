@@ -1,0 +1,114 @@
+import Testing
+import WorkerConfiguration
+
+@Suite("The kafka and topics sections")
+struct KafkaSectionTests {
+    private static func properties(_ text: String, environment: [String: String] = [:], files: [String: String] = [:])
+        -> ConfigurationFile
+    {
+        var file = SampleText.replacing("keys:", "  properties: \(text)\nkeys:")
+        file.environment = environment
+        file.files = files
+        return file
+    }
+
+    static let topics: [Mistake] = [
+        Mistake(
+            "both inputs", SampleText.with("topics: { invalidations: a, invalidations_bulk: a }\n"),
+            says: "10:26 two topics share the name a", "10:49 two topics share the name a"),
+        Mistake(
+            "an input and an output", SampleText.with("topics: { tokens: remint.invalidations }\n"),
+            says: "10:19 two topics share the name remint.invalidations; the worker would feed itself"),
+        Mistake(
+            "the two outputs", SampleText.with("topics: { tokens: remint.dead-letters }\n"),
+            says: "10:19 two topics share"),
+        Mistake("a space", SampleText.with("topics: { tokens: 'a b' }\n"), says: "10:19 a topic's name has up to 249"),
+        Mistake("another script", SampleText.with("topics: { tokens: töne }\n"), says: "10:19 a topic's name"),
+        Mistake(
+            "250 letters", SampleText.with("topics: { tokens: \(String(repeating: "a", count: 250)) }\n"),
+            says: "10:19 a topic's name"),
+        Mistake("an empty name", SampleText.with("topics: { tokens: '' }\n"), says: "10:19 topics.tokens is empty"),
+        Mistake("a list", SampleText.with("topics: { tokens: [] }\n"), says: "10:19 topics.tokens must be a text"),
+    ]
+
+    @Test(arguments: topics) func `refuses topics that cannot be`(_ mistake: Mistake) { mistake.check() }
+
+    @Test func `topics may swap their names`() throws {
+        let topics = try SampleText.with("topics: { invalidations: remint.tokens, tokens: remint.invalidations }\n")
+            .configuration().topics
+        #expect(topics.inputs.first == "remint.tokens")
+        #expect(topics.outputs.first == "remint.invalidations")
+    }
+
+    @Test(arguments: [
+        "bootstrap.servers", "metadata.broker.list", "group.id", "enable.auto.commit", "enable.auto.offset.store",
+        "isolation.level",
+        "enable.idempotence", "transactional.id", "partition.assignment.strategy",
+    ])
+    func `properties the guarantees hang on are not to be set`(_ name: String) {
+        Mistake(name, Self.properties("{ \(name): x }"), says: "3:17 \(name) is set by the worker itself; remove it")
+            .check()
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake("a list", properties("[a]"), says: "3:15 kafka.properties must be a mapping"),
+        Mistake(
+            "a property that is a mapping", properties("{ a: { b: c } }"),
+            says: "3:20 kafka.properties.a must be a text or a number"),
+        Mistake(
+            "a property that is a list", properties("{ a: [1] }"),
+            says: "3:20 kafka.properties.a must be a text or a number"),
+        Mistake(
+            "a file that is not there", properties("{ sasl.password_file: secret }"),
+            says: "3:37 the file of sasl.password_file cannot be read"),
+        Mistake(
+            "an undefined variable", properties("{ sasl.password: \"${NO_PASSWORD}\" }"),
+            says: "3:32 the environment variable NO_PASSWORD is not defined"),
+    ]
+
+    @Test(arguments: mistakes) func `refuses properties that are none`(_ mistake: Mistake) { mistake.check() }
+
+    @Test func `properties are kept as texts, in the order of the file`() throws {
+        let file = Self.properties("{ z: 1, a: on, sasl.password: \"0123\", e: '' }")
+        let properties = try file.configuration().kafka.properties
+        #expect(properties.map(\.name) == ["z", "a", "sasl.password", "e"])
+        #expect(properties.map(\.value) == ["1", "on", "0123", ""])
+    }
+
+    @Test(arguments: [
+        ("secret", "secret"), ("secret\n", "secret"), ("secret\n\n", "secret\n"), (" secret ", " secret "), ("", ""),
+        ("a\nb\n", "a\nb"),
+    ])
+    func `a property of a file is its text without the last line's end`(_ contents: String, _ value: String) throws {
+        let file = Self.properties("{ sasl.password_file: secrets/kafka }", files: ["conf/secrets/kafka": contents])
+        let property = try #require(try file.configuration().kafka.properties.first)
+        #expect(property.name == "sasl.password")
+        #expect(property.value == value)
+    }
+
+    @Test func `an absolute path of a file stays`() throws {
+        let file = Self.properties("{ sasl.password_file: /run/secrets/kafka }", files: ["/run/secrets/kafka": "s"])
+        #expect(try file.configuration().kafka.properties.first?.value == "s")
+    }
+
+    @Test func `the embedded broker cannot keep exactly_once`() {
+        var file = SampleText.replacing("127.0.0.1:9092", "embedded")
+        file.text += "delivery: exactly_once\n"
+        Mistake("", file, says: "10:11 the embedded broker keeps no transactions").check()
+        file.text = file.text.replacing("exactly_once", with: "at_least_once")
+        #expect(file.errors().isEmpty)
+    }
+
+    @Test func `brokers elsewhere are not spoken to in plain text unless someone says so`() {
+        Mistake(
+            "", SampleText.replacing("127.0.0.1:9092", "kafka.example:9092"),
+            says: "2:22 brokers beyond this machine need"
+        ).check()
+        #expect(SampleText.replacing("127.0.0.1:9092", "kafka.example:9092\n  insecure: true").errors().isEmpty)
+        #expect(
+            SampleText.replacing("127.0.0.1:9092", "kafka.example:9092\n  properties: { security.protocol: SASL_SSL }")
+                .errors().isEmpty)
+        #expect(SampleText.replacing("127.0.0.1:9092", "'localhost:1,127.0.0.2:9, [::1]:9'").errors().isEmpty)
+        #expect(SampleText.replacing("127.0.0.1:9092", "'localhost:1,kafka.example:9'").errors().count == 1)
+    }
+}

@@ -1,0 +1,190 @@
+import Testing
+import WorkerConfiguration
+
+@Suite("Mistakes in a configuration")
+struct MistakeTests {
+    static let unknownKeys: [Mistake] = [
+        Mistake(
+            "at the top", SampleText.with("delivry: at_least_once\n"),
+            says: "10:1 unknown key delivry; did you mean delivery?"),
+        Mistake(
+            "far from every key", SampleText.with("unrelated-thing: 1\n"),
+            says:
+                "10:1 unknown key unrelated-thing; known here: kafka, delivery, topics, keys, apps, worker, log, admin"),
+        Mistake(
+            "in kafka", SampleText.replacing("keys:", "  grup: x\nkeys:"),
+            says: "3:3 unknown key kafka.grup; did you mean group?"),
+        Mistake(
+            "in topics", SampleText.with("topics: { token: t }\n"),
+            says: "10:11 unknown key topics.token; did you mean tokens?"),
+        Mistake(
+            "in a key ring", SampleText.replacing("path: keys/shop", "path: keys/shop, paht: x"),
+            says: "4:28 unknown key keys.shop.paht; did you mean path?"),
+        Mistake(
+            "in an app", SampleText.with("    adaptor: braze\n"),
+            says: "10:5 unknown key apps.ios.adaptor; did you mean adapter?"),
+        Mistake(
+            "in settings", SampleText.with("    settings: { audiense: true }\n"),
+            says: "10:17 unknown key apps.ios.settings.audiense; did you mean audience?"),
+        Mistake(
+            "in a look-up", SampleText.with("    lookup: { mod: off }\n"),
+            says: "10:15 unknown key apps.ios.lookup.mod; did you mean mode?"),
+        Mistake(
+            "in worker", SampleText.with("worker:\n  max_events_bytes: 1\n"),
+            says: "11:3 unknown key worker.max_events_bytes; did you mean max_event_bytes?"),
+        Mistake(
+            "in worker.batch", SampleText.with("worker: { batch: { event: 1 } }\n"),
+            says: "10:20 unknown key worker.batch.event; did you mean events?"),
+        Mistake(
+            "in log", SampleText.with("log: { lvl: info }\n"), says: "10:8 unknown key log.lvl; did you mean level?"),
+        Mistake(
+            "in admin", SampleText.with("admin: { lisen: x }\n"),
+            says: "10:10 unknown key admin.lisen; did you mean listen?"),
+        Mistake(
+            "of another case", SampleText.with("Delivery: at_least_once\n"),
+            says: "10:1 unknown key Delivery; did you mean delivery?"),
+    ]
+
+    static let wrongValues: [Mistake] = [
+        Mistake(
+            "a misspelt adapter", SampleText.replacing("braze", "braz"),
+            says: "8:14 no adapter is called braz; did you mean braze?"),
+        Mistake(
+            "an adapter nobody has", SampleText.replacing("braze", "somebody"),
+            says: "8:14 no adapter is called somebody; known: braze, dotdigital, bloomreach"),
+        Mistake(
+            "no adapter", SampleText.replacing("adapter: braze\n    ", ""), says: "8:5 apps.ios.adapter is missing"),
+        Mistake(
+            "a misspelt key ring", SampleText.replacing("key: shop", "key: shpo"),
+            says: "9:10 keys has no key ring called shpo; did you mean shop?"),
+        Mistake(
+            "a key ring nobody has", SampleText.replacing("key: shop", "key: elsewhere"),
+            says: "9:10 keys has no key ring called elsewhere"),
+        Mistake("no key ring", SampleText.replacing("    key: shop\n", ""), says: "8:5 apps.ios.key is missing"),
+        Mistake("an empty key", SampleText.replacing("key: shop", "key: ''"), says: "9:10 apps.ios.key is empty"),
+        Mistake(
+            "a key ring without a path", SampleText.replacing("{ path: /var/keys/push }", "{}"),
+            says: "5:9 keys.push.path is missing"),
+        Mistake(
+            "a key ring that is a text", SampleText.replacing("{ path: /var/keys/push }", "keys/push"),
+            says: "5:9 keys.push must be a mapping", "5:9 keys.push.path is missing"),
+        Mistake(
+            "no brokers", SampleText.replacing("\n  bootstrap_servers: 127.0.0.1:9092", " { group: g }"),
+            says: "1:8 kafka.bootstrap_servers is missing"),
+        Mistake(
+            "brokers in a list", SampleText.replacing("127.0.0.1:9092", "[a, b]"),
+            says: "2:22 kafka.bootstrap_servers must be a text"),
+        Mistake(
+            "an app that is a list", SampleText.with("  web: [braze]\n"), says: "10:8 apps.web must be a mapping",
+            "10:8 apps.web.adapter is missing", "10:8 apps.web.key is missing"),
+        Mistake(
+            "settings that are a text", SampleText.with("    settings: none\n"),
+            says: "10:15 apps.ios.settings must be a mapping"),
+        Mistake("worker that is a number", SampleText.with("worker: 4\n"), says: "10:9 worker must be a mapping"),
+        Mistake(
+            "a batch of words", SampleText.with("worker: { batch: { events: many } }\n"),
+            says: "10:28 worker.batch.events must be a whole number from 1 to 100000"),
+        Mistake(
+            "a batch of nothing", SampleText.with("worker: { batch: { events: 0 } }\n"),
+            says: "10:28 worker.batch.events must be a whole number"),
+        Mistake(
+            "a batch with a fraction", SampleText.with("worker: { batch: { events: 1.5 } }\n"),
+            says: "10:28 worker.batch.events must be a whole number"),
+        Mistake(
+            "a number of 30 digits", SampleText.with("worker: { max_event_bytes: 123456789012345678901234567890 }\n"),
+            says: "10:28 worker.max_event_bytes must be"),
+        Mistake(
+            "an unknown delivery", SampleText.with("delivery: at_most_once\n"),
+            says: "10:11 delivery must be at_least_once or exactly_once; did you mean at_least_once?"),
+        Mistake(
+            "exactly once", SampleText.with("delivery: exactly_once\n"),
+            says: "10:11 this release delivers at least once"),
+        Mistake(
+            "an unknown missing_user", SampleText.with("    missing_user: ignore\n"),
+            says: "10:19 apps.ios.missing_user must be dead_letter or skip"),
+        Mistake(
+            "an unknown level", SampleText.with("log: { level: verbose }\n"),
+            says: "10:15 log.level must be one of trace, debug, info"),
+        Mistake(
+            "an unknown format", SampleText.with("log: { format: jsn }\n"),
+            says: "10:16 log.format must be json or text; did you mean json?"),
+        Mistake(
+            "a look-up this release does not do", SampleText.with("    lookup: { mode: verify }\n"),
+            says: "10:21 this release asks no vendor; write off"),
+        Mistake("no apps", ConfigurationFile("kafka: { bootstrap_servers: 127.0.0.1:1 }\n"), says: "1:1 apps is empty"),
+    ]
+
+    static let settings: [Mistake] = [
+        Mistake(
+            "a required setting is missing", SampleText.replacing("braze", "dotdigital\n    settings: { issuer: a }"),
+            says: "9:15 apps.ios.settings.audience is missing: \"Audience\" of the push profile"),
+        Mistake(
+            "every required setting is missing", SampleText.replacing("braze", "dotdigital"),
+            says: "8:5 apps.ios.settings.issuer is missing", "8:5 apps.ios.settings.audience is missing"),
+        Mistake(
+            "a setting of the wrong type", SampleText.with("    settings: { audience: maybe }\n"),
+            says: "10:27 apps.ios.settings.audience has the wrong type: true adds the claim"),
+        Mistake(
+            "a list where a text is meant", SampleText.with("    settings: { sdk_api_key: [a] }\n"),
+            says: "10:30 apps.ios.settings.sdk_api_key has the wrong type: the app's SDK API key"),
+        Mistake(
+            "a text where a list is meant",
+            SampleText.replacing("braze", "bloomreach\n    settings: { mode: stream, ids: registered }"),
+            says: "9:36 apps.ios.settings.ids has the wrong type: list of the customer id names"),
+        Mistake(
+            "a list of the wrong things",
+            SampleText.replacing("braze", "bloomreach\n    settings: { mode: stream, ids: [[a]] }"),
+            says: "9:36 apps.ios.settings.ids has the wrong type"),
+        Mistake(
+            "a choice nobody offers", SampleText.replacing("braze", "bloomreach\n    settings: { mode: strem }"),
+            says: "9:23 apps.ios.settings.mode has the wrong type: stream or customer_token"),
+        Mistake(
+            "a setting that cannot be meant",
+            SampleText.replacing("braze", "dotdigital\n    settings: { issuer: '', audience: a }"),
+            says: "9:25 apps.ios.settings.issuer is empty"),
+        Mistake(
+            "a list that cannot be meant",
+            SampleText.replacing("braze", "bloomreach\n    settings: { mode: stream, ids: [] }"),
+            says: "9:36 apps.ios.settings.ids is an empty list"),
+    ]
+
+    @Test(arguments: unknownKeys) func `refuses an unknown key, and says which one was meant`(_ mistake: Mistake) {
+        mistake.check()
+    }
+
+    @Test(arguments: wrongValues) func `refuses a wrong value, and says what would be right`(_ mistake: Mistake) {
+        mistake.check()
+    }
+
+    @Test(arguments: settings) func `refuses settings an adapter cannot use`(_ mistake: Mistake) { mistake.check() }
+
+    @Test func `one run tells everything, in the order of the file's sections`() {
+        let file = ConfigurationFile(
+            """
+            kafka: { bootstrap_server: x }
+            delivery: never
+            topics: { tokens: 'a b' }
+            keys: { k: {} }
+            apps:
+              one: { adapter: brace, key: k2, lifetime: long, missing_user: maybe, lookup: { mode: verify } }
+              two: { adapter: braze, key: kk, lifetime: 31d, settings: { audience: perhaps, x: 1 } }
+            worker: { batch: { events: -1, linger: 1 } }
+            log: { level: 1, format: 2 }
+            other: 1
+            """)
+        let errors = file.errors()
+        for fragment in [
+            ":1:8: error: kafka.bootstrap_servers is missing", ":1:10: error: unknown key kafka.bootstrap_server",
+            ":2:11: error: delivery must", ":3:19: error: a topic's name", ":4:12: error: keys.k.path is missing",
+            ":6:19: error: no adapter is called brace; did you mean braze?",
+            ":6:31: error: keys has no key ring called k2",
+            ":6:45: error: apps.one.lifetime must be a duration", ":6:65: error: apps.one.missing_user",
+            ":6:88: error: this release asks", ":7:31: error: keys has no key ring", "unknown key apps.two.settings.x",
+            "apps.two.settings.audience has the wrong type", ":8:28: error: worker.batch.events",
+            ":8:40: error: worker.batch.linger",
+            ":9:15: error: log.level", ":9:26: error: log.format", ":10:1: error: unknown key other",
+        ] {
+            #expect(errors.contains { $0.contains(fragment) }, "\(fragment) in \(errors.joined(separator: "\n"))")
+        }
+    }
+}

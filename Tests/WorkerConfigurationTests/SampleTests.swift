@@ -1,0 +1,160 @@
+import AdapterKit
+import Testing
+import WorkerConfiguration
+
+@Suite("Configurations that are right")
+struct SampleTests {
+    /// DESIGN section 10, with a delivery this release keeps.
+    static let design = """
+        kafka:
+          bootstrap_servers: 127.0.0.1:9092
+          group: remint
+          properties: {}                    # any librdkafka property: TLS, SASL, …
+        delivery: at_least_once             # or exactly_once
+        topics: {}                          # rename any of the topics of section 6
+        keys:
+          shop-braze:     { path: keys/shop-braze }
+          shop-infobip:   { path: keys/shop-infobip }
+        apps:
+          shop-ios:
+            adapter: braze
+            key: shop-braze
+            lifetime: 12h
+            settings: {}                    # the adapter's own
+            lookup: { mode: off }           # off | verify | enrich
+        worker:
+          batch: { events: 2000, linger: 20ms }
+          bulk_share: 0.1
+          retries: { tiers: [10s, 1m, 10m], max_attempts: 8, deadline: 24h }
+        admin: { listen: 127.0.0.1:9464 }   # /metrics /health/live /health/ready
+        log:   { level: info, format: json }
+        """
+
+    @Test func `the design's own sample is read`() throws {
+        let configuration = try ConfigurationFile(Self.design).configuration()
+        #expect(configuration.kafka.bootstrapServers == "127.0.0.1:9092")
+        #expect(configuration.kafka.group == "remint")
+        #expect(configuration.kafka.properties.isEmpty)
+        #expect(!configuration.kafka.isEmbedded)
+        #expect(configuration.delivery == .atLeastOnce)
+        #expect(configuration.topics.inputs == ["remint.invalidations", "remint.invalidations.bulk"])
+        #expect(configuration.topics.outputs == ["remint.tokens", "remint.dead-letters"])
+        #expect(configuration.keys.map(\.name) == ["shop-braze", "shop-infobip"])
+        #expect(configuration.keys.map(\.path) == ["conf/keys/shop-braze", "conf/keys/shop-infobip"])
+        let app = try #require(configuration.apps.first)
+        #expect(configuration.apps.count == 1)
+        #expect(app.name == "shop-ios")
+        #expect(app.adapter.name == "braze")
+        #expect(app.key == "shop-braze")
+        #expect(app.lifetime == 43_200)
+        #expect(!app.skipsMissingUser)
+        #expect(app.keyPlace == Place(file: ConfigurationFile.name, line: 13, column: 10))
+        #expect(configuration.worker.batchEvents == 2000)
+        #expect(configuration.worker.batchLinger == .milliseconds(20))
+        #expect(configuration.log.level == "info")
+        #expect(configuration.log.format == .json)
+    }
+
+    @Test func `what has no effect yet is pointed out, with its place`() {
+        let warnings = ConfigurationFile(Self.design).read().diagnostics
+        #expect(warnings.allSatisfy { $0.severity == .warning })
+        for key in ["worker.bulk_share", "worker.retries", "admin.listen"] {
+            #expect(warnings.contains { $0.message.contains(key) && $0.place.line > 1 }, "\(key)")
+        }
+        #expect(warnings.first?.description.hasPrefix("conf/remint.yaml:19:3: warning: ") == true)
+    }
+
+    @Test func `what is left out has its default`() throws {
+        let configuration = try ConfigurationFile(SampleText.minimal).configuration()
+        #expect(configuration.kafka.group == "remint")
+        #expect(configuration.apps.first?.lifetime == 43_200)
+        #expect(configuration.worker.maximumEventBytes == 1 << 20)
+        #expect(configuration.worker.shutdownDeadline == .seconds(25))
+        #expect(configuration.keys.last?.path == "/var/keys/push", "an absolute path stays")
+    }
+
+    @Test func `null and an empty mapping are as good as nothing`() throws {
+        let more = "topics:\nworker: ~\nlog: null\nadmin: {}\ndelivery:\n"
+        let configuration = try SampleText.with(more).configuration()
+        #expect(configuration.topics.tokens == "remint.tokens")
+        #expect(configuration.worker.batchEvents == 2000)
+    }
+
+    @Test func `every setting of every kind is read`() throws {
+        let text = """
+            kafka:
+              bootstrap_servers: "embedded"
+              group: 'g'
+              properties: { fetch.min.bytes: 1, client.rack: a, socket.keepalive.enable: true }
+            topics: { invalidations: in, invalidations_bulk: in.bulk, tokens: out, dead_letters: dead }
+            keys: { k: { path: ./k } }
+            apps:
+              web:
+                adapter: bloomreach
+                key: k
+                lifetime: 15m
+                missing_user: skip
+                settings:
+                  mode: stream
+                  ids: [registered, crm]
+              push:
+                adapter: dotdigital
+                key: k
+                missing_user: dead_letter
+                settings: { issuer: acme, audience: "https://push.example", id_claim: uid }
+              strict:
+                adapter: braze
+                key: k
+                settings: { audience: yes, sdk_api_key: 1111 }
+            worker: { batch: { events: 1, linger: 1ms }, max_event_bytes: 2048, shutdown_deadline: 1m }
+            log: { level: trace, format: text }
+            """
+        let configuration = try ConfigurationFile(text).configuration()
+        #expect(configuration.kafka.isEmbedded)
+        #expect(configuration.kafka.group == "g")
+        #expect(
+            configuration.kafka.properties.map(\.name) == ["fetch.min.bytes", "client.rack", "socket.keepalive.enable"])
+        #expect(configuration.kafka.properties.map(\.value) == ["1", "a", "true"])
+        #expect(configuration.topics.inputs + configuration.topics.outputs == ["in", "in.bulk", "out", "dead"])
+        #expect(configuration.apps.map(\.name) == ["web", "push", "strict"])
+        #expect(configuration.apps.map(\.adapter.name) == ["bloomreach", "dotdigital", "braze"])
+        #expect(configuration.apps.map(\.lifetime) == [900, 900, 43_200])
+        #expect(configuration.apps.map(\.skipsMissingUser) == [true, false, false])
+        #expect(configuration.worker.batchEvents == 1)
+        #expect(configuration.worker.batchLinger == .milliseconds(1))
+        #expect(configuration.worker.maximumEventBytes == 2048)
+        #expect(configuration.worker.shutdownDeadline == .seconds(60))
+        #expect(configuration.log.level == "trace")
+        #expect(configuration.log.format == .text)
+        let claims = configuration.apps[2].adapter.recipe(for: Subject(user: "u")).claims
+        #expect(claims.map(\.name) == ["sub", "exp", "aud", "iss"])
+        #expect(claims.last?.value == .constant("1111"), "a number where a text is meant is the text")
+    }
+
+    @Test func `anchors and aliases are what they stand for`() throws {
+        let text = """
+            kafka: { bootstrap_servers: 127.0.0.1:9092 }
+            keys: { k: { path: k } }
+            apps:
+              one: &app
+                adapter: braze
+                key: &key k
+                settings: &settings { audience: "${AUDIENCE}" }
+              two: *app
+              three: { adapter: braze, key: *key, settings: *settings }
+            """
+        let configuration = try ConfigurationFile(text, environment: ["AUDIENCE": "true"]).configuration()
+        #expect(configuration.apps.map(\.name) == ["one", "two", "three"])
+        for app in configuration.apps {
+            #expect(app.adapter.recipe(for: Subject(user: "u")).claims.map(\.name) == ["sub", "exp", "aud"])
+        }
+    }
+
+    @Test func `a file in the working folder has its paths as they are`() {
+        let reader = ConfigurationReader(
+            registry: ConfigurationFile.registry,
+            source: ConfigurationSource(
+                environment: { _ in nil }, file: { $0 == "remint.yaml" ? SampleText.minimal : nil }))
+        #expect(reader.read("remint.yaml").configuration?.keys.map(\.path) == ["keys/shop", "/var/keys/push"])
+    }
+}
