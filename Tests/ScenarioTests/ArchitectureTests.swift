@@ -1,97 +1,101 @@
 import Foundation
 import Testing
 
-/// The arrows of Sources/README.md, checked over the import lines; the manifest's list, checked against the folders.
-@Suite struct ArchitectureTests {
-    /// What each module may import of ours; anything else outside may be imported by those named below.
-    private static let allowed: [String: Set<String>] = [
-        "JOSE": ["COpenSSL"],
-        "AdapterKit": ["JOSE"],
-        "AdapterTestKit": ["AdapterKit"],
-        "Keyring": ["JOSE"],
-        "Pipeline": ["AdapterKit"],
-        "Kafka": ["CRdKafka"],
-        "WorkerConfiguration": ["AdapterKit"],
-        "Telemetry": [],
-        "Worker": ["Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
-        "remint": [
-            "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-            "Telemetry", "BrazeAdapter", "OneSignalAdapter", "BloomreachAdapter", "DotdigitalAdapter", "InfobipAdapter",
-        ],
-    ]
+extension Scenarios {
+    /// The arrows of Sources/README.md, checked over the import lines; the manifest's list, checked against the folders.
+    @Suite struct ArchitectureTests {
+        /// What each module may import of ours; anything else outside may be imported by those named below.
+        private static let allowed: [String: Set<String>] = [
+            "JOSE": ["COpenSSL"],
+            "AdapterKit": ["JOSE"],
+            "AdapterTestKit": ["AdapterKit"],
+            "Keyring": ["JOSE"],
+            "Pipeline": ["AdapterKit"],
+            "Kafka": ["CRdKafka"],
+            "WorkerConfiguration": ["AdapterKit"],
+            "Telemetry": [],
+            "Worker": ["Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
+            "remint": [
+                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
+                "Telemetry", "BrazeAdapter", "OneSignalAdapter", "BloomreachAdapter", "DotdigitalAdapter",
+                "InfobipAdapter",
+            ],
+        ]
 
-    /// Everything from outside that a module may use.
-    private static let outside: [String: Set<String>] = [
-        "JOSE": [], "AdapterKit": [], "AdapterTestKit": ["Foundation"], "Keyring": ["Glibc"], "Pipeline": [],
-        "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
-        "Telemetry": ["Foundation", "Logging"],
-        "Worker": ["Dispatch", "Logging", "ServiceLifecycle", "Synchronization"],
-        "remint": [
-            "ArgumentParser", "Dispatch", "Foundation", "Logging", "ServiceLifecycle", "Synchronization", "UnixSignals",
-        ],
-    ]
+        /// Everything from outside that a module may use.
+        private static let outside: [String: Set<String>] = [
+            "JOSE": [], "AdapterKit": [], "AdapterTestKit": ["Foundation"], "Keyring": ["Glibc"], "Pipeline": [],
+            "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
+            "Telemetry": ["Foundation", "Logging"],
+            "Worker": ["Dispatch", "Logging", "ServiceLifecycle", "Synchronization"],
+            "remint": [
+                "ArgumentParser", "Dispatch", "Foundation", "Logging", "ServiceLifecycle", "Synchronization",
+                "UnixSignals",
+            ],
+        ]
 
-    private func imports(of file: URL) throws -> Set<String> {
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let pattern = /^(?:@_exported )?(?:public |package )?import (?:struct |class |enum |func )?([A-Za-z_]+)/
-        return Set(text.split(separator: "\n").compactMap { $0.firstMatch(of: pattern).map { String($0.1) } })
-    }
-
-    @Test(arguments: allowed.keys.sorted())
-    func `imports nothing but what the map allows`(module: String) throws {
-        let permitted = (Self.allowed[module] ?? []).union(Self.outside[module] ?? [])
-        let files = Repository.files(under: "Sources/\(module)", ending: "swift")
-        #expect(!files.isEmpty)
-        for file in files {
-            let extra = try imports(of: file).subtracting(permitted)
-            #expect(extra.isEmpty, "\(module)/\(file.lastPathComponent) imports \(extra.sorted())")
+        private func imports(of file: URL) throws -> Set<String> {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let pattern = /^(?:@_exported )?(?:public |package )?import (?:struct |class |enum |func )?([A-Za-z_]+)/
+            return Set(text.split(separator: "\n").compactMap { $0.firstMatch(of: pattern).map { String($0.1) } })
         }
-    }
 
-    @Test func `every folder of Sources is on the map`() throws {
-        let folders = try FileManager.default.contentsOfDirectory(
-            atPath: Repository.root.appending(path: "Sources").path
-        )
-        .filter { !$0.hasSuffix(".md") && !["COpenSSL", "CRdKafka"].contains($0) }
-        #expect(Set(folders) == Set(Self.allowed.keys))
-    }
-
-    @Test func `an adapter imports AdapterKit and nothing else of ours`() throws {
-        for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
-            let extra = try imports(of: file).subtracting(["AdapterKit", "FoundationEssentials"])
-            #expect(extra.isEmpty, "\(file.path) imports \(extra.sorted())")
-        }
-    }
-
-    @Test func `the manifest lists the adapters there are`() throws {
-        let folders = try FileManager.default.contentsOfDirectory(
-            atPath: Repository.root.appending(path: "adapters").path
-        )
-        .filter { !$0.hasSuffix(".md") }
-        let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
-        let list = try #require(manifest.firstMatch(of: /let vendors = \[([^\]]*)\]/)).1
-        #expect(Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.1) }) == Set(folders))
-    }
-
-    @Test func `only the program and the worker touch process-wide state`() throws {
-        let forbidden =
-            /LoggingSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
-        for module in Self.allowed.keys where !["Worker", "remint"].contains(module) {
-            for file in Repository.files(under: "Sources/\(module)", ending: "swift") {
-                let text = try String(contentsOf: file, encoding: .utf8)
-                #expect(text.firstMatch(of: forbidden) == nil, "\(file.path)")
+        @Test(arguments: allowed.keys.sorted())
+        func `imports nothing but what the map allows`(module: String) throws {
+            let permitted = (Self.allowed[module] ?? []).union(Self.outside[module] ?? [])
+            let files = Repository.files(under: "Sources/\(module)", ending: "swift")
+            #expect(!files.isEmpty)
+            for file in files {
+                let extra = try imports(of: file).subtracting(permitted)
+                #expect(extra.isEmpty, "\(module)/\(file.lastPathComponent) imports \(extra.sorted())")
             }
         }
-    }
 
-    @Test func `the top level holds what it should`() throws {
-        let known: Set<String> = [
-            "Package.swift", "Package.resolved", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "adapters",
-            "config",
-        ]
-        let found = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path).filter {
-            !$0.hasPrefix(".")
+        @Test func `every folder of Sources is on the map`() throws {
+            let folders = try FileManager.default.contentsOfDirectory(
+                atPath: Repository.root.appending(path: "Sources").path
+            )
+            .filter { !$0.hasSuffix(".md") && !["COpenSSL", "CRdKafka"].contains($0) }
+            #expect(Set(folders) == Set(Self.allowed.keys))
         }
-        #expect(Set(found).subtracting(known) == [])
+
+        @Test func `an adapter imports AdapterKit and nothing else of ours`() throws {
+            for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
+                let extra = try imports(of: file).subtracting(["AdapterKit", "FoundationEssentials"])
+                #expect(extra.isEmpty, "\(file.path) imports \(extra.sorted())")
+            }
+        }
+
+        @Test func `the manifest lists the adapters there are`() throws {
+            let folders = try FileManager.default.contentsOfDirectory(
+                atPath: Repository.root.appending(path: "adapters").path
+            )
+            .filter { !$0.hasSuffix(".md") }
+            let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+            let list = try #require(manifest.firstMatch(of: /let vendors = \[([^\]]*)\]/)).1
+            #expect(Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.1) }) == Set(folders))
+        }
+
+        @Test func `only the program and the worker touch process-wide state`() throws {
+            let forbidden =
+                /LoggingSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
+            for module in Self.allowed.keys where !["Worker", "remint"].contains(module) {
+                for file in Repository.files(under: "Sources/\(module)", ending: "swift") {
+                    let text = try String(contentsOf: file, encoding: .utf8)
+                    #expect(text.firstMatch(of: forbidden) == nil, "\(file.path)")
+                }
+            }
+        }
+
+        @Test func `the top level holds what it should`() throws {
+            let known: Set<String> = [
+                "Package.swift", "Package.resolved", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "adapters",
+                "config",
+            ]
+            let found = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path).filter {
+                !$0.hasPrefix(".")
+            }
+            #expect(Set(found).subtracting(known) == [])
+        }
     }
 }

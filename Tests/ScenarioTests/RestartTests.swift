@@ -2,57 +2,59 @@ import Foundation
 import Kafka
 import Testing
 
-/// Stopping the worker at any moment and starting it again loses no event.
-@Suite(.timeLimit(.minutes(4))) struct RestartTests {
-    private enum Stop: CaseIterable { case terminated, killed }
+extension Scenarios {
+    /// Stopping the worker at any moment and starting it again loses no event.
+    @Suite(.timeLimit(.minutes(4))) struct RestartTests {
+        private enum Stop: CaseIterable { case terminated, killed }
 
-    @Test func `no event is lost, however the worker is stopped`() async throws {
-        let shop = try await Shop.open()
-        let reader = try KafkaConsumer(
-            EmbeddedBroker.clientProperties.merging([
-                "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "reader",
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": "false",
-            ]), topics: ["remint.tokens"], logger: quiet)
-        var answered: [String: Int] = [:]
-        var sent: Set<String> = []
-        // How many answers to wait for before the stop: right at the start, in the middle of a wave, near its end.
-        for (round, (stop, share)) in [
-            (Stop.killed, 0), (.terminated, 150), (.killed, 350), (.killed, 1), (.terminated, 2),
-        ].enumerated() {
+        @Test func `no event is lost, however the worker is stopped`() async throws {
+            let shop = try await Shop.open()
+            let reader = try KafkaConsumer(
+                EmbeddedBroker.clientProperties.merging([
+                    "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "reader",
+                    "auto.offset.reset": "earliest",
+                    "enable.auto.commit": "false",
+                ]), topics: ["remint.tokens"], logger: quiet)
+            var answered: [String: Int] = [:]
+            var sent: Set<String> = []
+            // How many answers to wait for before the stop: right at the start, in the middle of a wave, near its end.
+            for (round, (stop, share)) in [
+                (Stop.killed, 0), (.terminated, 150), (.killed, 350), (.killed, 1), (.terminated, 2),
+            ].enumerated() {
+                let worker = try await shop.startWorker()
+                let ids = (0..<400).map { "event-\(round)-\($0)" }
+                try await shop.produce(
+                    ids.map {
+                        rawReport("infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#($0)"}"#, id: $0)
+                    })
+                sent.formUnion(ids)
+                let before = answered.count
+                try await read(reader, &answered) { answered in answered.count >= before + share }
+                stop == .killed ? worker.kill() : worker.terminate()
+                await worker.waitForEnd()
+                if stop == .terminated { #expect(worker.status == 0, "\(worker.errorText)") }
+            }
             let worker = try await shop.startWorker()
-            let ids = (0..<400).map { "event-\(round)-\($0)" }
-            try await shop.produce(
-                ids.map {
-                    rawReport("infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#($0)"}"#, id: $0)
-                })
-            sent.formUnion(ids)
-            let before = answered.count
-            try await read(reader, &answered) { answered in answered.count >= before + share }
-            stop == .killed ? worker.kill() : worker.terminate()
+            try await read(reader, &answered) { answered in answered.count >= sent.count }
+            worker.terminate()
             await worker.waitForEnd()
-            if stop == .terminated { #expect(worker.status == 0, "\(worker.errorText)") }
+            #expect(Set(answered.keys) == sent)
+            await reader.close(within: .seconds(5))
+            await shop.broker.close()
         }
-        let worker = try await shop.startWorker()
-        try await read(reader, &answered) { answered in answered.count >= sent.count }
-        worker.terminate()
-        await worker.waitForEnd()
-        #expect(Set(answered.keys) == sent)
-        await reader.close(within: .seconds(5))
-        await shop.broker.close()
-    }
 
-    /// Reads tokens, counting them by event, until `isEnough`.
-    private func read(
-        _ reader: KafkaConsumer, _ answered: inout [String: Int], until isEnough: ([String: Int]) -> Bool
-    ) async throws {
-        while !isEnough(answered) {
-            try Task.checkCancellation()
-            for event in await reader.events(limit: 100, within: .milliseconds(200)) {
-                switch event {
-                case .record(let record): if let id = record.member("event_id") { answered[id, default: 0] += 1 }
-                case .rebalance(let rebalance): try await reader.answer(rebalance)
-                case .error(let error): if error.isFatal { throw error }
+        /// Reads tokens, counting them by event, until `isEnough`.
+        private func read(
+            _ reader: KafkaConsumer, _ answered: inout [String: Int], until isEnough: ([String: Int]) -> Bool
+        ) async throws {
+            while !isEnough(answered) {
+                try Task.checkCancellation()
+                for event in await reader.events(limit: 100, within: .milliseconds(200)) {
+                    switch event {
+                    case .record(let record): if let id = record.member("event_id") { answered[id, default: 0] += 1 }
+                    case .rebalance(let rebalance): try await reader.answer(rebalance)
+                    case .error(let error): if error.isFatal { throw error }
+                    }
                 }
             }
         }

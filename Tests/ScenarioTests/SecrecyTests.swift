@@ -1,46 +1,51 @@
 import Foundation
 import Testing
 
-/// Tokens, report signatures, secrets and keys show nowhere they were not asked for.
-@Suite(.timeLimit(.minutes(2))) struct SecrecyTests {
-    @Test func `the demo at trace level logs nothing secret`() async throws {
-        let temporary = try TemporaryFolder()
-        let folder = temporary.url.appending(path: "shop")
-        let demo = try await Program.run(
-            Repository.remint, ["demo", "--json", "--log-level", "trace", "--dir", folder.path])
-        try #require(demo.status == 0, "\(demo.errorText)")
-        let log = demo.errorText
-        // A log that says nothing would pass; this one speaks.
-        #expect(log.contains("the worker consumes") && log.contains("events were dead-lettered"))
+extension Scenarios {
+    /// Tokens, report signatures, secrets and keys show nowhere they were not asked for.
+    @Suite(.timeLimit(.minutes(2))) struct SecrecyTests {
+        @Test func `the demo at trace level logs nothing secret`() async throws {
+            let temporary = try TemporaryFolder()
+            let folder = temporary.url.appending(path: "shop")
+            let demo = try await Program.run(
+                Repository.remint, ["demo", "--json", "--log-level", "trace", "--dir", folder.path])
+            try #require(demo.status == 0, "\(demo.errorText)")
+            let log = demo.errorText
+            // A log that says nothing would pass; this one speaks.
+            #expect(log.contains("the worker consumes") && log.contains("events were dead-lettered"))
 
-        var secrets = try tokens(demo.standardOutput) + (try reportedSignatures())
-        let keys = folder.appending(path: "keys")
-        let files =
-            FileManager.default.enumerator(at: keys, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-        for file in files where ["pem", "secret"].contains(file.pathExtension) {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            secrets += text.split(whereSeparator: \.isNewline).map(String.init).filter { $0.count >= 16 }
+            var secrets = try tokens(demo.standardOutput) + (try reportedSignatures())
+            let keys = folder.appending(path: "keys")
+            let files =
+                FileManager.default.enumerator(at: keys, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
+                ?? []
+            for file in files where ["pem", "secret"].contains(file.pathExtension) {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                secrets += text.split(whereSeparator: \.isNewline).map(String.init).filter { $0.count >= 16 }
+            }
+            #expect(secrets.count > 100)
+            for secret in secrets {
+                #expect(!log.contains(secret), "a secret of \(secret.count) characters is in the log")
+            }
+            #expect(!log.contains("PRIVATE KEY"))
         }
-        #expect(secrets.count > 100)
-        for secret in secrets { #expect(!log.contains(secret), "a secret of \(secret.count) characters is in the log") }
-        #expect(!log.contains("PRIVATE KEY"))
-    }
 
-    /// Every token, and every signature by itself.
-    private func tokens(_ json: Data) throws -> [String] {
-        let results = try #require(try JSONSerialization.jsonObject(with: json) as? [[String: Any]])
-        let tokens = results.compactMap { $0["token"] as? String }
-        try #require(tokens.count > 50)
-        return tokens + tokens.compactMap { $0.split(separator: ".").last.map(String.init) }
-    }
-
-    /// The tokens in the recorded reports.
-    private func reportedSignatures() throws -> [String] {
-        let pattern = /eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)/
-        let found = try Repository.files(under: "adapters", ending: "json").flatMap { file in
-            try String(contentsOf: file, encoding: .utf8).matches(of: pattern).map { String($0.1) }
+        /// Every token, and every signature by itself.
+        private func tokens(_ json: Data) throws -> [String] {
+            let results = try #require(try JSONSerialization.jsonObject(with: json) as? [[String: Any]])
+            let tokens = results.compactMap { $0["token"] as? String }
+            try #require(tokens.count > 50)
+            return tokens + tokens.compactMap { $0.split(separator: ".").last.map(String.init) }
         }
-        try #require(!found.isEmpty)
-        return Array(Set(found))
+
+        /// The tokens in the recorded reports.
+        private func reportedSignatures() throws -> [String] {
+            let pattern = /eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)/
+            let found = try Repository.files(under: "adapters", ending: "json").flatMap { file in
+                try String(contentsOf: file, encoding: .utf8).matches(of: pattern).map { String($0.1) }
+            }
+            try #require(!found.isEmpty)
+            return Array(Set(found))
+        }
     }
 }

@@ -76,7 +76,7 @@ struct DemoWorkspace {
     }
 
     private var yaml: String {
-        var text = "kafka:\n  bootstrap_servers: embedded\nlog:\n  level: warning\n  format: text\nkeys:\n"
+        var text = "kafka:\n  bootstrap_servers: embedded\nlog:\n  level: info\n  format: text\nkeys:\n"
         for app in apps { text += "  \(app.name): { path: keys/\(app.name) }\n" }
         text += "apps:\n"
         for app in apps {

@@ -31,7 +31,7 @@ struct Shop: ~Copyable {
                     heartbeat.interval.ms: 500
                     fetch.wait.max.ms: 10
                 """
-        ).replacing("level: warning", with: "level: info")
+        )
         try Data(text.utf8).write(to: file)
         return Shop(broker: broker, folder: folder, temporary: temporary)
     }
