@@ -34,8 +34,7 @@ extension Scenarios {
                 expected: "error: the embedded broker keeps no transactions"),
         ]
 
-        @Test(arguments: mistakes)
-        private func `check and run point at the mistake and start nothing`(mistake: Mistake) async throws {
+        @Test func `check and run point at the mistake and start nothing`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
             try await prepare(folder)
@@ -43,14 +42,16 @@ extension Scenarios {
             let good = try String(contentsOf: file, encoding: .utf8)
             let check = try await Program.run(Repository.remint, ["check", "--config", file.path])
             #expect(check.status == 0, "\(check.errorText)")
-            try Data(good.replacing(mistake.from, with: mistake.to, maxReplacements: 1).utf8).write(to: file)
-            for command in ["check", "run"] {
-                let program = try await Program.run(Repository.remint, [command, "--config", file.path])
-                #expect(program.status == 1)
-                let lines = program.errorText.split(separator: "\n")
-                let line = try #require(lines.first { $0.contains(mistake.expected) }, "\(program.errorText)")
-                #expect(line.contains(#/^[^:]+:\d+:\d+: error: /#), "\(line)")
-                #expect(!program.errorText.contains("consumes"))
+            for mistake in Self.mistakes {
+                try Data(good.replacing(mistake.from, with: mistake.to, maxReplacements: 1).utf8).write(to: file)
+                for command in ["check", "run"] {
+                    let program = try await Program.run(Repository.remint, [command, "--config", file.path])
+                    #expect(program.status == 1, "\(mistake)")
+                    let lines = program.errorText.split(separator: "\n")
+                    let line = try #require(lines.first { $0.contains(mistake.expected) }, "\(program.errorText)")
+                    #expect(line.contains(#/^[^:]+:\d+:\d+: error: /#), "\(line)")
+                    #expect(!program.errorText.contains("consumes"))
+                }
             }
         }
 

@@ -13,7 +13,7 @@ extension Scenarios {
             let folder = try TemporaryFolder()
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
             // Job control makes the background worker known as %1, as in a terminal; it goes with the shell, whatever fails.
-            let script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + blocks[0]
+            let script = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + blocks[0]
             let shell = try await Program.run(
                 "bash", ["-m", "-e", "-o", "pipefail", "-c", script], directory: folder.url,
                 environment: ["PATH": "\(Repository.products.path):\(path)"])

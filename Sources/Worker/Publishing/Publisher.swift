@@ -27,18 +27,17 @@ struct Publisher {
         while !open.isEmpty {
             let errors = await producer.deliver(
                 open.compactMap { settlements[$0].output.map { ProducerRecord($0, topics: topics) } })
-            var failed: [(index: Int, error: KafkaError)] = []
+            var failed: [(index: Int, error: KafkaError, isSmaller: Bool)] = []
             for (index, error) in zip(open, errors) {
                 guard let error else { continue }
-                if error.code == .messageTooLarge,
-                    let smaller = settlements[index].byReference(records[index], at: now())
-                {
-                    settlements[index] = smaller
-                }
-                failed.append((index, error))
+                let isTooLarge = error.code == .messageTooLarge
+                let smaller = isTooLarge ? settlements[index].byReference(records[index], at: now()) : nil
+                settlements[index] = smaller ?? settlements[index]
+                failed.append((index, error, smaller != nil))
             }
             open = failed.map(\.index)
-            guard let first = failed.first(where: { $0.error.code != .messageTooLarge }) else { continue }
+            // What became smaller is tried again at once; whatever failed as it was needs someone to look, and time.
+            guard let first = failed.first(where: { !$0.isSmaller }) else { continue }
             report(first.error, of: settlements[first.index], count: failed.count, attempt: attempt)
             guard await pause(attempt) else { return nil }
             attempt += 1
