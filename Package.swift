@@ -42,7 +42,7 @@ let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
             swiftSettings: settings),
         .testTarget(
             name: "\(vendor)AdapterTests",
-            dependencies: [.target(name: "\(vendor)Adapter"), "AdapterTestKit", "AdapterKit"],
+            dependencies: [.target(name: "\(vendor)Adapter"), "AdapterTestKit", "AdapterTestSupport", "AdapterKit"],
             path: "adapters/\(vendor)/Tests", swiftSettings: settings),
     ]
 }
@@ -92,6 +92,10 @@ let package = Package(
             swiftSettings: settings),
 
         tests("JOSETests", ["JOSE"], resources: [.copy("Vectors")]),
+        // What the adapters' tests share.
+        .target(
+            name: "AdapterTestSupport", dependencies: ["AdapterKit"], path: "Tests/AdapterTestSupport",
+            swiftSettings: settings),
         tests("AdapterKitTests", ["AdapterKit"]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("PipelineTests", ["Pipeline", "AdapterKit"] + someAdapters),

@@ -1,4 +1,5 @@
 import AdapterKit
+import AdapterTestSupport
 import BrazeAdapter
 import Testing
 

@@ -1,4 +1,5 @@
 import AdapterKit
+import AdapterTestSupport
 import InfobipAdapter
 import Testing
 

@@ -1,4 +1,5 @@
 import AdapterKit
+import AdapterTestSupport
 import Foundation
 import OneSignalAdapter
 import Testing
@@ -8,7 +9,7 @@ import Testing
     private let user = Subject(user: "u-1001")
 
     private func makeAdapter() throws -> any Adapter {
-        try OneSignalAdapterTests.makeAdapter(OneSignalAdapter.self, Self.settings)
+        try AdapterTestSupport.makeAdapter(OneSignalAdapter.self, Self.settings)
     }
 
     @Test func `makes the vendor's sample byte for byte`() throws {
@@ -49,13 +50,13 @@ import Testing
 
     @Test func `needs an App ID`() {
         let error = #expect(throws: SettingsError.self) {
-            try OneSignalAdapterTests.makeAdapter(OneSignalAdapter.self, #"{"app_id":""}"#)
+            try AdapterTestSupport.makeAdapter(OneSignalAdapter.self, #"{"app_id":""}"#)
         }
         #expect(error?.key == "app_id")
         #expect(error?.message.contains("Settings > Keys & IDs") == true)
         for settings in ["{}", #"{"app_id":null}"#, #"{"app_id":7}"#] {
             #expect(throws: DecodingError.self) {
-                try OneSignalAdapterTests.makeAdapter(OneSignalAdapter.self, settings)
+                try AdapterTestSupport.makeAdapter(OneSignalAdapter.self, settings)
             }
         }
     }

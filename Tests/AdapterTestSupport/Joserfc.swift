@@ -1,12 +1,12 @@
 import Foundation
 
 /// The Python library joserfc as a second opinion on tokens: it shares no code with ours.
-enum Joserfc {
+package enum Joserfc {
     /// Why a test that needs it is skipped.
-    static let isMissing = "python3 has no module joserfc; pip install joserfc"
+    package static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
     /// Whether it can be asked.
-    static let isInstalled: Bool = {
+    package static let isInstalled: Bool = {
         let process = python(["-c", "import joserfc"])
         guard (try? process.run()) != nil else { return false }
         process.waitUntilExit()
@@ -14,7 +14,7 @@ enum Joserfc {
     }()
 
     /// A key as joserfc takes it.
-    enum Key {
+    package enum Key {
         /// A shared secret: the text itself.
         case text(String)
         /// A shared secret in hexadecimal digits, which joserfc's side decodes by itself.
@@ -32,12 +32,12 @@ enum Joserfc {
     }
 
     /// Header and claims of `token`, a line each, if its signature is `key`'s; nil otherwise.
-    static func verify(_ token: [UInt8], _ algorithm: String, _ key: Key) async throws -> String? {
+    package static func verify(_ token: [UInt8], _ algorithm: String, _ key: Key) async throws -> String? {
         try await run(["verify", algorithm] + key.arguments + [String(decoding: token, as: UTF8.self)])
     }
 
     /// A token with this header and these claims; nil where joserfc refuses to make one.
-    static func sign(header: String, claims: String, _ algorithm: String, _ key: Key) async throws -> [UInt8]? {
+    package static func sign(header: String, claims: String, _ algorithm: String, _ key: Key) async throws -> [UInt8]? {
         try await run(["sign", algorithm] + key.arguments + [header, claims]).map { Array($0.utf8) }
     }
 

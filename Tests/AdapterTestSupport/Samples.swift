@@ -1,13 +1,11 @@
-import AdapterKit
-import AdapterTestKit
+package import AdapterKit
 import Foundation
-import Testing
 
 /// The moment at which the vendors' samples are made.
-let now = UnixTime(seconds: 1_800_000_000)
+package let now = UnixTime(seconds: 1_800_000_000)
 
 /// An adapter made from settings as they stand in a configuration.
-func makeAdapter<Type: Adapter>(_ type: Type.Type, _ settings: String) throws -> any Adapter {
+package func makeAdapter<Type: Adapter>(_ type: Type.Type, _ settings: String) throws -> any Adapter {
     let registration = AdapterRegistry.Registration(type)
     let decoder = JSONDecoder()
     decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)
@@ -16,7 +14,7 @@ func makeAdapter<Type: Adapter>(_ type: Type.Type, _ settings: String) throws ->
 
 extension Adapter {
     /// What a report observed now means, in the words of the fixtures: `mint EXPIRED app/u-1001`, or the error code.
-    func summary(of report: String) throws -> String {
+    package func summary(of report: String) throws -> String {
         switch try reading(of: report) {
         case .rejected(let rejection): return rejection.code.rawValue
         case .failure(let failure):
@@ -25,12 +23,12 @@ extension Adapter {
         }
     }
 
-    func reading(of report: String) throws -> Reading {
+    package func reading(of report: String) throws -> Reading {
         read(Report(try JSONDocument(parsing: Array(report.utf8)).root, observedAt: now))
     }
 
     /// The header and the claims of a token for `subject` made now with the standard lifetime.
-    func parts(for subject: Subject, keyID: String? = nil) throws -> (header: String, claims: String) {
+    package func parts(for subject: Subject, keyID: String? = nil) throws -> (header: String, claims: String) {
         let recipe = recipe(for: subject)
         var random = FixedGenerator()
         var claims = JSONWriter()
@@ -42,13 +40,13 @@ extension Adapter {
     }
 
     /// A token for `subject` made now with the standard lifetime.
-    func token(for subject: Subject, key: SigningKey) throws -> [UInt8] {
+    package func token(for subject: Subject, key: SigningKey) throws -> [UInt8] {
         let (header, claims) = try parts(for: subject, keyID: key.keyID)
         return try HandMade.token(header: header, claims: claims, key: key)
     }
 
     /// What the vendor says of a token, in one line: `accepted`, or code and name.
-    func verdict(
+    package func verdict(
         on token: [UInt8], keys: [SigningKey], expecting subject: Subject, at time: UnixTime = now
     ) -> String {
         switch verify(token, against: keys.map(\.verificationKey), expecting: subject, at: time) {
@@ -59,8 +57,8 @@ extension Adapter {
 }
 
 /// Tokens with whatever header and claims a test wants, properly signed.
-enum HandMade {
-    static func token(header: String, claims: String, key: SigningKey) throws -> [UInt8] {
+package enum HandMade {
+    package static func token(header: String, claims: String, key: SigningKey) throws -> [UInt8] {
         let encoded = Array(Base64.url.encode(Array(header.utf8)).utf8)
         let input = SigningInput(encodedHeader: encoded, payload: Array(claims.utf8))
         return input.token(signature: try Signer(key).sign(input.bytes))
@@ -68,51 +66,53 @@ enum HandMade {
 }
 
 extension SigningKey {
-    init(text: String, _ algorithm: Algorithm, keyID: String? = nil) throws {
+    package init(text: String, _ algorithm: Algorithm, keyID: String? = nil) throws {
         try self.init(secret: SecretBytes(copying: text.utf8), algorithm: algorithm, keyID: keyID)
     }
 }
 
 /// Not random at all, so that a UUID is known beforehand.
-struct FixedGenerator: RandomNumberGenerator {
-    mutating func next() -> UInt64 { 0 }
+package struct FixedGenerator: RandomNumberGenerator {
+    package init() {}
+
+    package mutating func next() -> UInt64 { 0 }
 }
 
 /// A report and what it must mean, in the words of `Adapter.summary`.
-struct ReportSample: CustomTestStringConvertible {
-    let report: String
-    let summary: String
+package struct ReportSample: CustomStringConvertible {
+    package let report: String
+    package let summary: String
 
-    init(_ report: String, _ summary: String) {
+    package init(_ report: String, _ summary: String) {
         self.report = report
         self.summary = summary
     }
 
-    var testDescription: String { report.count > 120 ? "\(report.prefix(120))…" : report }
+    package var description: String { report.count > 120 ? "\(report.prefix(120))…" : report }
 }
 
 /// Claims (or a header) and what the vendor says of a token with them.
-struct TokenSample: CustomTestStringConvertible {
-    let json: String
-    let verdict: String
+package struct TokenSample: CustomStringConvertible {
+    package let json: String
+    package let verdict: String
 
-    init(_ json: String, _ verdict: String) {
+    package init(_ json: String, _ verdict: String) {
         self.json = json
         self.verdict = verdict
     }
 
-    var testDescription: String { json.count > 120 ? "\(json.prefix(120))…" : json }
+    package var description: String { json.count > 120 ? "\(json.prefix(120))…" : json }
 }
 
 /// A report of a quarter of a mebibyte, of a kind that is slow for whoever reads it more than once or by characters.
-struct LargeReport: CustomTestStringConvertible {
-    let name: String
-    let json: String
+package struct LargeReport: CustomStringConvertible {
+    package let name: String
+    package let json: String
 
-    var testDescription: String { name }
+    package var description: String { name }
 
     /// Reports whose members `names` are in turn a row of flags, of escapes and of digits, and one of many members.
-    static func all(naming names: [String]) -> [LargeReport] {
+    package static func all(naming names: [String]) -> [LargeReport] {
         let values = [
             ("flags", "\"" + String(repeating: "\u{1F1E6}", count: 1 << 16) + "\""),
             ("escapes", "\"" + String(repeating: "\\u0041", count: 43_000) + "\""),
