@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Kafka
 
 /// The command line.
 @main
@@ -8,4 +10,23 @@ struct Remint: AsyncParsableCommand {
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
         version: "0.1.0",
         subcommands: [DemoCommand.self, RunCommand.self, CheckCommand.self, EmitCommand.self, InspectCommand.self])
+
+    /// Exit codes: 0 done, 1 the thing asked for is wrong, 2 usage, 75 try again later.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as KafkaError {
+            Terminal.error("remint: \(error)")
+            Foundation.exit(75)
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            Terminal.error(fullMessage(for: error))
+            Foundation.exit(2)
+        }
+    }
 }
