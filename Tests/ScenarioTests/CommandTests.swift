@@ -55,6 +55,17 @@ extension Scenarios {
             }
         }
 
+        @Test func `a shipped configuration lacks nothing but its keys`() async throws {
+            let files = Repository.files(under: "config", ending: "yaml")
+            #expect(!files.isEmpty)
+            for file in files {
+                let program = try await Program.run(Repository.remint, ["check", "--config", file.path])
+                let lines = program.errorText.split(separator: "\n").filter { $0.contains(": error: ") }
+                #expect(!lines.isEmpty)
+                for line in lines { #expect(line.contains("keyring.json cannot be opened"), "\(line)") }
+            }
+        }
+
         @Test func `check prints JSON for machines`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
