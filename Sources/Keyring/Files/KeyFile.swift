@@ -22,7 +22,10 @@ public enum KeyFile {
     private static func read(_ path: String, forbidding bits: mode_t) throws(KeyRingError) -> SecretBytes {
         // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw KeyRingError(path, "cannot be opened: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else {
+            let remedy = errno == ENOENT ? "mend the path or put the file there" : "check its owner and mode"
+            throw KeyRingError(path, "cannot be opened: \(String(cString: strerror(errno))); \(remedy)")
+        }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
