@@ -32,14 +32,15 @@ struct ConsumerLoop {
 
     /// Runs until a graceful shutdown.
     ///
-    /// - Throws: `KafkaError` when the consumer is of no further use.
+    /// - Throws: `KafkaError` when the consumer or the producer is of no further use.
     mutating func run() async throws {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             let gathered = try await gather()
-            if gathered.rebalance?.kind != .revoked(isLost: true), !gathered.records.isEmpty {
-                guard await settle(gathered.records) else { break }
+            // A lost assignment is someone else's already: nothing of it is answered or committed any more.
+            if gathered.rebalance?.kind != .revoked(isLost: true) {
+                if !gathered.records.isEmpty, !(try await settle(gathered.records)) { break }
+                await commit()
             }
-            await commit()
             if let rebalance = gathered.rebalance { await answer(rebalance) }
         }
     }
@@ -75,10 +76,11 @@ struct ConsumerLoop {
     /// Takes `records` to their ends.
     ///
     /// - Returns: false when the worker stops before that.
-    private mutating func settle(_ records: [InputRecord]) async -> Bool {
+    /// - Throws: `KafkaError` when the producer is of no further use; nothing of the batch is committed then.
+    private mutating func settle(_ records: [InputRecord]) async throws(KafkaError) -> Bool {
         for record in records { progress.taken(record.origin) }
         let settlements = await processor.process(records)
-        guard let published = await publisher.publish(settlements, of: records) else { return false }
+        guard let published = try await publisher.publish(settlements, of: records) else { return false }
         for settlement in published { progress.finished(settlement.origin) }
         counters.count(published)
         report(published)

@@ -91,7 +91,8 @@ public struct WorkerService: Service {
             counters: counters, observe: observe)
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                // A batch may take longer to publish than the group waits for a sign of life.
+                // A batch may take longer to publish than the group waits for a sign of life. The sleep is the period, well
+                // under a third of the default max.poll.interval.ms; the loop's end cancels it.
                 group.addTask {
                     while !Task.isCancelled {
                         try? await Task.sleep(for: .seconds(20))

@@ -20,7 +20,10 @@ struct Publisher {
     ///
     /// - Returns: the settlements as they ended, or nil when the worker stops before everything was delivered: then nothing
     ///   of the batch may be committed.
-    func publish(_ settlements: [Settlement], of records: [InputRecord]) async -> [Settlement]? {
+    /// - Throws: `KafkaError` when the producer is of no further use: it would refuse everything for ever.
+    func publish(
+        _ settlements: [Settlement], of records: [InputRecord]
+    ) async throws(KafkaError) -> [Settlement]? {
         var settlements = settlements
         var open = settlements.indices.filter { settlements[$0].output != nil }
         var attempt = 0
@@ -30,6 +33,7 @@ struct Publisher {
             var failed: [(index: Int, error: KafkaError, isSmaller: Bool)] = []
             for (index, error) in zip(open, errors) {
                 guard let error else { continue }
+                if error.isFatal || error.isFenced { throw error }
                 let isTooLarge = error.code == .messageTooLarge
                 let smaller = isTooLarge ? settlements[index].byReference(records[index], at: now()) : nil
                 settlements[index] = smaller ?? settlements[index]
@@ -38,7 +42,7 @@ struct Publisher {
             open = failed.map(\.index)
             // What became smaller is tried again at once; whatever failed as it was needs someone to look, and time.
             guard let first = failed.first(where: { !$0.isSmaller }) else { continue }
-            report(first.error, of: settlements[first.index], count: failed.count, attempt: attempt)
+            report(first.error, of: settlements[first.index], count: failed.count)
             guard await pause(attempt) else { return nil }
             attempt += 1
         }
@@ -46,7 +50,7 @@ struct Publisher {
         return settlements
     }
 
-    private func report(_ error: KafkaError, of settlement: Settlement, count: Int, attempt: Int) {
+    private func report(_ error: KafkaError, of settlement: Settlement, count: Int) {
         let topic = settlement.output.map { ProducerRecord($0, topics: topics).topic } ?? ""
         logger.error(
             "a topic cannot be written; nothing is consumed or committed until it can",
@@ -62,6 +66,7 @@ struct Publisher {
         let seconds = min(30, 1 << min(attempt, 5))
         for _ in 0..<(seconds * 4) {
             if Task.isShuttingDownGracefully || Task.isCancelled { return false }
+            // A graceful shutdown cancels nothing, so it is looked for between short sleeps.
             try? await Task.sleep(for: .milliseconds(250))
         }
         return true
