@@ -22,6 +22,8 @@ let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func module(
@@ -61,6 +63,9 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -72,7 +77,7 @@ let package = Package(
         module("AdapterKit", ["JOSE"]),
         module("AdapterTestKit", ["AdapterKit"]),
         module("Keyring", ["JOSE"]),
-        module("Pipeline", ["AdapterKit"]),
+        module("Pipeline", ["AdapterKit", deque]),
         module("Kafka", ["CRdKafka", logging], settings: borderSettings),
         module("WorkerConfiguration", ["AdapterKit", "Yams"]),
         module("Telemetry", [logging]),
@@ -80,7 +85,7 @@ let package = Package(
             "Worker",
             [
                 "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging,
-                lifecycle,
+                lifecycle, hummingbird,
             ]),
         .executableTarget(
             name: "remint",

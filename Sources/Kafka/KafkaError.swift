@@ -40,6 +40,24 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
         /// The group is about to hand out partitions anew.
         public static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
+        /// Everything of a partition was read.
+        static let partitionEnd = Code(RD_KAFKA_RESP_ERR__PARTITION_EOF)
+        /// The broker cannot store the record; usually its disk is full.
+        public static let storageError = Code(RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR)
+        /// A rule of the broker's refuses the record.
+        public static let policyViolation = Code(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
+        /// Too few replicas of the partition are there.
+        public static let notEnoughReplicas = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
+        /// As `notEnoughReplicas`, found out after the record was written.
+        public static let notEnoughReplicasAfterAppend = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        /// A compacted topic refuses a record, for instance one without a key.
+        public static let invalidRecord = Code(RD_KAFKA_RESP_ERR_INVALID_RECORD)
+        /// The record was dropped with its transaction.
+        public static let purged = Code(RD_KAFKA_RESP_ERR__PURGE_QUEUE)
+        /// As `purged`, for a record that was on its way.
+        public static let purgedInFlight = Code(RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
+        /// The partitions were taken away without being asked back.
+        public static let assignmentLost = Code(RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST)
         /// There is nothing to commit.
         public static let noOffset = Code(RD_KAFKA_RESP_ERR__NO_OFFSET)
         /// The client was closed.
@@ -50,6 +68,17 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let invalidArgument = Code(RD_KAFKA_RESP_ERR__INVALID_ARG)
         /// The group's or the transaction's coordinator is not available.
         public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
+
+        /// Whether it says that a topic cannot be written, until someone mends it.
+        public var isAboutTopic: Bool {
+            switch self {
+            case .unknownTopicOrPartition, .unknownTopic, .unknownPartition, .topicAuthorizationFailed,
+                .messageTimedOut, .storageError, .policyViolation, .notEnoughReplicas, .notEnoughReplicasAfterAppend,
+                .invalidRecord, .messageTooLarge:
+                true
+            default: false
+            }
+        }
 
         public var description: String {
             unsafe String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue)))
@@ -70,6 +99,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether another producer took over this one's `transactional.id`. librdkafka 2.0.2 marks some of these as merely
     /// requiring an abort; they are final all the same.
     public var isFenced: Bool { code == .fenced || code == .producerFenced }
+
+    /// What a transaction's offsets are refused with before the group was joined.
+    static let isNoMember = KafkaError(.unknownMemberID, "the consumer is not a member of its group yet")
 
     /// What a call on a closed client answers.
     static let clientIsClosed = KafkaError(.closed, "the client is closed")

@@ -22,6 +22,18 @@ public enum LogKey {
     public static let milliseconds = "remint.milliseconds"
     /// What delivery is promised.
     public static let delivery = "remint.delivery"
+    /// A lane.
+    public static let lane = "remint.lane"
+    /// The worker's name among its group's.
+    public static let instance = "remint.instance"
+    /// A count of users.
+    public static let users = "remint.users"
+    /// A key ring.
+    public static let keyRing = "remint.key.ring"
+    /// A version of a key.
+    public static let keyVersion = "remint.key.version"
+    /// An address of the admin server.
+    public static let adminAddress = "remint.admin.address"
     /// A topic.
     public static let topic = "kafka.topic"
     /// A list of partitions.

@@ -7,11 +7,15 @@ public import ServiceLifecycle
 import Telemetry
 import WorkerConfiguration
 
-/// The worker: consumes events, takes each to its end, publishes, and only then commits.
+/// The worker: consumes events, takes each to its end, publishes and commits; with its admin server and an eye on its key
+/// rings.
 ///
-/// It runs until a graceful shutdown, finishes the batch in hand and leaves its group. A crash at any point loses nothing:
-/// what was not committed is consumed again (at least once).
+/// It runs until a graceful shutdown, commits what is ready and leaves its groups. A crash at any point loses nothing and,
+/// with `delivery: exactly_once`, doubles nothing.
 public struct WorkerService: Service {
+    /// What others may know of it and ask of it.
+    public let status = WorkerStatus()
+
     private let configuration: Configuration
     private let rings: [KeyRing]
     private let logger: Logger
@@ -19,13 +23,12 @@ public struct WorkerService: Service {
     private let now: @Sendable () -> UnixTime
     private let observe: @Sendable ([Settlement]) -> Void
     private let isReady: @Sendable (String) -> Void
-    private let counters = Counters()
 
     /// - Parameters:
     ///   - preflight: a configuration that is ready.
     ///   - signingLanes: threads that sign, usually one per core.
-    ///   - observe: told of every batch that was published and is about to be committed.
-    ///   - isReady: told the brokers' address once the worker consumes.
+    ///   - observe: told of every transaction's ends once they are visible.
+    ///   - isReady: told the brokers' address each time the worker begins to consume.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
@@ -45,93 +48,98 @@ public struct WorkerService: Service {
     }
 
     public func run() async throws {
+        let metrics = WorkerMetrics()
+        let signer = LocalSigner(rings, lanes: signingLanes)
+        let context = SessionContext(
+            configuration: configuration, signer: signer, status: status, metrics: metrics,
+            reachability: Reachability(status: status), logger: logger, now: now, observe: observe)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
+            // own; a task of its own does not inherit it.
+            let admin = startAdminServer(metrics.registry)
+            defer { admin?.cancel() }
+            if let admin {
+                group.addTask {
+                    try await withTaskCancellationHandler {
+                        try await admin.value
+                    } onCancel: {
+                        admin.cancel()
+                    }
+                }
+            }
+            let watcher = KeyRingWatcher(configuration: configuration, signer: signer, status: status, logger: logger)
+            group.addTask { await watcher.run() }
+            group.addTask {
+                try await work(context)
+                throw Finished()
+            }
+            defer { group.cancelAll() }
+            do { while try await group.next() != nil {} } catch is Finished {}
+        }
+        logger.notice("the worker stopped")
+    }
+
+    /// The work is done, so that the tasks beside it end as well.
+    private struct Finished: Error {}
+
+    private func startAdminServer(_ registry: MetricsRegistry) -> Task<Void, any Error>? {
+        guard let address = configuration.admin else { return nil }
+        let server = AdminServer(address: address, status: status, metrics: registry, logger: logger)
+        return Task.detached {
+            do { try await server.run() } catch is CancellationError {} catch {
+                throw WorkerError("the admin server cannot listen on \(address.host):\(address.port): \(error)")
+            }
+        }
+    }
+
+    private func work(_ context: SessionContext) async throws {
         let broker =
             configuration.kafka.isEmbedded ? try await EmbeddedTopics.start(configuration, logger: logger) : nil
-        let address = broker?.bootstrapServers ?? configuration.kafka.bootstrapServers
-        let properties = KafkaProperties(configuration, bootstrapServers: address)
-        let producer = try KafkaProducer(properties.producer, logger: logger)
         do {
-            try await requireTopics(producer)
-            try await consume(properties.consumer, producer, address)
+            try await runSessions(context, broker?.bootstrapServers ?? configuration.kafka.bootstrapServers)
         } catch {
-            await producer.close(within: .seconds(1))
             await broker?.close()
             throw error
         }
-        await close(producer, broker)
-    }
-
-    // MARK: Start and stop
-
-    /// A typing mistake in a topic's name must show before the first event, not as a token that goes nowhere.
-    private func requireTopics(_ producer: KafkaProducer) async throws {
-        for topic in configuration.topics.inputs + configuration.topics.outputs {
-            let metadata = try await producer.metadata(of: topic, within: .seconds(15))
-            guard metadata.partitionCount > 0 else {
-                throw WorkerError(
-                    "the topic \(topic) does not exist or may not be used: \(metadata.error?.message ?? "no partitions"); create it or rename it under topics"
-                )
-            }
-        }
-    }
-
-    private func consume(_ properties: ClientProperties, _ producer: KafkaProducer, _ address: String) async throws {
-        let consumer = try KafkaConsumer(properties, topics: configuration.topics.inputs, logger: logger)
-        logger.notice(
-            "the worker consumes",
-            metadata: [
-                LogKey.bootstrapServers: "\(address)", LogKey.delivery: "\(configuration.delivery.rawValue)",
-                LogKey.topic: "\(configuration.topics.inputs.joined(separator: ", "))",
-            ])
-        isReady(address)
-        var loop = ConsumerLoop(
-            consumer: consumer, configuration: configuration, processor: makeProcessor(),
-            publisher: Publisher(producer: producer, topics: configuration.topics, logger: logger, now: now),
-            logger: logger,
-            counters: counters, observe: observe)
-        do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                // A batch may take longer to publish than the group waits for a sign of life. The sleep is the period, well
-                // under a third of the default max.poll.interval.ms; the loop's end cancels it.
-                group.addTask {
-                    while !Task.isCancelled {
-                        try? await Task.sleep(for: .seconds(20))
-                        await consumer.keepAlive()
-                    }
-                }
-                defer { group.cancelAll() }
-                try await loop.run()
-            }
-        } catch {
-            await consumer.close(within: .seconds(5))
-            throw error
-        }
-        // Leaving the group hands the partitions on at once instead of after the session's end.
-        if !(await consumer.close(within: configuration.worker.shutdownDeadline / 2)) {
-            logger.warning("leaving the group took too long; it will notice by itself")
-        }
-    }
-
-    private func close(_ producer: KafkaProducer, _ broker: EmbeddedBroker?) async {
-        await producer.close(within: configuration.worker.shutdownDeadline / 4)
         await broker?.close()
-        let totals = counters.current
-        logger.notice(
-            "the worker stopped",
-            metadata: [
-                LogKey.minted: "\(totals.minted)", LogKey.skipped: "\(totals.skipped)",
-                LogKey.deadLettered: "\(totals.deadLettered)",
-            ])
     }
 
-    private func makeProcessor() -> BatchProcessor {
+    /// Session after session: clients that are of no further use are replaced, without the process.
+    private func runSessions(_ context: SessionContext, _ bootstrapServers: String) async throws {
+        let name =
+            configuration.kafka.instance.map { "\(configuration.kafka.group)-\($0)" }
+        let lock = name == nil ? InstanceName(group: configuration.kafka.group) : nil
+        let session = Session(
+            context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
+        var processor = makeProcessor(context)
+        var backoff = Backoff()
+        while true {
+            let start = ContinuousClock.now
+            switch try await session.run(&processor) {
+            case .stopped: return
+            case .fenced(let error):
+                throw WorkerError(
+                    "another worker took over the transactional id \(session.instance); give each its own kafka.instance, or let this one be restarted: \(error)"
+                )
+            case .unusable(let error):
+                context.status.set(.worker, "its Kafka clients are made anew: \(error)")
+                logger.error(
+                    "the Kafka clients are of no further use; new ones start from the committed offsets",
+                    metadata: [LogKey.kafkaError: "\(error)"])
+                if .now - start > .seconds(60) { backoff.reset() }
+                guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
+            }
+        }
+    }
+
+    private func makeProcessor(_ context: SessionContext) -> BatchProcessor {
         let apps = configuration.apps.map { app in
             App(
                 name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
                 missingUser: app.skipsMissingUser ? .skip : .deadLetter)
         }
         return BatchProcessor(
-            apps: apps, signing: LocalSigner(rings, lanes: signingLanes),
-            maximumEventBytes: configuration.worker.maximumEventBytes, now: now)
+            apps: apps, signing: context.signer, maximumEventBytes: configuration.worker.maximumEventBytes,
+            admission: configuration.admissionRules, retries: configuration.retryPolicy, now: now)
     }
 }

@@ -6,8 +6,10 @@ public struct Configuration: Sendable {
     public struct Kafka: Sendable {
         /// The brokers; `embedded` for librdkafka's own mock cluster in this process.
         public var bootstrapServers = "127.0.0.1:9092"
-        /// The consumer group.
+        /// The consumer group of the live lane, and the beginning of the others' names.
         public var group = "remint"
+        /// This worker's name among its group's; nil for one derived from the host's.
+        public var instance: String?
         /// librdkafka properties, in the order of the file.
         public var properties: [Property] = []
         /// Whether brokers beyond this machine may be spoken to in plain text.
@@ -45,11 +47,49 @@ public struct Configuration: Sendable {
         public var tokens = "remint.tokens"
         /// The dead letters.
         public var deadLetters = "remint.dead-letters"
+        /// What the names of the retry tiers' topics begin with; a dot and the tier follow.
+        public var retries = "remint.retries"
+    }
 
-        /// What the worker consumes.
-        public var inputs: [String] { [invalidations, invalidationsBulk] }
-        /// What the worker produces to.
-        public var outputs: [String] { [tokens, deadLetters] }
+    /// When failed events are tried again.
+    public struct Retries: Sendable {
+        /// A delay as the file writes it, which is also the end of its topic's name.
+        public struct Tier: Sendable, Equatable {
+            /// Such as `10s`.
+            public let name: String
+            /// How long events wait.
+            public let delay: Duration
+        }
+
+        /// The tiers, shortest first.
+        public var tiers = [
+            Tier(name: "10s", delay: .seconds(10)), Tier(name: "1m", delay: .seconds(60)),
+            Tier(name: "10m", delay: .seconds(600)),
+        ]
+        /// After how many attempts there is no other, the first one included.
+        public var maxAttempts = 8
+        /// How long after it was produced an event may still be tried.
+        public var deadline = Duration.seconds(86_400)
+    }
+
+    /// What coalescing and the loop guard go by.
+    public struct Admission: Sendable {
+        /// How many recent subjects are remembered; 0 turns admission off.
+        public var subjects = 1_000_000
+        /// For how long after a token reports of the same user are taken for the failure it answers.
+        public var coalesce = Duration.seconds(2)
+        /// How many distinct users of an app must refuse their tokens for it to be suspended.
+        public var suspendAfter = 10
+        /// The time within which they do.
+        public var suspendWindow = Duration.seconds(600)
+    }
+
+    /// The admin server.
+    public struct Admin: Sendable {
+        /// The address, without brackets.
+        public var host: String
+        /// The port; 0 for any.
+        public var port: Int
     }
 
     /// One integration.
@@ -88,6 +128,12 @@ public struct Configuration: Sendable {
         public var maximumEventBytes = 1 << 20
         /// How long a stop may take.
         public var shutdownDeadline = Duration.seconds(25)
+        /// The least part of a batch that is bulk where there is enough of it.
+        public var bulkShare = 0.1
+        /// When failed events are tried again.
+        public var retries = Retries()
+        /// What coalescing and the loop guard go by.
+        public var admission = Admission()
     }
 
     /// What is logged.
@@ -114,7 +160,7 @@ public struct Configuration: Sendable {
     /// The brokers.
     public var kafka = Kafka()
     /// What is promised of each event.
-    public var delivery = Delivery.atLeastOnce
+    public var delivery = Delivery.exactlyOnce
     /// The topics.
     public var topics = Topics()
     /// The key rings.
@@ -123,8 +169,19 @@ public struct Configuration: Sendable {
     public var apps: [App] = []
     /// How the worker works.
     public var worker = Worker()
+    /// The admin server; nil for none.
+    public var admin: Admin?
     /// What is logged.
     public var log = Log()
+
+    /// The topics of the retry tiers, shortest first.
+    public var retryTopics: [String] { worker.retries.tiers.map { "\(topics.retries).\($0.name)" } }
+    /// Every topic the worker consumes.
+    public var inputTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + retryTopics }
+    /// Every topic the worker produces to.
+    public var outputTopics: [String] { [topics.tokens, topics.deadLetters] + retryTopics }
+    /// Every topic the worker needs.
+    public var allTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + outputTopics }
 
     init() {}
 }

@@ -31,6 +31,9 @@ public protocol Adapter: Sendable {
     /// is pointed out, not overruled: the encoding is configured, never guessed.
     var secretEncoding: SecretEncoding? { get }
 
+    /// When reports of one user mean that the vendor refuses the tokens we mint.
+    var loopGuard: LoopGuard { get }
+
     /// What a report means. `report` is any JSON value, from anyone; the answer must never depend on its size in a way
     /// that hurts, and never contain a token.
     func read(_ report: Report) -> Reading
@@ -61,6 +64,9 @@ public protocol Adapter: Sendable {
 
 extension Adapter {
     public var secretEncoding: SecretEncoding? { nil }
+
+    /// One token; a report is a refusal where its remedy says so.
+    public var loopGuard: LoopGuard { LoopGuard() }
 
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
         guard let id = user.string else {
@@ -96,6 +102,21 @@ public struct LifetimeBounds: Sendable, Equatable {
     public init(standard: Int64, allowed: ClosedRange<Int64>) {
         self.standard = standard
         self.allowed = allowed
+    }
+}
+
+/// When the reports of one user are a loop, which another token would only keep going.
+public struct LoopGuard: Sendable, Equatable {
+    /// How many tokens in a row may be minted for a user whose reports refuse each of them.
+    public let tokens: Int
+    /// Whether any report that follows a fresh token from the same device is a refusal of it, for SDKs that give no
+    /// reason. Otherwise a report without the failed token is one only where its remedy is to mint once.
+    public let countsEveryReport: Bool
+
+    /// A guard that allows `tokens` in a row, at least one.
+    public init(tokens: Int = 1, countsEveryReport: Bool = false) {
+        self.tokens = max(1, tokens)
+        self.countsEveryReport = countsEveryReport
     }
 }
 

@@ -64,6 +64,9 @@ public struct TokenHash: Sendable, Hashable {
         }
     }
 
+    /// The first eight bytes as a number: what a memory of many tokens keeps of each.
+    public var prefix: UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
     private static func hex(_ text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count == 64 else { return nil }

@@ -32,6 +32,14 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         UnixTime(microseconds: microseconds.addingSaturating(seconds.multipliedSaturating(by: 1_000_000)))
     }
 
+    /// The moment `microseconds` later, or earlier where negative.
+    public func advanced(byMicroseconds microseconds: Int64) -> UnixTime {
+        UnixTime(microseconds: self.microseconds.addingSaturating(microseconds))
+    }
+
+    /// How many microseconds this moment lies after `other`. The domain is so narrow that it never overflows.
+    public func microseconds(since other: UnixTime) -> Int64 { microseconds - other.microseconds }
+
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.microseconds < right.microseconds }
 
     /// RFC 3339 in UTC, with as many fractional digits as it needs: none, three or six.

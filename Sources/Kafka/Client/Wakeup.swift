@@ -1,10 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Lets one task wait until something happened on a thread of librdkafka's.
+/// Lets one task wait until something happened on another thread, usually one of librdkafka's. Several consumers may share
+/// one, so that a single task serves them all.
 ///
 /// Signals do not add up, and a waiter may wake without a reason: it looks again and waits again.
-final class Wakeup: Sendable {
+public final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -15,8 +16,11 @@ final class Wakeup: Sendable {
 
     private let state = Mutex(State())
 
+    /// One that nobody has signalled yet.
+    public init() {}
+
     /// Wakes the waiter, or the next one.
-    func signal() {
+    public func signal() {
         let waiter = state.withLock { state in
             state.isSignalled = state.waiter == nil
             defer { state.waiter = nil }
@@ -27,7 +31,7 @@ final class Wakeup: Sendable {
 
     /// Waits for a signal, for `limit` or for the task's cancellation, whichever is first. A second waiter sends the
     /// first one away.
-    func wait(atMost limit: Duration) async {
+    public func wait(atMost limit: Duration) async {
         let milliseconds = Int(limit.kafkaMilliseconds)
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in

@@ -14,6 +14,8 @@ public actor KafkaConsumer {
         case record(ConsumedRecord)
         /// Partitions come or go; always the last of the events returned together.
         case rebalance(Rebalance)
+        /// Everything of a partition was read, for now. Only with `enable.partition.eof`.
+        case endOfPartition(TopicPartition)
         /// Something went wrong. Only a fatal one ends the consumer; the library repairs the others by itself.
         case error(KafkaError)
     }
@@ -27,28 +29,59 @@ public actor KafkaConsumer {
     private var names: [UInt: String] = [:]
     /// Whether a rebalance was returned and not answered.
     private var owesAnswer = false
+    /// What was paused. Kept here, for 2.0.2 delivers a record again when a partition that is not paused is resumed.
+    private var paused: Set<TopicPartition> = []
 
     /// Joins a group.
     ///
     /// - Parameters:
     ///   - properties: librdkafka's; `bootstrap.servers` and `group.id` are needed.
     ///   - topics: what to consume.
+    ///   - wakeup: signalled when there is something to take; consumers that one task serves share it.
     /// - Throws: `KafkaError` when librdkafka refuses a property or a topic's name.
-    public init(_ properties: ClientProperties, topics: [String], logger: Logger) throws(KafkaError) {
+    public init(
+        _ properties: ClientProperties, topics: [String], wakeup: Wakeup = Wakeup(), logger: Logger
+    ) throws(KafkaError) {
+        try self.init(properties, .subscription(topics), wakeup, logger)
+    }
+
+    /// Reads `partitions` from the given offsets on, as a member of no group: nobody takes them away, and nothing is
+    /// committed. An offset of 0 is the first record there is.
+    ///
+    /// - Throws: `KafkaError` when librdkafka refuses a property or a partition.
+    public init(
+        _ properties: ClientProperties, reading partitions: [PartitionOffset], logger: Logger
+    ) throws(KafkaError) {
+        try self.init(properties, .partitions(partitions), Wakeup(), logger)
+    }
+
+    /// What a consumer takes, and who decides on it.
+    private enum Intake {
+        case subscription([String])
+        case partitions([PartitionOffset])
+    }
+
+    private init(
+        _ properties: ClientProperties, _ intake: Intake, _ wakeup: Wakeup, _ logger: Logger
+    ) throws(KafkaError) {
         let events =
             RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG
             | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
         client = try ClientHandle(RD_KAFKA_CONSUMER, properties, events: events, logger: logger)
-        self.topics = topics
+        switch intake {
+        case .subscription(let topics): self.topics = topics
+        case .partitions(let offsets):
+            topics = Array(Set(offsets.map(\.partition.topic)))
+            assignment = Set(offsets.map(\.partition))
+        }
         unsafe rd_kafka_poll_set_consumer(client.pointer)
         guard let queue = unsafe rd_kafka_queue_get_consumer(client.pointer) else {
             let handle = client
             unsafe handle.enqueue { _ in handle.destroy() }
             throw KafkaError(.invalidArgument, "a consumer needs a group.id")
         }
-        self.queue = unsafe EventQueue(owning: queue)
-        let list = PartitionList(topics: topics)
-        if let error = unsafe KafkaError(rd_kafka_subscribe(client.pointer, list.pointer), in: "subscribing") {
+        self.queue = unsafe EventQueue(owning: queue, wakeup: wakeup)
+        if let error = unsafe Self.begin(intake, client.pointer) {
             let handle = client, events = self.queue
             unsafe handle.enqueue { _ in
                 events?.close()
@@ -56,6 +89,17 @@ public actor KafkaConsumer {
             }
             self.queue = nil
             throw error
+        }
+    }
+
+    private static func begin(_ intake: Intake, _ client: OpaquePointer) -> KafkaError? {
+        switch intake {
+        case .subscription(let topics):
+            let list = PartitionList(topics: topics)
+            return unsafe KafkaError(rd_kafka_subscribe(client, list.pointer), in: "subscribing")
+        case .partitions(let offsets):
+            let list = PartitionList(offsets)
+            return unsafe KafkaError(rd_kafka_assign(client, list.pointer), in: "taking over partitions")
         }
     }
 
@@ -112,7 +156,54 @@ public actor KafkaConsumer {
         case (.revoked, true): assignment.subtract(rebalance.partitions)
         case (.revoked, false): assignment = []
         }
+        // A partition that comes back is not paused, whatever it was before.
+        if rebalance.kind == .assigned { paused.subtract(rebalance.partitions) }
+        paused.formIntersection(assignment)
         if let error { throw error }
+    }
+
+    /// Takes nothing more of `partitions` until they are resumed. What was fetched of them and not returned yet is
+    /// dropped and fetched again later; a partition that is not this member's, or paused already, is left alone.
+    ///
+    /// - Throws: `KafkaError`.
+    public func pause(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
+        guard queue != nil else { throw .clientIsClosed }
+        let running = Set(partitions).intersection(assignment).subtracting(paused)
+        guard !running.isEmpty else { return }
+        let list = PartitionList(running.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
+        if let error = unsafe KafkaError(rd_kafka_pause_partitions(client.pointer, list.pointer), in: "pausing") {
+            throw error
+        }
+        paused.formUnion(running)
+    }
+
+    /// Goes on with `partitions` behind the last record that was returned. Those that are not paused are left alone.
+    ///
+    /// - Throws: `KafkaError`.
+    public func resume(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
+        guard queue != nil else { throw .clientIsClosed }
+        let waiting = Set(partitions).intersection(paused)
+        guard !waiting.isEmpty else { return }
+        let list = PartitionList(waiting.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
+        if let error = unsafe KafkaError(rd_kafka_resume_partitions(client.pointer, list.pointer), in: "resuming") {
+            throw error
+        }
+        paused.subtract(waiting)
+    }
+
+    /// The ends of the assigned partitions, each the offset the next record will get, as the last fetch learned them.
+    /// Asks nobody; a partition that was not fetched from yet is not among them.
+    public var knownEnds: [TopicPartition: Int64] {
+        guard queue != nil else { return [:] }
+        var ends: [TopicPartition: Int64] = [:]
+        for partition in assignment {
+            var low: Int64 = 0
+            var high: Int64 = 0
+            let code = unsafe rd_kafka_get_watermark_offsets(
+                client.pointer, partition.topic, partition.partition, &low, &high)
+            if code == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 { ends[partition] = high }
+        }
+        return ends
     }
 
     /// Commits `offsets`, each the next record to read, and waits for the broker's word.
@@ -155,12 +246,29 @@ public actor KafkaConsumer {
     }
 
     /// What the group identifies this member by in a transaction. Taken anew for each transaction.
+    ///
+    /// - Throws: `KafkaError` with `.unknownMemberID` before the group was joined: a broker takes offsets of no member
+    ///   unchecked, and nothing would stop a zombie.
     public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
         guard queue != nil else { throw .clientIsClosed }
+        guard let member = unsafe rd_kafka_memberid(client.pointer) else { throw .isNoMember }
+        defer { unsafe rd_kafka_mem_free(client.pointer, member) }
+        guard unsafe member.pointee != 0 else { throw .isNoMember }
         guard let pointer = unsafe rd_kafka_consumer_group_metadata(client.pointer) else {
             throw KafkaError(.invalidState, "the consumer has no group")
         }
         return unsafe ConsumerGroupMetadata(owning: pointer)
+    }
+
+    /// As `groupMetadata()`, for a transaction that commits `offsets`.
+    ///
+    /// - Throws: `KafkaError`; with `.assignmentLost` or `.unknownPartition` where they are not this member's to commit.
+    public func groupMetadata(committing offsets: [PartitionOffset]) throws(KafkaError) -> ConsumerGroupMetadata {
+        guard !isAssignmentLost else { throw KafkaError(.assignmentLost, "committing: the assignment was lost") }
+        if let foreign = offsets.first(where: { !assignment.contains($0.partition) }) {
+            throw KafkaError(.unknownPartition, "committing: \(foreign.partition) is not this member's")
+        }
+        return try groupMetadata()
     }
 
     /// Whether the assignment was lost, as it is once the consumer is closed: another member may have it already, so
@@ -213,17 +321,27 @@ public actor KafkaConsumer {
                     return events
                 }
             default:
-                if let error = unsafe client.handle(common: event) { events.append(.error(error)) }
+                if let error = unsafe client.handle(common: event) { unsafe events.append(Self.notice(error, event)) }
             }
         }
         return events
+    }
+
+    /// The end of a partition comes as an error that is none.
+    private static func notice(_ error: KafkaError, _ event: OpaquePointer) -> Event {
+        guard error.code == .partitionEnd, let place = unsafe rd_kafka_event_topic_partition(event) else {
+            return .error(error)
+        }
+        defer { unsafe rd_kafka_topic_partition_destroy(place) }
+        return unsafe .endOfPartition(
+            TopicPartition(topic: String(cString: place.pointee.topic), partition: place.pointee.partition))
     }
 
     private func records(in event: OpaquePointer) -> [Event] {
         var events: [Event] = []
         while let message = unsafe rd_kafka_event_message_next(event) {
             if let error = unsafe KafkaError(message.pointee.err, in: "consuming") {
-                events.append(.error(error))
+                unsafe events.append(Self.notice(error, event))
             } else {
                 unsafe events.append(.record(RecordReader.read(message, topic: name(of: message))))
             }

@@ -10,6 +10,8 @@ public final class KafkaProducer: Sendable {
     private let pending = PendingDeliveries()
     private let reports: DispatchQueue
     private let drainer: Task<Void, Never>
+    /// The topics that were made known; the library forgets a topic nobody holds.
+    private let known = Mutex<[TopicHandle]>([])
     /// When `close` has waited long enough, in nanoseconds of `DispatchTime`: records find no room after that.
     private let patienceEnd = Atomic(Int64.max)
 
@@ -63,6 +65,16 @@ public final class KafkaProducer: Sendable {
         }
     }
 
+    /// Makes the topics known, so that the first record to each does not wait for a second until the library has asked for
+    /// it (before 2.10.1). Called before the first transaction.
+    public func prepare(_ topics: [String]) {
+        unsafe client.enqueue { [self] pointer in
+            guard !client.isClosed else { return }
+            let handles = topics.compactMap { unsafe TopicHandle(pointer: rd_kafka_topic_new(pointer, $0, nil)) }
+            known.withLock { $0 += handles }
+        }
+    }
+
     /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.
     ///
     /// - Throws: `KafkaError` when no broker answers within `limit`.
@@ -92,6 +104,10 @@ public final class KafkaProducer: Sendable {
                     Self.drain(queue, client, pending)
                     queue.close()
                     pending.settleAll(.clientIsClosed)
+                    known.withLock { handles in
+                        handles.forEach { $0.destroy() }
+                        handles = []
+                    }
                     client.destroy()
                     done()
                 }
@@ -145,4 +161,19 @@ public final class KafkaProducer: Sendable {
             unsafe rd_kafka_event_destroy(event)
         }
     }
+}
+
+/// A topic the library is made to remember.
+///
+/// `@unchecked Sendable`: only ever destroyed, once, by the producer's closing.
+@safe
+private struct TopicHandle: @unchecked Sendable {
+    private let pointer: OpaquePointer
+
+    init?(pointer: OpaquePointer?) {
+        guard let pointer = unsafe pointer else { return nil }
+        unsafe self.pointer = unsafe pointer
+    }
+
+    func destroy() { unsafe rd_kafka_topic_destroy(pointer) }
 }

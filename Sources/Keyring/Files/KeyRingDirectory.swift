@@ -1,3 +1,4 @@
+import Glibc
 public import JOSE
 
 /// A key ring on disk: `keyring.json` and the key files beside it.
@@ -17,6 +18,23 @@ public struct KeyRingDirectory: Sendable {
 
     /// The file that lists the versions.
     public var listing: String { "\(path)/keyring.json" }
+
+    /// What tells one state of the listing from another, without reading it: its inode, size and time of change.
+    public struct Revision: Sendable, Equatable {
+        let inode: UInt64
+        let size: Int64
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    /// The listing's revision; nil where there is none.
+    public var revision: Revision? {
+        var status = stat()
+        guard stat(listing, &status) == 0 else { return nil }
+        return Revision(
+            inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec)
+    }
 
     /// Reads the ring and every key that may still be used.
     ///

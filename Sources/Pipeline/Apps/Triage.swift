@@ -2,8 +2,8 @@ import AdapterKit
 
 /// What an event calls for, once its app's adapter has read it.
 enum Triage {
-    /// Mint for this subject.
-    case mint(App, Subject, reason: String)
+    /// Mint for this subject, because of this failure.
+    case mint(App, Subject, AuthenticationFailure, observedAt: UnixTime)
     /// Nothing to do.
     case skip(String)
     /// It cannot be answered.
@@ -16,7 +16,8 @@ enum Triage {
             return
         }
         // A clock that runs ahead must not stretch a deadline.
-        let report = Report(event.report, observedAt: min(event.observedAt ?? now, now))
+        let observedAt = min(event.observedAt ?? now, now)
+        let report = Report(event.report, observedAt: observedAt)
         let reissue = Reissue.read(report, for: app.adapter)
         switch reissue ?? app.adapter.read(report) {
         case .rejected(let rejection):
@@ -25,11 +26,13 @@ enum Triage {
             } else {
                 self = .reject(rejection, .decode)
             }
-        case .failure(let failure): self = Self.remedy(of: failure, app, now)
+        case .failure(let failure): self = Self.remedy(of: failure, app, observedAt, now)
         }
     }
 
-    private static func remedy(of failure: AuthenticationFailure, _ app: App, _ now: UnixTime) -> Triage {
+    private static func remedy(
+        of failure: AuthenticationFailure, _ app: App, _ observedAt: UnixTime, _ now: UnixTime
+    ) -> Triage {
         switch failure.remedy {
         case .notForUs(let why): return .skip(why)
         case .notFixable(let why): return .reject(Rejection(.notFixableByToken, "\(failure.reason): \(why)"), .resolve)
@@ -41,6 +44,6 @@ enum Triage {
         guard let subject = failure.subject else {
             return .reject(Rejection(.malformedReport, "the report names nobody to mint for"), .decode)
         }
-        return .mint(app, subject, reason: failure.reason)
+        return .mint(app, subject, failure, observedAt: observedAt)
     }
 }

@@ -1,105 +1,274 @@
 public import AdapterKit
 
-/// Takes a batch of records to their ends: decode, read, mint, and what is to be published.
+/// Takes a batch of records to their ends: decode, read, admit, mint, and what is to be published.
 ///
 /// Everything but the signatures happens here and now, in the order of the batch; the signatures are asked for together.
+/// What it remembers of its tokens is provisional until `confirm`: tokens that were not published are forgotten with
+/// `rollBack`.
 public struct BatchProcessor: Sendable {
     private let decoder: EventDecoder
     private let apps: [String: App]
     private let signing: any SigningPort
+    private let retries: RetryPolicy
     private let now: @Sendable () -> UnixTime
+    private var random: AnyGenerator
     private var minter: Minter
+    private var admission: Admission
+    private var alarms: [Alarm] = []
 
     /// - Parameters:
     ///   - maximumEventBytes: values above are dead-lettered as `event_too_large`.
-    ///   - random: where random ids come from.
+    ///   - admission: what coalescing and the loop guard go by.
+    ///   - retries: when an event is tried again.
+    ///   - random: where random ids and jitter come from.
     ///   - now: the time.
     public init(
-        apps: [App], signing: any SigningPort, maximumEventBytes: Int,
+        apps: [App], signing: any SigningPort, maximumEventBytes: Int, admission: AdmissionRules = AdmissionRules(),
+        retries: RetryPolicy = .standard,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         now: @escaping @Sendable () -> UnixTime
     ) {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
         self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
         self.signing = signing
+        self.retries = retries
         self.now = now
+        self.random = AnyGenerator(base: random)
+        self.admission = Admission(admission)
         minter = Minter(random: random)
     }
 
     /// One end for each record, in their order.
-    public mutating func process(_ records: [InputRecord]) async -> [Settlement] {
-        let now = now()
-        var settlements: [Settlement?] = []
-        settlements.reserveCapacity(records.count)
-        var drafts: [(index: Int, draft: Minter.Draft)] = []
-        for (index, record) in records.enumerated() {
-            switch begin(record, now) {
-            case .settled(let settlement): settlements.append(settlement)
-            case .drafted(let draft):
-                settlements.append(nil)
-                drafts.append((index, draft))
-            }
+    ///
+    /// - Parameter number: the batch's number; each is higher than the one before.
+    public mutating func process(_ records: [InputRecord], batch number: Int = 0) async -> [Settlement] {
+        resumeWhereKeysChanged()
+        var work = Work(number: number, now: now(), count: records.count)
+        for (index, record) in records.enumerated() { begin(record, index, &work) }
+        let signatures = await signing.sign(work.drafts.map(\.draft.request))
+        for (draft, signature) in zip(work.drafts, signatures) {
+            work.settlements[draft.index] = finish(records[draft.index], draft, signature, work)
         }
-        let signatures = await signing.sign(drafts.map(\.draft.request))
-        for ((index, draft), signature) in zip(drafts, signatures) {
-            settlements[index] = finish(records[index], draft, signature, now)
+        // What waited for another event's token ends as that one did.
+        for follower in work.followers {
+            let leader = work.settlements[follower.leader]
+            work.settlements[follower.index] = follow(leader, records[follower.index], follower.event, work)
         }
-        return settlements.enumerated().map { index, settlement in
-            settlement ?? rejected(records[index], nil, Rejection(.mintFailed, "the signer gave no answer"), .mint, now)
+        return work.settlements.enumerated().map { index, settlement in
+            let gone = Rejection(.mintFailed, "the signer gave no answer")
+            return settlement ?? failed(records[index], nil, gone, .mint, work.now)
         }
     }
 
-    private enum Begun {
-        case settled(Settlement)
-        case drafted(Minter.Draft)
+    /// The tokens of the batches up to `number` are published.
+    public mutating func confirm(throughBatch number: Int) { admission.confirm(throughBatch: number) }
+
+    /// The tokens that are not confirmed will never be published; the events they answered come again.
+    public mutating func rollBack() { admission.rollBack() }
+
+    // MARK: Work in hand
+
+    private struct Draft {
+        let index: Int
+        let draft: Minter.Draft
+        let app: App
+        let ticket: Admission.Ticket
     }
 
-    private mutating func begin(_ record: InputRecord, _ now: UnixTime) -> Begun {
+    /// An event that the token of an earlier one in the same batch answers.
+    private struct Follower {
+        let index: Int
+        let leader: Int
+        let event: Event
+    }
+
+    private struct Work {
+        let number: Int
+        let now: UnixTime
+        var settlements: [Settlement?]
+        var drafts: [Draft] = []
+        var followers: [Follower] = []
+        /// Which event of the batch gets a subject's token.
+        var leaders: [SubjectID: Int] = [:]
+
+        init(number: Int, now: UnixTime, count: Int) {
+            self.number = number
+            self.now = now
+            settlements = Array(repeating: nil, count: count)
+        }
+    }
+
+    private mutating func begin(_ record: InputRecord, _ index: Int, _ work: inout Work) {
         let event: Event
         do throws(Rejection) { event = try decoder.decode(record) } catch {
-            return .settled(rejected(record, nil, error, .decode, now))
+            work.settlements[index] = failed(record, nil, error, .decode, work.now)
+            return
         }
-        switch Triage(event, apps: apps, now: now) {
-        case .reject(let rejection, let stage): return .settled(rejected(record, event, rejection, stage, now))
-        case .skip(let why):
-            return .settled(
-                Settlement(
-                    origin: record.origin, eventID: event.id, app: event.app, outcome: .skipped(why), output: nil,
-                    detail: nil))
-        case .mint(let app, let subject, _):
-            do throws(Rejection) {
-                return .drafted(
-                    try minter.draft(event, for: app, subject, with: signing.activeKey(of: app.keyRing), at: now))
-            } catch { return .settled(rejected(record, event, error, .mint, now)) }
+        switch Triage(event, apps: apps, now: work.now) {
+        case .reject(let rejection, let stage):
+            work.settlements[index] = failed(record, event, rejection, stage, work.now)
+        case .skip(let why): work.settlements[index] = settled(record, event, .skipped(why))
+        case .mint(let app, let subject, let failure, let observedAt):
+            guard let key = signing.activeKey(of: app.keyRing) else {
+                let missing = Rejection(.keyUnavailable, "the key ring \(app.keyRing) has no active key")
+                work.settlements[index] = failed(record, event, missing, .mint, work.now)
+                return
+            }
+            let request = Admission.Request(
+                app: app.name, subject: subject, loopGuard: app.adapter.loopGuard, remedy: failure.remedy,
+                isReissue: failure.reason == Reissue.reason, failedToken: failure.failedToken, observedAt: observedAt,
+                device: event.device, key: key)
+            admit(record, index, event, app, request, &work)
         }
     }
 
-    private func finish(
-        _ record: InputRecord, _ draft: Minter.Draft, _ signature: Result<[UInt8], Rejection>, _ now: UnixTime
+    private mutating func admit(
+        _ record: InputRecord, _ index: Int, _ event: Event, _ app: App, _ request: Admission.Request,
+        _ work: inout Work
+    ) {
+        switch admission.verdict(on: request, at: work.now) {
+        case .superseded(let why): work.settlements[index] = settled(record, event, .superseded(why))
+        case .suspended: work.settlements[index] = suspended(record, event, work.now)
+        case .refused(let detail, let suspension):
+            if let suspension { alarms.append(.suspended(suspension)) }
+            let rejection = Rejection(.rejectedByVendor, detail)
+            work.settlements[index] = failed(record, event, rejection, .admit, work.now)
+        case .mint(let ticket):
+            let isShared = admission.isOn && request.subject.challenge == nil
+            if isShared, let leader = work.leaders[ticket.id] {
+                work.followers.append(Follower(index: index, leader: leader, event: event))
+                return
+            }
+            do throws(Rejection) {
+                let draft = try minter.draft(event, for: app, request.subject, with: request.key, at: work.now)
+                work.drafts.append(Draft(index: index, draft: draft, app: app, ticket: ticket))
+                if isShared { work.leaders[ticket.id] = index }
+            } catch { work.settlements[index] = failed(record, event, error, .mint, work.now) }
+        }
+    }
+
+    private mutating func finish(
+        _ record: InputRecord, _ draft: Draft, _ signature: Result<[UInt8], Rejection>, _ work: Work
     ) -> Settlement {
+        var token = draft.draft.token
         switch signature {
         case .success(let signature) where signature.isEmpty:
             let rejection = Rejection(.mintFailed, "the signer gave an empty signature")
-            return rejected(record, draft.token.event, rejection, .mint, now)
-        case .failure(let rejection): return rejected(record, draft.token.event, rejection, .mint, now)
+            return failed(record, token.event, rejection, .mint, work.now)
+        case .failure(let rejection): return failed(record, token.event, rejection, .mint, work.now)
         case .success(let signature):
-            var token = draft.token
-            token.token = draft.request.input.token(signature: signature)
+            token.token = draft.draft.request.input.token(signature: signature)
+            admission.minted(
+                token.token, on: draft.ticket, at: work.now, expiresAt: token.expiresAt, inBatch: work.number)
             return Settlement(
                 origin: record.origin, eventID: token.event.id, app: token.event.app, outcome: .minted,
-                output: token.output, detail: nil)
+                output: token.output, algorithm: token.algorithm)
         }
     }
 
-    private func rejected(
+    private mutating func follow(
+        _ leader: Settlement?, _ record: InputRecord, _ event: Event, _ work: Work
+    ) -> Settlement {
+        switch leader?.outcome {
+        case .minted: return settled(record, event, .superseded(.sameBatch))
+        case .deferred(_, .failed(let code)), .deadLettered(let code):
+            return failed(record, event, Rejection(code, leader?.detail ?? ""), .mint, work.now)
+        case .deferred(_, .appSuspended), .superseded, .skipped, nil:
+            return failed(record, event, Rejection(.mintFailed, "the signer gave no answer"), .mint, work.now)
+        }
+    }
+
+    // MARK: Ends
+
+    private func settled(_ record: InputRecord, _ event: Event, _ outcome: Outcome) -> Settlement {
+        Settlement(origin: record.origin, eventID: event.id, app: event.app, outcome: outcome, output: nil)
+    }
+
+    /// The end of an event that failed: another try where that may help, else the dead letters.
+    private mutating func failed(
+        _ record: InputRecord, _ event: Event?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
+    ) -> Settlement {
+        guard rejection.code.isRetriable else { return deadLettered(record, event, rejection, stage, now) }
+        let provenance = Provenance(record)
+        let attempt = provenance.attempts + 1
+        let wait = retries.wait(
+            afterAttempt: attempt, firstSeen: provenance.timestamp ?? now, now: now, random: &random)
+        guard let wait else {
+            let exhausted = Rejection(
+                .retriesExhausted,
+                "after \(attempt) attempts; the last one: \(rejection.code.rawValue): \(rejection.detail)")
+            return deadLettered(record, event, exhausted, stage, now)
+        }
+        return deferred(record, event, provenance, wait, .failed(rejection.code), stage, rejection.detail, now)
+    }
+
+    private mutating func suspended(_ record: InputRecord, _ event: Event, _ now: UnixTime) -> Settlement {
+        guard let wait = retries.wait(suspendedFrom: record.tier, now: now, random: &random) else {
+            let rejection = Rejection(.rejectedByVendor, "the app is suspended, and there is no retry tier to wait in")
+            return deadLettered(record, event, rejection, .admit, now)
+        }
+        return deferred(
+            record, event, Provenance(record), wait, .appSuspended, .admit, "the app is suspended", now)
+    }
+
+    private func deferred(
+        _ record: InputRecord, _ event: Event?, _ provenance: Provenance, _ wait: RetryPolicy.Wait,
+        _ deferral: Deferral, _ stage: Stage, _ detail: String, _ now: UnixTime
+    ) -> Settlement {
+        let hop = RetryRecord(
+            record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
+        return Settlement(
+            origin: record.origin, eventID: event?.id, app: knownApp(event),
+            outcome: .deferred(tier: wait.tier, deferral), output: hop.output, detail: detail)
+    }
+
+    private func deadLettered(
         _ record: InputRecord, _ event: Event?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
     ) -> Settlement {
         let letter = DeadLetter(record, rejection, at: stage, on: now)
-        // A name that is not configured comes from outside and is no label.
-        let known = event.flatMap { apps[$0.app]?.name }
         return Settlement(
-            origin: record.origin, eventID: event?.id, app: known, outcome: .deadLettered(rejection.code),
-            output: letter.output,
-            detail: rejection.detail)
+            origin: record.origin, eventID: event?.id, app: knownApp(event), outcome: .deadLettered(rejection.code),
+            output: letter.output, detail: rejection.detail)
+    }
+
+    /// A name that is not configured comes from outside and is no label.
+    private func knownApp(_ event: Event?) -> String? { event.flatMap { apps[$0.app]?.name } }
+}
+
+// MARK: Suspensions
+
+extension BatchProcessor {
+    /// Something an operator should know of.
+    public enum Alarm: Sendable, Equatable {
+        /// An app was suspended.
+        case suspended(Suspension)
+        /// A suspension ended, because the active key is another one or an operator said so.
+        case resumed(Suspension, keyChanged: Bool)
+    }
+
+    /// What happened since the last call.
+    public mutating func takeAlarms() -> [Alarm] {
+        defer { alarms = [] }
+        return alarms
+    }
+
+    /// The apps that are suspended.
+    public var suspensions: [Suspension] { admission.suspensions.all }
+
+    /// How many recent subjects are remembered, and in how many bytes.
+    public var memory: (subjects: Int, bytes: Int) { admission.memory }
+
+    /// Ends the suspension of `app`; its events are answered as they come back from the retry tiers.
+    public mutating func resume(_ app: String) {
+        if let suspension = admission.resume(app) { alarms.append(.resumed(suspension, keyChanged: false)) }
+    }
+
+    /// A suspension is about one key: where another one signs now, it is over.
+    public mutating func resumeWhereKeysChanged() {
+        for suspension in admission.suspensions.all {
+            guard let app = apps[suspension.app] else { continue }
+            guard let key = signing.activeKey(of: app.keyRing), key.version != suspension.keyVersion else { continue }
+            if let ended = admission.resume(suspension.app) { alarms.append(.resumed(ended, keyChanged: true)) }
+        }
     }
 }

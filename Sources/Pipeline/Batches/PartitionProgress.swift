@@ -1,3 +1,5 @@
+public import AdapterKit
+
 /// Which inputs of the assigned partitions are finished, and so which offsets may be committed.
 ///
 /// Only the end of an unbroken run may be committed: an offset says that everything before it is done.
@@ -14,11 +16,19 @@ public struct PartitionProgress: Sendable {
             self.topic = topic
             self.number = number
         }
+
+        /// Where `origin` stands.
+        public init(_ origin: Origin) { self.init(topic: origin.topic, number: origin.partition) }
+    }
+
+    private struct Input {
+        let offset: Int64
+        let producedAt: UnixTime?
     }
 
     private struct Run {
         /// Inputs taken, in order; those before `head` are finished and counted in `next`.
-        var taken: [Int64] = []
+        var taken: [Input] = []
         var head = 0
         /// Finished inputs behind one that is not.
         var finished: Set<Int64> = []
@@ -29,8 +39,8 @@ public struct PartitionProgress: Sendable {
         mutating func finish(_ offset: Int64) {
             guard isOpen(offset) else { return }
             finished.insert(offset)
-            while head < taken.count, finished.remove(taken[head]) != nil {
-                next = taken[head] + 1
+            while head < taken.count, finished.remove(taken[head].offset) != nil {
+                next = taken[head].offset + 1
                 head += 1
             }
             guard head > 1024, head * 2 > taken.count else { return }
@@ -44,9 +54,9 @@ public struct PartitionProgress: Sendable {
             var high = taken.count
             while low < high {
                 let middle = low + (high - low) / 2
-                if taken[middle] < offset { low = middle + 1 } else { high = middle }
+                if taken[middle].offset < offset { low = middle + 1 } else { high = middle }
             }
-            return low < taken.count && taken[low] == offset
+            return low < taken.count && taken[low].offset == offset
         }
     }
 
@@ -56,13 +66,13 @@ public struct PartitionProgress: Sendable {
     public init() {}
 
     /// An input was taken. Inputs of a partition are taken in the order of their offsets.
-    public mutating func taken(_ origin: Origin) {
-        runs[Partition(topic: origin.topic, number: origin.partition), default: Run()].taken.append(origin.offset)
+    public mutating func taken(_ origin: Origin, producedAt: UnixTime? = nil) {
+        runs[Partition(origin), default: Run()].taken.append(Input(offset: origin.offset, producedAt: producedAt))
     }
 
     /// An input is finished: what became of it is on disk. One that was never taken changes nothing.
     public mutating func finished(_ origin: Origin) {
-        runs[Partition(topic: origin.topic, number: origin.partition)]?.finish(origin.offset)
+        runs[Partition(origin)]?.finish(origin.offset)
     }
 
     /// The offsets to commit, each the next record to read, for partitions that moved on since the last commit.
@@ -77,6 +87,16 @@ public struct PartitionProgress: Sendable {
 
     /// Whether some input was taken and is not finished.
     public var hasOpenInputs: Bool { runs.values.contains { $0.head < $0.taken.count } }
+
+    /// When the oldest input that is not finished was produced; nil where there is none, or none with a time.
+    public var oldest: UnixTime? {
+        runs.values.compactMap { $0.head < $0.taken.count ? $0.taken[$0.head].producedAt : nil }.min()
+    }
+
+    /// Per partition, the next record to read that is not finished: where a reader is, whatever it has taken.
+    public var positions: [Partition: Int64] {
+        runs.compactMapValues { run in run.next ?? run.taken.first?.offset }
+    }
 
     /// The partitions are someone else's now: nothing of them is committed any more.
     public mutating func dropped(_ partitions: some Sequence<Partition>) {

@@ -79,14 +79,16 @@ public struct EventDecoder: Sendable {
         _ record: InputRecord, app: String?, report: JSONValue, id: String?, observedAt: String?, device: String?
     ) throws(Rejection) -> Event {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
-        var observed = record.timestamp
+        let provenance = Provenance(record)
+        var observed = provenance.observedAt
         if let observedAt {
             guard let time = RFC3339.parse(observedAt) else {
                 throw malformed("the observed time is not an RFC 3339 date-time")
             }
             observed = time
         }
-        let coordinates = "\(record.origin.topic)/\(record.origin.partition)/\(record.origin.offset)"
+        let origin = provenance.identity
+        let coordinates = "\(origin.topic)/\(origin.partition)/\(origin.offset)"
         return Event(
             app: app, report: report, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? coordinates, observedAt: observed,
             device: device.flatMap { $0.isEmpty ? nil : $0 },

@@ -11,10 +11,10 @@ struct Minter {
 
     private var headers: [HeaderID: [UInt8]] = [:]
     private var claims = JSONWriter(capacity: 512)
-    private var random: any RandomNumberGenerator & Sendable
+    private var random: AnyGenerator
     private var versions = VersionClock()
 
-    init(random: any RandomNumberGenerator & Sendable) { self.random = random }
+    init(random: any RandomNumberGenerator & Sendable) { self.random = AnyGenerator(base: random) }
 
     /// A token that lacks its signature alone.
     struct Draft {
@@ -23,10 +23,9 @@ struct Minter {
     }
 
     mutating func draft(
-        _ event: Event, for app: App, _ subject: Subject, with key: SigningKeyReference?, at now: UnixTime
+        _ event: Event, for app: App, _ subject: Subject, with key: SigningKeyReference, at now: UnixTime
     ) throws(Rejection) -> Draft {
         let recipe = app.adapter.recipe(for: subject)
-        guard let key else { throw Rejection(.keyUnavailable, "the key ring \(app.keyRing) has no active key") }
         guard key.algorithm == recipe.algorithm else {
             throw Rejection(
                 .keyUnavailable,
@@ -68,16 +67,8 @@ struct Minter {
     }
 
     private mutating func writeClaims(_ recipe: Recipe, _ contents: TokenContents) throws(Rejection) {
-        var generator = AnyGenerator(base: random)
-        defer { random = generator.base }
-        try recipe.writeClaims(of: contents, to: &claims, random: &generator)
+        try recipe.writeClaims(of: contents, to: &claims, random: &random)
     }
-}
-
-/// Lets a generator behind `any` be passed where a concrete one is wanted.
-private struct AnyGenerator: RandomNumberGenerator {
-    var base: any RandomNumberGenerator & Sendable
-    mutating func next() -> UInt64 { base.next() }
 }
 
 /// Versions that only grow: microseconds since 1970, or one more than the last where the clock stood still or went back.

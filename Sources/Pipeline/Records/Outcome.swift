@@ -4,8 +4,12 @@ public import AdapterKit
 public enum Outcome: Sendable, Equatable {
     /// A replacement token was published.
     case minted
+    /// A newer token answers it already.
+    case superseded(Supersession)
     /// There was nothing to do; says why.
     case skipped(String)
+    /// It waits in a retry tier, counted from the shortest, and is an event again after that.
+    case deferred(tier: Int, Deferral)
     /// It could not be answered with a token.
     case deadLettered(ErrorCode)
 
@@ -13,8 +17,26 @@ public enum Outcome: Sendable, Equatable {
     public var name: String {
         switch self {
         case .minted: "minted"
+        case .superseded: "superseded"
         case .skipped: "skipped"
+        case .deferred: "deferred"
         case .deadLettered: "dead_lettered"
+        }
+    }
+}
+
+/// Why an event waits in a retry tier.
+public enum Deferral: Sendable, Equatable {
+    /// An attempt failed with a code that may pass.
+    case failed(ErrorCode)
+    /// Its app is suspended.
+    case appSuspended
+
+    /// The reason's name in metrics and in an event's history: the code, or `app_suspended`.
+    public var name: String {
+        switch self {
+        case .failed(let code): code.rawValue
+        case .appSuspended: "app_suspended"
         }
     }
 }
@@ -36,8 +58,23 @@ public struct Settlement: Sendable {
     public let outcome: Outcome
     /// What is published; nil where there was nothing to do.
     public let output: OutputRecord?
-    /// Why it was dead-lettered, in a line without secrets.
+    /// Why it was dead-lettered or deferred, in a line without secrets.
     public let detail: String?
+    /// What the token was signed with, where one was minted.
+    public let algorithm: Algorithm?
+
+    init(
+        origin: Origin, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?, detail: String? = nil,
+        algorithm: Algorithm? = nil
+    ) {
+        self.origin = origin
+        self.eventID = eventID
+        self.app = app
+        self.outcome = outcome
+        self.output = output
+        self.detail = detail
+        self.algorithm = algorithm
+    }
 }
 
 extension Settlement {
@@ -46,7 +83,11 @@ extension Settlement {
     public func byReference(_ record: InputRecord, at time: UnixTime) -> Settlement? {
         guard let output, !DeadLetter.isReference(output) else { return nil }
         switch outcome {
-        case .skipped: return nil
+        case .skipped, .superseded: return nil
+        case .deferred(_, let deferral):
+            let code = if case .failed(let code) = deferral { code } else { ErrorCode.rejectedByVendor }
+            let rejection = Rejection(code, "the event is too large for the retry topic, where it should have waited")
+            return ending(rejection, DeadLetter(record, rejection, at: .publish, on: time).output)
         case .minted:
             let rejection = Rejection(.mintFailed, "the token's record is larger than its topic takes")
             return ending(rejection, DeadLetter(record, rejection, at: .publish, on: time).output)

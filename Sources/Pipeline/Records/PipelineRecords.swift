@@ -54,9 +54,18 @@ public struct InputRecord: Sendable {
     public let value: [UInt8]?
     /// Its headers.
     public let headers: [Header]
+    /// The lane it came on.
+    public let lane: Lane
+    /// Which retry tier it waited in, counted from the shortest; nil on the other lanes.
+    public let tier: Int?
 
     /// A record with these parts.
-    public init(origin: Origin, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
+    public init(
+        origin: Origin, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [Header], lane: Lane = .live,
+        tier: Int? = nil
+    ) {
+        self.lane = lane
+        self.tier = tier
         self.origin = origin
         self.timestamp = timestamp
         self.key = key
@@ -73,6 +82,8 @@ public struct OutputRecord: Sendable, Equatable {
         case tokens
         /// The dead letters.
         case deadLetters
+        /// A retry tier, counted from the shortest.
+        case retries(tier: Int)
     }
 
     /// Where it goes.

@@ -7,7 +7,7 @@ import Pipeline
 /// pool, where it would hold up everything else.
 actor SigningLane {
     private let executor: QueueExecutor
-    private let keys: [SigningKeyReference: SigningKey]
+    private var keys: [SigningKeyReference: SigningKey]
     /// What libcrypto set up for each key; it belongs to this lane's thread.
     private var signers: [SigningKeyReference: Signer] = [:]
 
@@ -23,6 +23,15 @@ actor SigningLane {
         requests.map { request in
             do throws(Rejection) { return .success(try sign(request)) } catch { return .failure(error) }
         }
+    }
+
+    /// Makes `key` known.
+    func add(_ key: SigningKey, for reference: SigningKeyReference) { keys[reference] = key }
+
+    /// Forgets every key of `ring` but these.
+    func keep(only references: [SigningKeyReference], of ring: String) {
+        keys = keys.filter { $0.key.ring != ring || references.contains($0.key) }
+        signers = signers.filter { keys[$0.key] != nil }
     }
 
     private func sign(_ request: SigningRequest) throws(Rejection) -> [UInt8] {

@@ -10,7 +10,7 @@ enum EmbeddedTopics {
 
     static func start(_ configuration: Configuration, logger: Logger) async throws(KafkaError) -> EmbeddedBroker {
         let broker = try EmbeddedBroker(logger: logger)
-        for topic in configuration.topics.inputs + configuration.topics.outputs {
+        for topic in configuration.allTopics {
             try await broker.createTopic(topic, partitions: partitions)
         }
         logger.notice(

@@ -1,33 +1,70 @@
 public import Kafka
+public import Pipeline
 public import WorkerConfiguration
 
 /// librdkafka's properties for this worker: what its guarantees need, what the configuration says, sensible defaults.
 public struct KafkaProperties: Sendable {
-    /// The consumer's.
-    public let consumer: ClientProperties
-    /// The producer's.
+    /// The consumers', but for their groups.
+    private let consumer: ClientProperties
+    private let group: String
+    /// The producer's, without a transactional id.
     public let producer: ClientProperties
+    private let transactionTimeout: Int
 
     /// The properties for `configuration`, with brokers at `bootstrapServers`.
     public init(_ configuration: Configuration, bootstrapServers: String) {
         var configured = ClientProperties()
         for property in configuration.kafka.properties { configured[property.name] = property.value }
         let embedded = configuration.kafka.isEmbedded ? EmbeddedBroker.clientProperties : [:]
-        let common: ClientProperties = ["client.id": "remint", "socket.nagle.disable": "true"]
+        let common: ClientProperties = [
+            "client.id": "remint", "socket.nagle.disable": "true", "reconnect.backoff.max.ms": "2000",
+        ]
         let address: ClientProperties = ["bootstrap.servers": bootstrapServers]
         consumer = common.merging(Self.consumerDefaults).merging(embedded).merging(configured).merging(address).merging(
             [
-                "group.id": configuration.kafka.group, "enable.auto.commit": "false",
-                "enable.auto.offset.store": "false",
+                "enable.auto.commit": "false", "enable.auto.offset.store": "false",
                 "isolation.level": "read_committed", "partition.assignment.strategy": "range",
             ])
         producer = common.merging(Self.producerDefaults).merging(configured).merging(address).merging([
             "enable.idempotence": "true"
         ])
+        group = configuration.kafka.group
+        transactionTimeout = Self.transactionTimeout(consumer, configured)
+    }
+
+    /// The properties of a lane's consumer. Each lane has a group of its own, so that one never waits for another's
+    /// rebalance: the configured one for live, the same with `-retries` and `-bulk` behind it for the others.
+    public func consumer(of lane: Lane) -> ClientProperties {
+        consumer.merging(["group.id": lane == .live ? group : "\(group)-\(lane.rawValue)"])
+    }
+
+    /// The properties of a reader that belongs to no group of the worker's.
+    public func reader(group: String) -> ClientProperties {
+        consumer.merging(["group.id": group, "auto.offset.reset": "earliest", "enable.partition.eof": "true"])
+    }
+
+    /// The properties of the transactional producer.
+    public func transactionalProducer(id: String) -> ClientProperties {
+        // librdkafka wants no timeout of the producer's to be longer than the transaction's.
+        let limit = String(transactionTimeout)
+        return producer.merging([
+            "transactional.id": id, "transaction.timeout.ms": limit, "message.timeout.ms": limit,
+            "socket.timeout.ms": limit,
+        ])
+    }
+
+    /// A transaction that hangs must be aborted before the group hands its partitions on, so that its timeout stays well
+    /// below the session's.
+    private static func transactionTimeout(_ consumer: ClientProperties, _ configured: ClientProperties) -> Int {
+        let session = consumer["session.timeout.ms"].flatMap { Int($0) } ?? 45_000
+        let wanted = configured["transaction.timeout.ms"].flatMap { Int($0) } ?? 15_000
+        return max(1000, min(wanted, session / 2))
     }
 
     private static let consumerDefaults: ClientProperties = [
         "auto.offset.reset": "earliest", "session.timeout.ms": "45000",
+        // Three consumers fetch ahead of one worker; what waits here waits for the signer anyway.
+        "queued.max.messages.kbytes": "16384",
     ]
 
     /// A dead letter is as large as what came in, so the producer takes whatever a topic may; the broker has the last word.

@@ -54,7 +54,7 @@ public struct Preflight: Sendable {
     }
 
     /// Whether the ring's keys are of the kind the vendor takes.
-    private static func check(_ app: Configuration.App, _ ring: KeyRing) -> [Diagnostic] {
+    static func check(_ app: Configuration.App, _ ring: KeyRing) -> [Diagnostic] {
         let adapter = app.adapter
         return ring.versions.filter { $0.state.verifies }.flatMap { version -> [Diagnostic] in
             var found: [Diagnostic] = []

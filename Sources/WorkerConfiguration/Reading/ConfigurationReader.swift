@@ -46,57 +46,75 @@ public struct ConfigurationReader {
     private func read(_ root: Section, into configuration: inout Configuration) {
         KafkaReader(source: source).read(root.section("kafka"), into: &configuration.kafka)
         readDelivery(root, into: &configuration)
-        readTopics(root.section("topics"), into: &configuration.topics)
         let keys = root.section("keys")
         configuration.keys = readKeys(keys)
         configuration.apps = AppsReader(registry: registry, keys: keys.all.map(\.name)).read(
             root.section("apps"))
-        readWorker(root.section("worker"), into: &configuration.worker)
+        WorkerReader().read(root.section("worker"), into: &configuration.worker)
+        readTopics(root.section("topics"), into: &configuration)
+        configuration.admin = readAdmin(root.section("admin"))
         readLog(root.section("log"), into: &configuration.log)
-        let admin = root.section("admin")
-        if let (_, node) = admin.text("listen") { root.diagnostics.ineffective(node, "admin.listen") }
-        admin.finish()
         root.finish()
     }
 
     // MARK: Sections
 
     private func readDelivery(_ root: Section, into configuration: inout Configuration) {
+        let isEmbedded = configuration.kafka.isEmbedded
+        if isEmbedded { configuration.delivery = .atLeastOnce }
         guard let (delivery, node) = root.choice("delivery", Configuration.Delivery.self) else { return }
+        guard delivery == .atLeastOnce || !isEmbedded else {
+            root.diagnostics.error(
+                node, "the embedded broker keeps no transactions, so exactly_once cannot be kept; write at_least_once")
+            return
+        }
         configuration.delivery = delivery
-        guard delivery == .exactlyOnce else { return }
-        root.diagnostics.error(
-            node,
-            configuration.kafka.isEmbedded
-                ? "the embedded broker keeps no transactions, so exactly_once cannot be kept; write at_least_once"
-                : "this release delivers at least once and does not claim more; write at_least_once")
     }
 
-    private func readTopics(_ section: Section, into topics: inout Configuration.Topics) {
-        var names: [(name: String, node: Node)] = []
-        func rename(_ key: String, _ topic: inout String) {
+    private func readTopics(_ section: Section, into configuration: inout Configuration) {
+        var names: [(topics: [String], node: Node)] = []
+        func rename(_ key: String, _ topic: WritableKeyPath<Configuration.Topics, String>) {
             guard let (text, node) = section.requiredTextIfPresent(key) else { return }
-            topic = text
-            names.append((text, node))
+            configuration.topics[keyPath: topic] = text
+            names.append((key == "retries" ? configuration.retryTopics : [text], node))
         }
-        rename("invalidations", &topics.invalidations)
-        rename("invalidations_bulk", &topics.invalidationsBulk)
-        rename("tokens", &topics.tokens)
-        rename("dead_letters", &topics.deadLetters)
-        for (name, node) in names {
-            if [".", ".."].contains(name) || name.utf8.count > 249
-                || !name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
-            {
+        rename("invalidations", \.invalidations)
+        rename("invalidations_bulk", \.invalidationsBulk)
+        rename("tokens", \.tokens)
+        rename("dead_letters", \.deadLetters)
+        rename("retries", \.retries)
+        let all = configuration.allTopics
+        for (topics, node) in names {
+            if !topics.allSatisfy(Self.isTopicName) {
                 section.diagnostics.error(
                     node, "a topic's name has up to 249 letters, digits, dots, underscores and hyphens")
             }
-            if (topics.inputs + topics.outputs).count(where: { $0 == name }) > 1 {
+            if let shared = topics.first(where: { topic in all.count { $0 == topic } > 1 }) {
                 section.diagnostics.error(
                     node,
-                    "two topics share the name \(section.diagnostics.quote(name, node)); the worker would feed itself")
+                    "two topics share the name \(section.diagnostics.quote(shared, node)); the worker would feed itself"
+                )
             }
         }
         section.finish()
+    }
+
+    private static func isTopicName(_ name: String) -> Bool {
+        ![".", ".."].contains(name) && name.utf8.count <= 249
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
+
+    private func readAdmin(_ section: Section) -> Configuration.Admin? {
+        defer { section.finish() }
+        guard let (text, node) = section.requiredTextIfPresent("listen") else { return nil }
+        // The last colon: an IPv6 address has some of its own, in brackets.
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+            case let host = text[..<colon].drop(while: { $0 == "[" }).prefix(while: { $0 != "]" }), !host.isEmpty
+        else {
+            section.diagnostics.error(node, "admin.listen must be host:port, such as 127.0.0.1:9464")
+            return nil
+        }
+        return Configuration.Admin(host: String(host), port: Int(port))
     }
 
     private func readKeys(_ section: Section) -> [Configuration.Key] {
@@ -107,21 +125,6 @@ public struct ConfigurationReader {
             return Configuration.Key(
                 name: name, path: section.diagnostics.resolve(path), place: section.diagnostics.place(of: node))
         }
-    }
-
-    private func readWorker(_ section: Section, into worker: inout Configuration.Worker) {
-        let batch = section.section("batch")
-        if let events = batch.integer("events", in: 1...100_000) { worker.batchEvents = events }
-        if let linger = batch.duration("linger", in: .milliseconds(1)...(.seconds(10))) { worker.batchLinger = linger }
-        batch.finish()
-        if let bytes = section.integer("max_event_bytes", in: 1024...(64 << 20)) { worker.maximumEventBytes = bytes }
-        if let deadline = section.duration("shutdown_deadline", in: .seconds(1)...(.seconds(600))) {
-            worker.shutdownDeadline = deadline
-        }
-        for name in ["bulk_share", "retries"] {
-            if section.value(name) != nil { section.diagnostics.ineffective(section.key(name), section.path(name)) }
-        }
-        section.finish()
     }
 
     private func readLog(_ section: Section, into log: inout Configuration.Log) {
@@ -151,9 +154,6 @@ extension Diagnostics {
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
         return file[...slash] + path
     }
-
-    /// A key of the format that this release reads past.
-    func ineffective(_ node: Node?, _ path: String) { warning(node, "\(path) has no effect in this release") }
 
     /// YAML that is none.
     func syntax(_ error: YamlError) {

@@ -8,6 +8,7 @@ struct KafkaReader {
         let servers = section.requiredText("bootstrap_servers")
         if let servers { kafka.bootstrapServers = servers.text }
         if let (text, _) = section.requiredTextIfPresent("group") { kafka.group = text }
+        if let (text, _) = section.requiredTextIfPresent("instance") { kafka.instance = text }
         if let insecure = section.bool("insecure") { kafka.isInsecure = insecure }
         let properties = section.section("properties")
         kafka.properties = properties.all.compactMap { key, name, value in

@@ -108,6 +108,16 @@ final class Section {
         return integer
     }
 
+    func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
+        guard let (text, node) = text(name) else { return nil }
+        guard let number = Double(text), range.contains(number) else {
+            diagnostics.error(
+                node, "\(path(name)) must be a number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return number
+    }
+
     func bool(_ name: String) -> Bool? {
         guard let (text, node) = text(name) else { return nil }
         if text == "true" || text == "false" { return text == "true" }

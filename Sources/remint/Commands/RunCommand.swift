@@ -13,7 +13,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Runs the worker until SIGTERM or SIGINT.",
         discussion: """
             A wrong configuration ends the start with exit code 1 before any connection is made. On SIGTERM or SIGINT the
-            batch in hand is finished, committed, and the group is left, within worker.shutdown_deadline.
+            batch in hand is finished, committed, and the groups are left, within worker.shutdown_deadline. On SIGUSR1 the
+            worker finishes what it has taken and takes nothing new, but stays in its groups; a second SIGUSR1 ends that.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -29,6 +30,10 @@ struct RunCommand: AsyncParsableCommand {
         let group = ServiceGroup(
             configuration: .init(
                 services: [.init(service: service)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        let quiet = Task {
+            for await _ in await UnixSignalsSequence(trapping: .sigusr1) { worker.status.toggleQuiet() }
+        }
+        defer { quiet.cancel() }
         do {
             try await group.run()
         } catch {

@@ -45,8 +45,7 @@ struct Demo {
         let properties = KafkaProperties(configuration, bootstrapServers: address)
         let producer = try KafkaProducer(properties.producer, logger: logger)
         let consumer = try KafkaConsumer(
-            properties.consumer.merging(["group.id": "remint-demo-reader"]), topics: configuration.topics.outputs,
-            logger: logger)
+            properties.reader(group: "remint-demo-reader"), topics: configuration.outputTopics, logger: logger)
         let now = UnixTime.system()
         let errors = await producer.deliver(
             events.map { $0.record(topic: configuration.topics.invalidations, at: now) })
@@ -60,6 +59,7 @@ struct Demo {
                 case .record(let record): outputs.add(record)
                 case .rebalance(let rebalance): try await consumer.answer(rebalance)
                 case .error(let error): if error.isFatal { throw error }
+                case .endOfPartition: break
                 }
             }
         }
@@ -110,7 +110,7 @@ struct Demo {
         let found: String
         switch settlement.outcome {
         case .deadLettered(let code): found = code.rawValue
-        case .minted, .skipped: found = settlement.outcome.name
+        case .minted, .superseded, .skipped, .deferred: found = settlement.outcome.name
         }
         if found != expected { return "expected \(expected)" }
         if settlement.outcome == .minted, verdict != .accepted { return "the vendor refuses the token" }

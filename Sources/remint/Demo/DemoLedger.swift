@@ -52,7 +52,7 @@ struct DemoResult {
 
     var outcomeText: String {
         switch outcome {
-        case .minted, .skipped: outcome.name
+        case .minted, .superseded, .skipped, .deferred: outcome.name
         case .deadLettered(let code): "\(outcome.name) \(code.rawValue)"
         }
     }

@@ -77,6 +77,7 @@ func consume(_ count: Int, from consumer: KafkaConsumer) async throws -> [Consum
             switch event {
             case .record(let record): records.append(record)
             case .rebalance(let rebalance): try await consumer.answer(rebalance)
+            case .endOfPartition: continue
             case .error(let error): throw error
             }
         }
@@ -89,7 +90,7 @@ func rebalance(of consumer: KafkaConsumer) async throws -> Rebalance {
     while true {
         for event in await consumer.events(limit: 100, within: .seconds(1)) {
             switch event {
-            case .record: continue
+            case .record, .endOfPartition: continue
             case .rebalance(let rebalance): return rebalance
             case .error(let error): throw error
             }
@@ -102,7 +103,7 @@ func error(of consumer: KafkaConsumer) async throws -> KafkaError {
     while true {
         for event in await consumer.events(limit: 100, within: .seconds(1)) {
             switch event {
-            case .record: continue
+            case .record, .endOfPartition: continue
             case .rebalance(let rebalance): try await consumer.answer(rebalance)
             case .error(let error): return error
             }

@@ -74,6 +74,7 @@ struct Shop: ~Copyable {
                 case .record(let record): records.append(record)
                 case .rebalance(let rebalance): try await consumer.answer(rebalance)
                 case .error(let error): if error.isFatal { throw error }
+                case .endOfPartition: break
                 }
             }
         }

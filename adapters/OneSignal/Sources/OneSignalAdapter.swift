@@ -31,6 +31,10 @@ public struct OneSignalAdapter: Adapter {
 
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
+    /// The SDK gives no reason. Android's late 401 can drop a fresh token, so a second one is minted; a third report
+    /// means a wrong key or App ID.
+    public var loopGuard: LoopGuard { LoopGuard(tokens: 2, countsEveryReport: true) }
+
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
     public func read(_ report: Report) -> Reading { OneSignalReport(report, appID: settings.appID).reading }

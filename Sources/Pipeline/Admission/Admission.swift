@@ -1,0 +1,170 @@
+import AdapterKit
+
+/// Decides which events get a token of their own: one failure costs one signature, and a vendor that refuses our tokens
+/// cannot drive us in circles.
+///
+/// A value without clock or I/O. What it remembers of tokens that were not published can be taken back.
+struct Admission: Sendable {
+    /// An event that would be answered with a token.
+    struct Request: Sendable {
+        var app: String
+        var subject: Subject
+        var loopGuard: LoopGuard
+        var remedy: Remedy
+        /// Whether somebody asked for a token, without a failure.
+        var isReissue: Bool
+        var failedToken: TokenHash?
+        var observedAt: UnixTime
+        var device: String?
+        var key: SigningKeyReference
+    }
+
+    /// What becomes of an event.
+    enum Verdict: Sendable, Equatable {
+        /// A token is minted; once it is, this is remembered.
+        case mint(Ticket)
+        /// A newer token answers it.
+        case superseded(Supersession)
+        /// The vendor refuses our tokens for this user.
+        case refused(String, Suspension?)
+        /// Its app is suspended; it waits.
+        case suspended
+    }
+
+    /// What a token that is about to be minted will be remembered by.
+    struct Ticket: Sendable, Equatable {
+        let id: SubjectID
+        fileprivate let replaced: (UInt64, UInt64)
+        fileprivate let keyPrint: UInt32
+        fileprivate let device: UInt32
+        fileprivate let streak: UInt8
+        fileprivate let recent: UInt8
+
+        static func == (left: Ticket, right: Ticket) -> Bool {
+            left.id == right.id && left.replaced == right.replaced && left.keyPrint == right.keyPrint
+                && left.device == right.device && left.streak == right.streak && left.recent == right.recent
+        }
+    }
+
+    private let rules: AdmissionRules
+    private var mints: RecentMints
+    private(set) var suspensions: Suspensions
+
+    init(_ rules: AdmissionRules) {
+        self.rules = rules
+        mints = RecentMints(capacity: rules.subjects)
+        suspensions = Suspensions(rules)
+    }
+
+    /// Whether anything is remembered at all.
+    var isOn: Bool { rules.subjects > 0 }
+    /// How many subjects are remembered, and in how many bytes.
+    var memory: (subjects: Int, bytes: Int) { (mints.count, mints.bytes) }
+
+    // MARK: Verdicts
+
+    mutating func verdict(on request: Request, at now: UnixTime) -> Verdict {
+        let id = subjectID(of: request)
+        let print = suspensions.print(of: request.key, for: request.app)
+        let isSuspended = suspensions.suspension(of: request.app, keyVersion: request.key.version) != nil
+        guard let last = mints.last(of: id), last.keyPrint == print, isFresh(last, at: now) else {
+            let earlier = mints.last(of: id)
+            return isSuspended ? .suspended : .mint(ticket(id, print, request, after: earlier, streak: 1, recent: 1))
+        }
+        let isChallenge = request.subject.challenge != nil
+        if !isChallenge, let why = supersession(of: request, by: last) { return .superseded(why) }
+        if isSuspended { return .suspended }
+        let recent = isWithin(rules.loopWindow, of: last, now) ? last.recent &+ 1 : 1
+        let isOverrun = recent > rules.tokensPerWindow
+        if refuses(request, last, now) || isChallenge && isOverrun {
+            guard last.streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, now) }
+            return .mint(ticket(id, print, request, after: last, streak: last.streak &+ 1, recent: recent))
+        }
+        if isOverrun, !request.isReissue { return .superseded(.recentToken) }
+        return .mint(ticket(id, print, request, after: last, streak: 1, recent: recent))
+    }
+
+    /// A challenge's user is one user, whatever the nonce.
+    private func subjectID(of request: Request) -> SubjectID {
+        guard request.subject.challenge != nil, let user = request.subject.user else {
+            return SubjectID(request.subject, app: request.app)
+        }
+        return SubjectID(Subject(user: user), app: request.app)
+    }
+
+    /// Whether the token is good for longer than it takes to fetch and use it. A report about one that is about to expire
+    /// is no refusal, and asks for the next.
+    private func isFresh(_ mint: RecentMint, at now: UnixTime) -> Bool {
+        let life = Int64(mint.expiresAt) - mint.mintedAt.seconds
+        return Int64(mint.expiresAt) - min(60, life / 4) > now.seconds
+    }
+
+    private func supersession(of request: Request, by last: RecentMint) -> Supersession? {
+        if request.observedAt <= last.mintedAt { return .observedEarlier }
+        let failed = request.failedToken?.prefix
+        if let failed, failed == last.token { return nil }
+        if let failed, last.hasReplaced(failed) { return .olderToken }
+        return isWithin(rules.coalescing, of: last, request.observedAt) ? .burst : nil
+    }
+
+    /// Whether the event says that the vendor refuses the last token.
+    private func refuses(_ request: Request, _ last: RecentMint, _ now: UnixTime) -> Bool {
+        if request.isReissue { return false }
+        if let failed = request.failedToken?.prefix { return failed == last.token }
+        guard request.remedy == .mintOnce || request.loopGuard.countsEveryReport else { return false }
+        return last.device == print(of: request.device) && isWithin(rules.loopWindow, of: last, now)
+    }
+
+    private func isWithin(_ window: Int64, of last: RecentMint, _ time: UnixTime) -> Bool {
+        time.microseconds(since: last.mintedAt) <= window
+    }
+
+    private mutating func refusal(of request: Request, _ id: SubjectID, _ now: UnixTime) -> Verdict {
+        let suspension = suspensions.refused(id, of: request.app, keyVersion: request.key.version, at: now)
+        return .refused(
+            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)",
+            suspension)
+    }
+
+    private func ticket(
+        _ id: SubjectID, _ keyPrint: UInt32, _ request: Request, after last: RecentMint?, streak: UInt8, recent: UInt8
+    ) -> Ticket {
+        let reported = request.failedToken?.prefix ?? 0
+        let published = last?.token ?? 0
+        var replaced = (reported, published)
+        if reported == 0 || reported == published { replaced = (published, last?.replaced.0 ?? 0) }
+        return Ticket(
+            id: id, replaced: replaced, keyPrint: keyPrint, device: print(of: request.device), streak: streak,
+            recent: recent)
+    }
+
+    private func print(of device: String?) -> UInt32 {
+        guard let device else { return 0 }
+        var hasher = Hasher()
+        hasher.combine(device)
+        return max(1, UInt32(truncatingIfNeeded: hasher.finalize()))
+    }
+
+    // MARK: Memory
+
+    /// A token was minted on `ticket`, in batch `number`.
+    mutating func minted(
+        _ token: [UInt8], on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
+    ) {
+        guard isOn else { return }
+        let mint = RecentMint(
+            id: ticket.id, mintedAt: now, token: TokenHash(of: token).prefix, replaced: ticket.replaced,
+            expiresAt: UInt32(clamping: expiresAt), keyPrint: ticket.keyPrint, device: ticket.device,
+            streak: ticket.streak, recent: ticket.recent)
+        mints.remember(mint, inBatch: number)
+    }
+
+    /// The tokens of the batches up to `number` were published.
+    mutating func confirm(throughBatch number: Int) { mints.confirm(throughBatch: number) }
+
+    /// Whatever is not confirmed was not published.
+    mutating func rollBack() { mints.rollBack() }
+
+    /// Ends the suspension of `app`.
+    mutating func resume(_ app: String) -> Suspension? { suspensions.resume(app) }
+}

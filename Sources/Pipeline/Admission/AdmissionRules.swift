@@ -1,0 +1,41 @@
+/// What admission goes by, in seconds and counts.
+public struct AdmissionRules: Sendable, Equatable {
+    /// How many recent subjects are remembered; 0 turns coalescing and the loop guard off.
+    public var subjects: Int
+    /// For how long after a token every report that does not name the failed token is taken for the failure that token
+    /// answers, in microseconds: one failure makes several SDK callbacks, and a device needs a moment to fetch the token.
+    public var coalescing: Int64
+    /// For how long after a token a report from the same device refuses it, where the report does not name the token, in
+    /// microseconds.
+    public var loopWindow: Int64
+    /// How many tokens a subject gets within `loopWindow`, whatever the reports say.
+    public var tokensPerWindow: Int
+    /// How many distinct users of an app must refuse their tokens within `suspensionWindow` for it to be suspended.
+    public var usersToSuspend: Int
+    /// See `usersToSuspend`; in microseconds.
+    public var suspensionWindow: Int64
+
+    /// The defaults: a million subjects; 2 s; 60 s; 5 tokens; 10 users in 10 minutes.
+    public init(
+        subjects: Int = 1_000_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
+        tokensPerWindow: Int = 5, usersToSuspend: Int = 10, suspensionWindow: Duration = .seconds(600)
+    ) {
+        self.subjects = subjects
+        self.coalescing = coalescing.microseconds
+        self.loopWindow = loopWindow.microseconds
+        self.tokensPerWindow = tokensPerWindow
+        self.usersToSuspend = usersToSuspend
+        self.suspensionWindow = suspensionWindow.microseconds
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, within what 64 bits hold.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, tooMuch) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        return tooMuch ? (seconds < 0 ? .min : .max) : sum
+    }
+}

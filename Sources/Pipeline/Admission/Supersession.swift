@@ -1,0 +1,16 @@
+/// Why an event needs no token of its own: a newer one answers it already.
+public enum Supersession: String, Sendable, CaseIterable {
+    /// Another report of the same failure stands in the same batch and is answered.
+    case sameBatch = "same_batch"
+    /// It follows the last token so closely that it must be about the failure that token answers.
+    case burst
+    /// It was observed before the last token was minted.
+    case observedEarlier = "observed_earlier"
+    /// It names a token that the last one replaced.
+    case olderToken = "older_token"
+    /// The subject got as many tokens as it may in a minute; the last one is at most that old.
+    case recentToken = "recent_token"
+
+    /// Whether several reports of one failure were taken together, rather than one that came late.
+    public var isCoalesced: Bool { self == .sameBatch || self == .burst }
+}

@@ -1,0 +1,39 @@
+/// Events that are taken to their ends together.
+public struct Batch: Sendable {
+    /// Its number; each batch has a higher one than the one before.
+    public let number: Int
+    /// What it is made of, each partition's records in the order of their offsets.
+    public let records: [InputRecord]
+    /// How they ended, in the same order; empty until it was processed.
+    public internal(set) var settlements: [Settlement] = []
+}
+
+/// Everything that becomes visible together: outputs, and the offsets of the inputs they come from.
+public struct Transaction: Sendable {
+    /// The batches, in order.
+    public internal(set) var batches: [Batch]
+    /// For each lane, and so each consumer group, the next record to read of each partition.
+    public let offsets: PerLane<[PartitionProgress.Partition: Int64]>
+
+    /// How many events it ends.
+    public var eventCount: Int { batches.reduce(0) { $0 + $1.records.count } }
+    /// The number of the last batch in it.
+    public var lastBatch: Int { batches.last?.number ?? 0 }
+    /// Every event with its end, in order.
+    public var ends: [(record: InputRecord, settlement: Settlement)] {
+        batches.flatMap { Array(zip($0.records, $0.settlements)).map { (record: $0.0, settlement: $0.1) } }
+    }
+
+    /// Replaces the ends of some events, because a topic does not take them as they are.
+    ///
+    /// - Parameter smaller: the smaller end of each event, by its place in `ends`.
+    public mutating func replace(_ smaller: [Int: Settlement]) {
+        var index = 0
+        for batch in batches.indices {
+            for place in batches[batch].settlements.indices {
+                if let settlement = smaller[index] { batches[batch].settlements[place] = settlement }
+                index += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+public import AdapterKit
+import DequeModule
+
+/// The worker's course, as a value: what was taken, what is in work, what is ready, and what comes next.
+///
+/// It does nothing itself. The shell tells it what happened and carries out the step it names, one at a time; only a commit
+/// goes on in the background, while the next batch is processed. Three promises are kept here, whatever happens in
+/// whatever order:
+///
+/// - an event that was taken ends once, in a transaction that was committed, or is taken again;
+/// - a transaction holds the offsets of an unbroken run of ended events, and nothing of an event beyond them;
+/// - nothing of a partition is committed after it was given up.
+public struct Flow: Sendable {
+    /// A partition of a topic.
+    public typealias Partition = PartitionProgress.Partition
+
+    /// How events are put together.
+    public struct Settings: Sendable {
+        /// How a batch is shared out.
+        public let shares: LaneShares
+        /// How long the first event waits for others, in microseconds.
+        public let linger: Int64
+        /// When events come back from the retry tiers.
+        public let retries: RetryPolicy
+
+        /// Batches of `shares` that wait up to `linger` to fill.
+        public init(shares: LaneShares, linger: Duration, retries: RetryPolicy) {
+            self.shares = shares
+            self.linger = linger.microseconds
+            self.retries = retries
+        }
+    }
+
+    /// What the group asks of a lane.
+    public enum Rebalance: Sendable, Equatable {
+        /// Partitions become this member's.
+        case assigned
+        /// These are to be given up, after what is in work was committed.
+        case revoked([Partition])
+        /// These are someone else's already.
+        case lost([Partition])
+    }
+
+    /// What is to be done next.
+    public enum Step: Sendable {
+        /// Take these events to their ends, then call `processed`.
+        case process(Batch)
+        /// Commit, in the background, then call `committed` or `aborted`.
+        case commit(Transaction)
+        /// Forget the tokens that were not published, then ask again.
+        case rollBack
+        /// Tell the group that its rebalance is done, then call `answered`.
+        case answer(Lane)
+        /// Wait until something happens, or until this moment.
+        case wait(until: UnixTime?)
+        /// Everything is done and nothing more is taken.
+        case stop
+    }
+
+    private struct Arrived: Sendable {
+        let record: InputRecord
+        let at: UnixTime
+    }
+
+    private let settings: Settings
+    private var progress = PerLane { _ in PartitionProgress() }
+    private var fresh = PerLane { _ in Deque<Arrived>() }
+    private var waiting: RetrySchedule
+    private var rebalances = PerLane<Rebalance?> { _ in nil }
+    private var processing: Batch?
+    private var ready: [Batch] = []
+    private var committing: Transaction?
+    private var owesRollBack = false
+    private var isStopping = false
+    private var pace = Pace()
+    private var nextNumber = 1
+    /// Whether an output topic cannot be written: nothing is begun until it can.
+    public private(set) var isBlocked = false
+
+    /// Nothing taken yet.
+    public init(_ settings: Settings) {
+        self.settings = settings
+        waiting = RetrySchedule(settings.retries)
+    }
+
+    // MARK: What happened
+
+    /// How many records of `lane` may be taken now.
+    public func demand(_ lane: Lane) -> Int {
+        if isStopping { return 0 }
+        if lane == .retries { return settings.shares.batchEvents }
+        return max(0, settings.shares.batchEvents * 2 - fresh[lane].count)
+    }
+
+    /// Records of `lane` were taken, each partition's in the order of their offsets.
+    public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
+        for record in records {
+            progress[lane].taken(record.origin, producedAt: record.timestamp)
+            if lane == .retries { waiting.append(record) } else { fresh[lane].append(Arrived(record: record, at: now)) }
+        }
+    }
+
+    /// The group asks something of `lane`. Nothing more is taken of the lane until it is answered.
+    public mutating func rebalancing(_ lane: Lane, _ rebalance: Rebalance) { rebalances[lane] = rebalance }
+
+    /// The group was answered. What was given up is forgotten.
+    public mutating func answered(_ lane: Lane) {
+        switch rebalances[lane] {
+        case .revoked(let partitions), .lost(let partitions): drop(Set(partitions), of: lane)
+        case .assigned, nil: break
+        }
+        rebalances[lane] = nil
+    }
+
+    /// A batch came to its end.
+    ///
+    /// - Parameter seconds: how long that took.
+    public mutating func processed(_ number: Int, _ settlements: [Settlement], seconds: Double) {
+        guard var batch = processing, batch.number == number else { return }
+        processing = nil
+        pace.learn(events: batch.records.count, seconds: seconds)
+        batch.settlements = settlements
+        ready.append(batch)
+    }
+
+    /// The transaction under way was committed.
+    public mutating func committed() {
+        guard let transaction = committing else { return }
+        committing = nil
+        for batch in transaction.batches {
+            for record in batch.records { progress[record.lane].finished(record.origin) }
+        }
+        for lane in Lane.allCases { progress[lane].committed(transaction.offsets[lane]) }
+    }
+
+    /// The transaction under way was aborted: its events are taken to their ends again, in their old order.
+    ///
+    /// - Parameter isBlocked: whether an output topic cannot be written, so that nothing more is begun until `unblocked`.
+    public mutating func aborted(isBlocked: Bool = false) {
+        guard let transaction = committing else { return }
+        committing = nil
+        self.isBlocked = isBlocked
+        putBack(transaction.batches.flatMap(\.records) + inWork)
+    }
+
+    /// The topics can be written again.
+    public mutating func unblocked() { isBlocked = false }
+
+    /// No new event is begun; what is ready is committed.
+    public mutating func stop() { isStopping = true }
+
+    // MARK: What comes next
+
+    /// The next step. Asking again without having done it gives the same one.
+    public mutating func next(at now: UnixTime) -> Step {
+        if owesRollBack {
+            owesRollBack = false
+            return .rollBack
+        }
+        if processing == nil, committing == nil, let step = rebalanceStep() { return step }
+        if committing == nil, !ready.isEmpty, !isBlocked { return begin() }
+        if isStopping, processing == nil, committing == nil { return .stop }
+        let isRebalancing = Lane.allCases.contains { rebalances[$0] != nil }
+        guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: nil) }
+        return nextBatch(at: now)
+    }
+
+    /// What is ready is committed before partitions are given up; of partitions that are lost nothing may be.
+    private mutating func rebalanceStep() -> Step? {
+        for lane in Lane.allCases {
+            switch rebalances[lane] {
+            case nil: continue
+            case .assigned: return .answer(lane)
+            case .revoked where !ready.isEmpty && !isBlocked: return begin()
+            case .revoked, .lost:
+                guard !ready.isEmpty else { return .answer(lane) }
+                putBack(inWork)
+                owesRollBack = false
+                return .rollBack
+            }
+        }
+        return nil
+    }
+
+    private var hasRoom: Bool { ready.reduce(0) { $0 + $1.records.count } < settings.shares.batchEvents * 2 }
+
+    private mutating func begin() -> Step {
+        let offsets = PerLane { lane in
+            var ended = progress[lane]
+            for batch in ready {
+                for record in batch.records where record.lane == lane { ended.finished(record.origin) }
+            }
+            return ended.committable
+        }
+        let transaction = Transaction(batches: ready, offsets: offsets)
+        ready = []
+        committing = transaction
+        return .commit(transaction)
+    }
+
+    private mutating func nextBatch(at now: UnixTime) -> Step {
+        let limit = settings.shares.batchEvents
+        let waitingCounts = PerLane { lane in
+            lane == .retries ? waiting.dueCount(at: now, limit: limit) : fresh[lane].count
+        }
+        if let moment = lingering(waitingCounts, now) { return .wait(until: moment) }
+        let counts = settings.shares.next(of: waitingCounts, pace: pace.secondsPerEvent)
+        var records: [InputRecord] = []
+        for lane in Lane.allCases {
+            if lane == .retries {
+                records += waiting.take(counts[lane], at: now)
+            } else {
+                records += fresh[lane].prefix(counts[lane]).map(\.record)
+                fresh[lane].removeFirst(counts[lane])
+            }
+        }
+        guard !records.isEmpty else { return .wait(until: waiting.nextDue) }
+        let batch = Batch(number: nextNumber, records: records)
+        nextNumber += 1
+        processing = batch
+        return .process(batch)
+    }
+
+    /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.
+    private func lingering(_ counts: PerLane<Int>, _ now: UnixTime) -> UnixTime? {
+        let count = Lane.allCases.reduce(0) { $0 + counts[$1] }
+        guard count > 0, count < settings.shares.batchEvents, committing == nil, counts[.retries] == 0 else {
+            return nil
+        }
+        let first = [fresh[.live].first?.at, fresh[.bulk].first?.at].compactMap { $0 }.min() ?? now
+        let end = first.advanced(byMicroseconds: settings.linger)
+        // A clock that was set back must not hold anything up.
+        return now < end && first <= now ? end : nil
+    }
+
+    // MARK: Giving back
+
+    private var inWork: [InputRecord] { (ready + (processing.map { [$0] } ?? [])).flatMap(\.records) }
+
+    /// Puts events back that were in work, before those that were not, and forgets their ends.
+    private mutating func putBack(_ records: [InputRecord]) {
+        ready = []
+        processing = nil
+        owesRollBack = true
+        for record in records.reversed() where record.lane != .retries {
+            fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
+        }
+        waiting.putBack(records.filter { $0.lane == .retries })
+    }
+
+    private mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
+        progress[lane].dropped(partitions)
+        fresh[lane].removeAll { partitions.contains(Partition($0.record.origin)) }
+        if lane == .retries { waiting.drop(partitions) }
+    }
+}
+
+// MARK: What there is to see
+
+extension Flow {
+    /// How many events of `lane` were taken and are not in work.
+    public func queued(_ lane: Lane) -> Int { lane == .retries ? waiting.count : fresh[lane].count }
+
+    /// When the oldest event of `lane` that was taken and has not ended was produced.
+    public func oldest(_ lane: Lane) -> UnixTime? { progress[lane].oldest }
+
+    /// The next record of each partition of `lane` that has not ended.
+    public func positions(_ lane: Lane) -> [Partition: Int64] { progress[lane].positions }
+
+    /// Whether nothing is taken, in work or on its way.
+    public var isIdle: Bool {
+        processing == nil && ready.isEmpty && committing == nil
+            && Lane.allCases.allSatisfy { $0 == .retries || fresh[$0].isEmpty }
+    }
+
+    /// The partitions of the retry lane of which nothing more is fetched for now.
+    public mutating func throttledRetries() -> Set<Partition> { waiting.throttled() }
+}

@@ -1,0 +1,72 @@
+/// How a batch is shared out: live first; the others at least their share, and whatever live leaves.
+///
+/// What live leaves is measured in time: a live event that comes in meanwhile waits for the batch to end, so that a batch
+/// is filled up with other work only as far as `patience` goes.
+public struct LaneShares: Sendable, Equatable {
+    /// The most events of a batch.
+    public let batchEvents: Int
+    /// The least part of a batch that is bulk where there is enough of it, from 0 to 0.5; retries are granted the same.
+    public let bulkShare: Double
+    /// For how long a batch without live events may keep the next live event waiting, in seconds.
+    public let patience: Double
+
+    /// Shares of batches of up to `batchEvents`.
+    public init(batchEvents: Int, bulkShare: Double, patience: Double = 0.02) {
+        self.batchEvents = max(1, batchEvents)
+        self.bulkShare = min(max(bulkShare, 0), 0.5)
+        self.patience = patience
+    }
+
+    /// How many events of each lane the next batch takes.
+    ///
+    /// - Parameters:
+    ///   - waiting: how many there are.
+    ///   - pace: seconds per event, as far as it is known.
+    public func next(of waiting: PerLane<Int>, pace: Double) -> PerLane<Int> {
+        // Ten times the patience is the most a live burst may keep the next one waiting.
+        let limit = min(batchEvents, events(in: patience * 10, pace))
+        let filling = min(limit, events(in: patience, pace))
+        let reserved = Lane.allCases.count { $0 != .live && waiting[$0] > 0 } * share(of: limit)
+        let live = min(waiting[.live], max(1, limit - reserved))
+        var left = filling - live
+        func take(_ lane: Lane) -> Int {
+            let taken = min(waiting[lane], max(left, share(of: live)))
+            left -= taken
+            return taken
+        }
+        let retries = take(.retries)
+        let bulk = take(.bulk)
+        return PerLane { lane in
+            switch lane {
+            case .live: live
+            case .retries: retries
+            case .bulk: bulk
+            }
+        }
+    }
+
+    private func events(in seconds: Double, _ pace: Double) -> Int {
+        let events = seconds / max(pace, 1e-9)
+        return events >= Double(batchEvents) ? batchEvents : max(1, Int(events))
+    }
+
+    /// At least one, so that no share is so small that it never comes.
+    private func share(of events: Int) -> Int {
+        bulkShare == 0 ? 0 : max(1, Int((Double(events) * bulkShare).rounded(.up)))
+    }
+}
+
+/// How long an event takes, learned from the batches: a moving average that forgets by half in about six of them.
+public struct Pace: Sendable, Equatable {
+    /// Seconds per event. A tenth of a millisecond until something is known.
+    public private(set) var secondsPerEvent = 0.0001
+
+    /// Nothing learned yet.
+    public init() {}
+
+    /// A batch of `events` took `seconds`.
+    public mutating func learn(events: Int, seconds: Double) {
+        guard events > 0, seconds > 0, seconds.isFinite else { return }
+        secondsPerEvent += (seconds / Double(events) - secondsPerEvent) * 0.1
+    }
+}

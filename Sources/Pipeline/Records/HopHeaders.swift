@@ -1,0 +1,98 @@
+import AdapterKit
+
+/// The headers that follow an event through retry tiers, dead letters and redrives.
+enum HopHeaders {
+    static let code = "remint-error-code"
+    static let stage = "remint-error-stage"
+    static let detail = "remint-error-detail"
+    static let topic = "remint-origin-topic"
+    static let partition = "remint-origin-partition"
+    static let offset = "remint-origin-offset"
+    static let timestamp = "remint-origin-timestamp"
+    static let attempts = "remint-attempts"
+    static let failedAt = "remint-failed-at"
+    static let redrives = "remint-redrives"
+    static let size = "remint-origin-value-bytes"
+    static let notBefore = "remint-not-before"
+    static let history = "remint-history"
+    static let all: Set<String> = [
+        code, stage, detail, topic, partition, offset, timestamp, attempts, failedAt, redrives, size, notBefore,
+        history,
+    ]
+}
+
+/// Where an event first stood and what it has been through.
+///
+/// Only a record from a retry tier, which the worker itself wrote, is asked for its origin; on the input topics anyone may
+/// write such headers, so that of them only the count of redrives is taken over, and what an event could say as well in its
+/// own body: an id and when it was observed.
+struct Provenance: Sendable {
+    /// Where the event first stood.
+    let origin: Origin
+    /// When it was produced there.
+    let timestamp: UnixTime?
+    /// Attempts that failed so far.
+    let attempts: Int
+    /// How often it was redriven from the dead letters.
+    let redrives: Int
+    /// What happened at each attempt; empty for a fresh event.
+    let history: String
+    /// Where an event that names no id has it from: the same after any number of hops and redrives.
+    let identity: Origin
+    /// When the failure was observed, where the event itself does not say.
+    let observedAt: UnixTime?
+
+    init(_ record: InputRecord) {
+        let headers = record.headers
+        redrives = Self.count(HopHeaders.redrives, headers)
+        let stated = record.lane == .retries || redrives > 0 ? Self.origin(in: headers) : nil
+        let produced = stated.flatMap { _ in
+            headers.text(HopHeaders.timestamp).flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
+        }
+        identity = stated ?? record.origin
+        observedAt = produced ?? record.timestamp
+        guard record.lane == .retries, let stated else {
+            origin = record.origin
+            timestamp = record.timestamp
+            attempts = 0
+            history = ""
+            return
+        }
+        origin = stated
+        timestamp = produced
+        attempts = Self.count(HopHeaders.attempts, headers)
+        history = headers.text(HopHeaders.history) ?? ""
+    }
+
+    /// The origin a worker wrote into `headers`.
+    static func origin(in headers: [Header]) -> Origin? {
+        guard let topic = headers.text(HopHeaders.topic), !topic.isEmpty,
+            let partition = headers.text(HopHeaders.partition).flatMap({ Int32($0) }),
+            let offset = headers.text(HopHeaders.offset).flatMap({ Int64($0) })
+        else { return nil }
+        return Origin(topic: topic, partition: partition, offset: offset)
+    }
+
+    private static func count(_ name: String, _ headers: [Header]) -> Int {
+        headers.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
+    }
+
+    /// The headers that say where the event came from.
+    var headers: [Header] {
+        [
+            Header(HopHeaders.topic, origin.topic),
+            Header(HopHeaders.partition, String(origin.partition)),
+            Header(HopHeaders.offset, String(origin.offset)),
+            Header(HopHeaders.timestamp, timestamp.map { String($0.milliseconds) } ?? ""),
+        ]
+    }
+
+    /// The history with one more entry: time, stage and reason, as `2026-11-21T10:00:00Z mint key_unavailable`. Oldest
+    /// first; of a long one the latest are kept.
+    func history(adding reason: String, at stage: Stage, on time: UnixTime) -> String {
+        let entry = "\(time) \(stage.rawValue) \(reason)"
+        guard !history.isEmpty else { return entry }
+        let entries = history.split(separator: ";").suffix(15).map { $0.drop { $0 == " " } }
+        return (entries + [entry[...]]).joined(separator: "; ")
+    }
+}

@@ -1,0 +1,44 @@
+import AdapterKit
+
+/// An event on its way to a retry tier: key, value and headers as they came, where it first stood, and until when it waits.
+struct RetryRecord: Sendable {
+    let record: InputRecord
+    let provenance: Provenance
+    let wait: RetryPolicy.Wait
+    let deferral: Deferral
+    let stage: Stage
+    let time: UnixTime
+
+    var output: OutputRecord {
+        let kept = record.headers.filter { !HopHeaders.all.contains($0.name) }
+        // Waiting for a suspended app is no attempt.
+        let attempts = provenance.attempts + (deferral == .appSuspended ? 0 : 1)
+        var headers = kept + provenance.headers
+        headers += [
+            Header(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),
+            Header(HopHeaders.attempts, String(attempts)),
+            Header(HopHeaders.redrives, String(provenance.redrives)),
+            Header(HopHeaders.history, provenance.history(adding: deferral.name, at: stage, on: time)),
+        ]
+        return OutputRecord(
+            destination: .retries(tier: wait.tier), key: record.key, value: record.value, headers: headers)
+    }
+}
+
+extension RetryPolicy {
+    /// The moment a record of a retry tier may be taken: what the worker wrote that put it there.
+    ///
+    /// Anyone who may write to the topic could write a moment that never comes and so hold up the partition; a record
+    /// waits for its tier's delay and a minute of clock difference at most.
+    func dueTime(of record: InputRecord) -> UnixTime {
+        guard let timestamp = record.timestamp, let tier = record.tier, tiers.indices.contains(tier) else {
+            return record.timestamp ?? UnixTime(microseconds: .min)
+        }
+        let delay = tiers[tier].delay
+        let latest = timestamp.advanced(byMicroseconds: delay).advanced(byMicroseconds: 60_000_000)
+        let stated = record.headers.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
+            UnixTime(milliseconds: $0)
+        }
+        return min(stated ?? timestamp.advanced(byMicroseconds: delay), latest)
+    }
+}

@@ -1,0 +1,81 @@
+import AdapterKit
+import DequeModule
+
+/// Records of the retry tiers that were taken and wait for their moment, by partition, in order.
+///
+/// A partition's records leave in the order of their offsets, for nothing may be committed past one that is not finished;
+/// within a tier that is nearly the order of their moments.
+struct RetrySchedule: Sendable {
+    typealias Partition = PartitionProgress.Partition
+
+    private struct Waiting: Sendable {
+        let record: InputRecord
+        let due: UnixTime
+    }
+
+    /// How many records of a partition wait here before it is paused, and how few before it goes on.
+    private static let bounds = (pause: 500, resume: 100)
+
+    private let policy: RetryPolicy
+    private var partitions: [Partition: Deque<Waiting>] = [:]
+    private var paused: Set<Partition> = []
+
+    init(_ policy: RetryPolicy) { self.policy = policy }
+
+    var count: Int { partitions.values.reduce(0) { $0 + $1.count } }
+
+    mutating func append(_ record: InputRecord) {
+        partitions[Partition(record.origin), default: []].append(
+            Waiting(record: record, due: policy.dueTime(of: record)))
+    }
+
+    /// Puts records back that were taken out, before what waits.
+    mutating func putBack(_ records: [InputRecord]) {
+        for record in records.reversed() {
+            partitions[Partition(record.origin), default: []].prepend(
+                Waiting(record: record, due: policy.dueTime(of: record)))
+        }
+    }
+
+    /// How many records may be taken now, counted up to `limit`.
+    func dueCount(at now: UnixTime, limit: Int) -> Int {
+        var count = 0
+        for waiting in partitions.values {
+            for entry in waiting {
+                guard entry.due <= now, count < limit else { break }
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// Takes up to `limit` records whose moment has come.
+    mutating func take(_ limit: Int, at now: UnixTime) -> [InputRecord] {
+        var taken: [InputRecord] = []
+        for partition in partitions.keys {
+            while taken.count < limit, let first = partitions[partition]?.first, first.due <= now {
+                partitions[partition]?.removeFirst()
+                taken.append(first.record)
+            }
+        }
+        return taken
+    }
+
+    /// When the next record may be taken; nil where none waits.
+    var nextDue: UnixTime? { partitions.values.compactMap { $0.first?.due }.min() }
+
+    /// The partitions are someone else's.
+    mutating func drop(_ dropped: some Sequence<Partition>) {
+        for partition in dropped {
+            partitions[partition] = nil
+            paused.remove(partition)
+        }
+    }
+
+    /// The partitions of which nothing more is fetched for now, because enough of them waits here.
+    mutating func throttled() -> Set<Partition> {
+        for (partition, waiting) in partitions where waiting.count >= Self.bounds.pause { paused.insert(partition) }
+        paused = paused.filter { (partitions[$0]?.count ?? 0) > Self.bounds.resume }
+        return paused
+    }
+}

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// Values that only grow.
+public final class CounterFamily: MetricFamily {
+    private let description: MetricDescription
+    private let values = Mutex<[[String]: Double]>([:])
+
+    init(description: MetricDescription) { self.description = description }
+
+    /// Adds `count` to the value with these label values.
+    public func add(_ count: Int = 1, _ labels: String...) { add([labels: count]) }
+
+    /// Adds several counts at once, by their label values.
+    public func add(_ counts: [[String]: Int]) {
+        values.withLock { values in
+            for (labels, count) in counts { values[labels, default: 0] += Double(max(0, count)) }
+        }
+    }
+
+    /// The value with these label values; 0 where there is none yet.
+    public func value(_ labels: String...) -> Double { values.withLock { $0[labels] ?? 0 } }
+
+    func write(to text: inout String) {
+        description.writeHeader("counter", to: &text)
+        for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            description.writeSample("", labels, nil, value, to: &text)
+        }
+    }
+}
+
+/// Values that go up and down.
+public final class GaugeFamily: MetricFamily {
+    private let description: MetricDescription
+    private let values = Mutex<[[String]: Double]>([:])
+
+    init(description: MetricDescription) { self.description = description }
+
+    /// Sets the value with these label values.
+    public func set(_ value: Double, _ labels: String...) { values.withLock { $0[labels] = value } }
+
+    /// Replaces all values: what is not among them is gone.
+    public func replace(_ new: [[String]: Double]) { values.withLock { $0 = new } }
+
+    func write(to text: inout String) {
+        description.writeHeader("gauge", to: &text)
+        for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            description.writeSample("", labels, nil, value, to: &text)
+        }
+    }
+}

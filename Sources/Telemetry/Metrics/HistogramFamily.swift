@@ -1,0 +1,51 @@
+import Synchronization
+
+/// Distributions over fixed buckets.
+public final class HistogramFamily: MetricFamily {
+    private struct Distribution {
+        /// One more than there are bounds: the last is for everything above.
+        var counts: [Int]
+        var sum = 0.0
+    }
+
+    private let description: MetricDescription
+    private let bounds: [Double]
+    private let values = Mutex<[[String]: Distribution]>([:])
+
+    init(description: MetricDescription, bounds: [Double]) {
+        self.description = description
+        self.bounds = bounds
+    }
+
+    /// Adds one observation.
+    public func observe(_ observation: Double, _ labels: String...) { observe([observation], labels) }
+
+    /// Adds observations with the same label values, under one lock.
+    public func observe(_ observations: [Double], _ labels: [String]) {
+        guard !observations.isEmpty else { return }
+        values.withLock { values in
+            var distribution = values[labels] ?? Distribution(counts: Array(repeating: 0, count: bounds.count + 1))
+            // Taken out meanwhile, so that it is changed in place.
+            values[labels] = nil
+            for observation in observations {
+                distribution.counts[bounds.firstIndex { observation <= $0 } ?? bounds.count] += 1
+                distribution.sum += observation
+            }
+            values[labels] = distribution
+        }
+    }
+
+    func write(to text: inout String) {
+        description.writeHeader("histogram", to: &text)
+        for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            var below = 0
+            for (bound, count) in zip(bounds + [.infinity], value.counts) {
+                below += count
+                description.writeSample(
+                    "_bucket", labels, ("le", MetricDescription.number(bound)), Double(below), to: &text)
+            }
+            description.writeSample("_sum", labels, nil, value.sum, to: &text)
+            description.writeSample("_count", labels, nil, Double(below), to: &text)
+        }
+    }
+}

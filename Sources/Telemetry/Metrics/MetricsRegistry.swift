@@ -1,0 +1,88 @@
+import Synchronization
+
+/// The metrics of a process, in Prometheus' text format.
+///
+/// Families are made once, at the start; values are added in batches, so that no event takes a lock of its own.
+public final class MetricsRegistry: Sendable {
+    private let families = Mutex<[any MetricFamily]>([])
+
+    /// No metrics yet.
+    public init() {}
+
+    /// A family of values that only grow; its name ends in `_total`.
+    public func counter(_ name: String, _ help: String, labels: [String] = []) -> CounterFamily {
+        add(CounterFamily(description: MetricDescription(name: name, help: help, labels: labels)))
+    }
+
+    /// A family of values that go up and down.
+    public func gauge(_ name: String, _ help: String, labels: [String] = []) -> GaugeFamily {
+        add(GaugeFamily(description: MetricDescription(name: name, help: help, labels: labels)))
+    }
+
+    /// A family of distributions.
+    ///
+    /// - Parameter buckets: upper bounds, growing.
+    public func histogram(
+        _ name: String, _ help: String, labels: [String] = [], buckets: [Double]
+    ) -> HistogramFamily {
+        add(HistogramFamily(description: MetricDescription(name: name, help: help, labels: labels), bounds: buckets))
+    }
+
+    private func add<Family: MetricFamily>(_ family: Family) -> Family {
+        families.withLock { $0.append(family) }
+        return family
+    }
+
+    /// Everything, in the order the families were made (Prometheus' text format, version 0.0.4).
+    public func exposition() -> String {
+        var text = ""
+        for family in families.withLock({ $0 }) { family.write(to: &text) }
+        return text
+    }
+}
+
+/// What a family says of itself.
+struct MetricDescription: Sendable {
+    let name: String
+    let help: String
+    let labels: [String]
+
+    func writeHeader(_ type: String, to text: inout String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
+
+    /// One sample; `more` is a label of the format's own.
+    func writeSample(
+        _ suffix: String, _ values: [String], _ more: (name: String, value: String)? = nil, _ number: Double,
+        to text: inout String
+    ) {
+        var pairs = zip(labels, values).map { "\($0)=\"\(Self.escaped($1))\"" }
+        if let more { pairs.append("\(more.name)=\"\(more.value)\"") }
+        let block = pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}"
+        text += "\(name)\(suffix)\(block) \(Self.number(number))\n"
+    }
+
+    static func number(_ number: Double) -> String {
+        if number == .infinity { return "+Inf" }
+        return number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
+    }
+
+    /// Label values may hold anything; the format escapes three characters.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}
+
+/// A family of metrics: one name, several label values.
+protocol MetricFamily: Sendable {
+    func write(to text: inout String)
+}

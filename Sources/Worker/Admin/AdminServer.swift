@@ -1,0 +1,125 @@
+import AdapterKit
+import Hummingbird
+import Logging
+import NIOCore
+import Pipeline
+import Telemetry
+import WorkerConfiguration
+
+/// The admin server: metrics, health, and the apps' suspensions.
+///
+/// It has no authentication of its own and listens where `admin.listen` says, by default nowhere; it shows no secret, and
+/// the one thing it changes is to let a suspended app try again.
+struct AdminServer: Sendable {
+    /// A loop that did not come by for so long is stuck.
+    private static let patience = Duration.seconds(60)
+
+    let address: Configuration.Admin
+    let status: WorkerStatus
+    let metrics: MetricsRegistry
+    let logger: Logger
+
+    /// Serves until the task is cancelled.
+    ///
+    /// - Throws: what keeps it from listening.
+    func run() async throws {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let application = Application(
+            router: router, configuration: .init(address: .hostname(address.host, port: address.port)),
+            onServerRunning: { channel in
+                logger.notice(
+                    "the admin server listens",
+                    metadata: [LogKey.adminAddress: "\(Self.text(channel.localAddress))"])
+            }, logger: quiet)
+        try await application.run()
+    }
+
+    private static func text(_ address: SocketAddress?) -> String {
+        guard let address, let host = address.ipAddress, let port = address.port else { return "" }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    private var router: Router<BasicRequestContext> {
+        let router = Router()
+        router.get("/metrics") { _, _ in
+            Self.response(.ok, "text/plain; version=0.0.4; charset=utf-8", metrics.exposition())
+        }
+        router.get("/health/live") { _, _ in live }
+        router.get("/health/ready") { _, _ in ready }
+        router.get("/apps") { _, _ in Self.json(.ok) { write(status.apps, to: &$0) } }
+        router.post("/apps/resume") { request, _ in resume(request.uri.queryParameters["app"].map(String.init) ?? "") }
+        return router
+    }
+
+    // MARK: Answers
+
+    private var live: Response {
+        let age = status.sinceHeartbeat
+        let isAlive = age < Self.patience
+        return Self.json(isAlive ? .ok : .serviceUnavailable) { json in
+            json.member("status", isAlive ? "alive" : "stuck")
+            json.member("seconds_since_heartbeat", Int64(age.components.seconds))
+        }
+    }
+
+    private var ready: Response {
+        let problems = status.problems
+        return Self.json(problems.isEmpty ? .ok : .serviceUnavailable) { json in
+            json.member("status", problems.isEmpty ? "ready" : "not_ready")
+            json.name("dependencies")
+            json.beginObject()
+            for dependency in WorkerStatus.Dependency.allCases {
+                json.member(dependency.rawValue, problems[dependency] ?? "ok")
+            }
+            json.endObject()
+        }
+    }
+
+    private func write(_ apps: [WorkerStatus.AppStatus], to json: inout JSONWriter) {
+        json.name("apps")
+        json.beginArray()
+        for app in apps {
+            json.beginObject()
+            json.member("app", app.name)
+            json.member("adapter", app.adapter)
+            json.member("key_ring", app.keyRing)
+            if let version = app.keyVersion { json.member("key_version", version) }
+            json.member("state", app.suspension == nil ? "active" : "suspended")
+            if let suspension = app.suspension {
+                json.member("suspended_since", suspension.since.description)
+                json.member("refusing_users", Int64(suspension.users))
+                json.member("refused_key_version", suspension.keyVersion)
+            }
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    private func resume(_ app: String) -> Response {
+        guard status.apps.contains(where: { $0.name == app }) else {
+            return Self.json(.notFound) { $0.member("error", "no app of that name is configured") }
+        }
+        guard status.resume(app) else {
+            return Self.json(.conflict) { $0.member("error", "the app is not suspended") }
+        }
+        return Self.json(.accepted) { json in
+            json.member("app", app)
+            json.member("state", "resuming")
+        }
+    }
+
+    private static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {
+        var json = JSONWriter()
+        json.beginObject()
+        body(&json)
+        json.endObject()
+        return response(code, "application/json", String(decoding: json.bytes, as: UTF8.self) + "\n")
+    }
+
+    private static func response(_ code: HTTPResponse.Status, _ type: String, _ body: String) -> Response {
+        Response(
+            status: code, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: body)))
+    }
+}

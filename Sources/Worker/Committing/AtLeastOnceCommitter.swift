@@ -1,0 +1,102 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Telemetry
+import WorkerConfiguration
+
+/// At least once: everything is delivered, then the offsets are committed. After a crash between the two an event is
+/// answered twice, the second time with a newer version.
+///
+/// A topic that cannot be written is tried again here, and nothing but what it refused: giving the events back would
+/// publish the others' tokens once more each time.
+struct AtLeastOnceCommitter: Committer {
+    let producer: KafkaProducer
+    let consumers: PerLane<KafkaConsumer>
+    let configuration: Configuration
+    let logger: Logger
+    let now: @Sendable () -> UnixTime
+    /// Taken away when there is no more time to wait.
+    let patience: CommitPatience
+    /// Told what keeps a topic from being written, and nil once it can be.
+    let isBlocked: @Sendable (Blockage?) -> Void
+
+    func commit(_ transaction: Transaction) async -> CommitResult {
+        var transaction = transaction
+        switch await deliver(&transaction) {
+        case nil: break
+        case .some(let result): return result
+        }
+        for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
+            let offsets = transaction.offsets[lane].map {
+                PartitionOffset(TopicPartition(topic: $0.topic, partition: $0.number), offset: $1)
+            }
+            do throws(KafkaError) {
+                guard !(await consumers[lane].isAssignmentLost) else { continue }
+                try await consumers[lane].commit(offsets)
+            } catch {
+                // The next commit covers it; if the partitions go first, another member repeats these events.
+                logger.warning("offsets could not be committed", metadata: [LogKey.kafkaError: "\(error)"])
+            }
+        }
+        return .committed(transaction)
+    }
+
+    /// Delivers all of it.
+    ///
+    /// - Returns: nil, or how the attempt ended where the producer is of no further use or the patience is over.
+    private func deliver(_ transaction: inout Transaction) async -> CommitResult? {
+        let all = Deliveries(transaction, configuration).records
+        var open = all.map { (place: $0.place, record: $0.record) }
+        var backoff = Backoff()
+        var wasBlocked = false
+        while !open.isEmpty {
+            let errors = await producer.deliver(open.map(\.record))
+            if let error = errors.compactMap({ $0 }).first(where: { $0.isFatal || $0.isFenced }) {
+                return CommitResult(ended: error)
+            }
+            var failed: [(place: Int, record: ProducerRecord)] = []
+            var refused: Blockage?
+            for (delivery, error) in zip(open, errors) {
+                guard let error else { continue }
+                switch await secondTry(delivery, error, &transaction) {
+                case .delivered: continue
+                case .smaller(let record): failed.append((delivery.place, record))
+                case .refused(let error):
+                    failed.append(delivery)
+                    refused = refused ?? Blockage(topic: delivery.record.topic, error: error, record: delivery.record)
+                }
+            }
+            open = failed
+            guard let refused else { continue }
+            wasBlocked = true
+            isBlocked(refused)
+            guard await backoff.wait(while: { !patience.isOver }) else { return .aborted(refused.error) }
+        }
+        if wasBlocked { isBlocked(nil) }
+        return nil
+    }
+
+    private enum SecondTry {
+        case delivered
+        case smaller(ProducerRecord)
+        case refused(KafkaError)
+    }
+
+    /// What is too large with others may not be so alone; what is too large alone becomes smaller.
+    private func secondTry(
+        _ delivery: (place: Int, record: ProducerRecord), _ error: KafkaError, _ transaction: inout Transaction
+    ) async -> SecondTry {
+        guard error.code == .messageTooLarge else { return .refused(error) }
+        guard let alone = await producer.deliver([delivery.record]).first ?? nil else { return .delivered }
+        let end = transaction.ends[delivery.place]
+        guard alone.code == .messageTooLarge, let smaller = end.settlement.byReference(end.record, at: now()),
+            let output = smaller.output
+        else { return .refused(alone) }
+        transaction.replace([delivery.place: smaller])
+        return .smaller(ProducerRecord(output, configuration))
+    }
+
+    /// Never asked: a blockage is waited for within `commit`.
+    func isCleared(_ blockage: Blockage) async -> BlockageCheck { .cleared }
+}

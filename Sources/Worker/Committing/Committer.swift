@@ -1,0 +1,58 @@
+import AdapterKit
+import Kafka
+import Pipeline
+
+/// Publishes what a transaction holds and commits the offsets of what it came from.
+protocol Committer: Sendable {
+    /// Does so, however long it takes.
+    func commit(_ transaction: Transaction) async -> CommitResult
+
+    /// Whether the topic of a blockage can be written again. Leaves nothing that a reader sees.
+    func isCleared(_ blockage: Blockage) async -> BlockageCheck
+}
+
+/// How an attempt to commit ended.
+enum CommitResult: Sendable {
+    /// Everything is visible. The transaction as it was committed: some ends may have become smaller.
+    case committed(Transaction)
+    /// Nothing is; the same events may be tried again. Says why.
+    case aborted(KafkaError)
+    /// Nothing is, and will not be until a topic is mended.
+    case blocked(Blockage)
+    /// Nothing is known, and the clients are of no further use: new ones start from the broker's offsets.
+    case unusable(KafkaError)
+    /// Another producer took over this one's `transactional.id`.
+    case fenced(KafkaError)
+}
+
+/// A topic that cannot be written.
+struct Blockage: Sendable {
+    /// The topic.
+    let topic: String
+    /// What the broker or the client said.
+    let error: KafkaError
+    /// A record it refused, to try again with.
+    let record: ProducerRecord
+}
+
+/// What became of a blockage.
+enum BlockageCheck: Sendable {
+    /// The topic takes records.
+    case cleared
+    /// It does not.
+    case blocked(KafkaError)
+    /// The clients are of no further use.
+    case unusable(KafkaError)
+    /// Another producer took over.
+    case fenced(KafkaError)
+}
+
+extension CommitResult {
+    /// The result of a transaction that cannot be ended properly.
+    init(ended error: KafkaError) { self = error.isFenced ? .fenced(error) : .unusable(error) }
+}
+
+extension BlockageCheck {
+    /// The result of a check that cannot be ended properly.
+    init(ended error: KafkaError) { self = error.isFenced ? .fenced(error) : .unusable(error) }
+}

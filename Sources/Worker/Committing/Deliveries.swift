@@ -1,0 +1,78 @@
+import Kafka
+import Pipeline
+import WorkerConfiguration
+
+/// What there is to produce for a transaction, and what became of it.
+struct Deliveries {
+    /// The records, each with its event's place among the transaction's ends.
+    let records: [(place: Int, record: ProducerRecord)]
+    private var errors: [KafkaError?]
+
+    init(_ transaction: Transaction, _ configuration: Configuration) {
+        records = transaction.ends.enumerated().compactMap { place, end in
+            end.settlement.output.map { (place, ProducerRecord($0, configuration)) }
+        }
+        errors = Array(repeating: nil, count: records.count)
+    }
+
+    /// Produces them. Those at `single` go one by one, so that a record that is too large does not take the rest of its
+    /// producer batch with it.
+    mutating func deliver(by producer: KafkaProducer, oneByOne single: Set<Int>) async {
+        let together = records.indices.filter { !single.contains(records[$0].place) }
+        let answers = await producer.deliver(together.map { records[$0].record })
+        for (index, answer) in zip(together, answers) { errors[index] = answer }
+        for index in records.indices where single.contains(records[index].place) {
+            errors[index] = await producer.deliver([records[index].record]).first ?? nil
+            if errors[index] != nil { return }
+        }
+    }
+
+    /// The places of records that are too large for their topics.
+    var tooLarge: [Int] { failures { $0.code == .messageTooLarge }.map { records[$0].place } }
+
+    /// The first record that a topic refuses, and why.
+    var refused: Blockage? {
+        failures { $0.code.isAboutTopic && $0.code != .messageTooLarge }.first.flatMap { index in
+            errors[index].map { Blockage(topic: records[index].record.topic, error: $0, record: records[index].record) }
+        }
+    }
+
+    /// The first error, those that only follow from another one last.
+    var error: KafkaError? {
+        let all = errors.compactMap { $0 }
+        return all.first { $0.isFenced || $0.isFatal } ?? all.first { !Self.consequences.contains($0.code) }
+            ?? all.first
+    }
+
+    private func failures(_ isMeant: (KafkaError) -> Bool) -> [Int] {
+        errors.indices.filter { errors[$0].map(isMeant) ?? false }
+    }
+
+    /// What happens to records because something happened to the transaction.
+    private static let consequences: Set<KafkaError.Code> = [.purged, .purgedInFlight, .invalidState]
+}
+
+/// Which ends of a transaction become smaller, because their topics do not take them.
+///
+/// A producer sends records together, and a broker refuses what it gets together: one record that is too large fails all
+/// that travelled with it. So the suspects are sent one by one before any is called too large.
+struct LargeRecords {
+    /// To be sent one by one.
+    private(set) var suspects: Set<Int> = []
+
+    /// Records at `places` were refused for their size.
+    ///
+    /// - Returns: the one to make smaller; nil where they are to be sent one by one first.
+    mutating func culprit(among places: [Int]) -> Int? {
+        guard places.count == 1, let place = places.first else {
+            suspects.formUnion(places)
+            return nil
+        }
+        // Alone among many that went together it may be the first of them that was answered.
+        guard suspects.contains(place) else {
+            suspects.insert(place)
+            return nil
+        }
+        return place
+    }
+}

@@ -1,0 +1,30 @@
+import Kafka
+
+/// What an error of a transactional call asks for.
+///
+/// The order of the questions matters: librdkafka 2.0.2 marks some fencing errors as merely requiring an abort, and an
+/// error without any mark is as final as a fatal one.
+enum TransactionVerdict: Sendable, Equatable {
+    /// Another producer took over: stop.
+    case fenced
+    /// The clients are of no further use: make new ones.
+    case unusable
+    /// Abort, and take the events again.
+    case abort
+    /// The same call, with the same arguments, after a moment.
+    case retry
+
+    init(_ error: KafkaError) {
+        if error.isFenced {
+            self = .fenced
+        } else if error.isFatal {
+            self = .unusable
+        } else if error.requiresAbort {
+            self = .abort
+        } else if error.isRetriable {
+            self = .retry
+        } else {
+            self = .unusable
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import AdapterKit
+import Kafka
+import Pipeline
+import WorkerConfiguration
+
+/// Exactly once: outputs and offsets in one Kafka transaction (KIP-98, KIP-447).
+///
+/// The transaction begins when everything is ready, so that it is open for milliseconds. Each call's error is asked what
+/// to do in the order of `TransactionVerdict`; an abort leaves nothing that a `read_committed` reader sees.
+struct TransactionalCommitter: Committer {
+    let producer: KafkaProducer
+    let consumers: PerLane<KafkaConsumer>
+    let configuration: Configuration
+    let now: @Sendable () -> UnixTime
+    /// Between two tries of the same call.
+    private let pause = Duration.milliseconds(50)
+
+    func commit(_ transaction: Transaction) async -> CommitResult {
+        var transaction = transaction
+        var large = LargeRecords()
+        while true {
+            switch await attempt(transaction, oneByOne: large.suspects) {
+            case .ended(let result): return result
+            case .tooLarge(let places, let error):
+                guard let culprit = large.culprit(among: places) else { continue }
+                let end = transaction.ends[culprit]
+                guard let smaller = end.settlement.byReference(end.record, at: now()) else {
+                    // The smallest there is: a topic that does not take it takes nothing.
+                    return blocked(transaction, culprit, error)
+                }
+                transaction.replace([culprit: smaller])
+            }
+        }
+    }
+
+    private enum Attempt {
+        case ended(CommitResult)
+        /// Aborted, because the records of these places are too large.
+        case tooLarge([Int], KafkaError)
+    }
+
+    private func attempt(_ transaction: Transaction, oneByOne single: Set<Int>) async -> Attempt {
+        let groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)]
+        do throws(KafkaError) { groups = try await identities(transaction) } catch { return .ended(.aborted(error)) }
+        do throws(KafkaError) { try await producer.beginTransaction() } catch {
+            return .ended(CommitResult(ended: error))
+        }
+        var deliveries = Deliveries(transaction, configuration)
+        await deliveries.deliver(by: producer, oneByOne: single)
+        if let error = deliveries.error { return await abort(after: error, deliveries) }
+        for (offsets, group) in groups {
+            let error = await repeating { () throws(KafkaError) in
+                try await producer.sendOffsets(offsets, of: group, within: .seconds(10))
+            }
+            if let error { return await abort(after: error, deliveries) }
+        }
+        let error = await repeating { () throws(KafkaError) in try await producer.commitTransaction() }
+        if let error { return await abort(after: error, deliveries) }
+        return .ended(.committed(transaction))
+    }
+
+    /// Each lane's offsets, with its group's generation of this moment. A lost assignment is never committed.
+    private func identities(
+        _ transaction: Transaction
+    ) async throws(KafkaError) -> [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] {
+        var groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] = []
+        for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
+            let offsets = transaction.offsets[lane].map {
+                PartitionOffset(TopicPartition(topic: $0.topic, partition: $0.number), offset: $1)
+            }
+            groups.append((offsets, try await consumers[lane].groupMetadata(committing: offsets)))
+        }
+        return groups
+    }
+
+    /// Ends a transaction in which something went wrong.
+    private func abort(after error: KafkaError, _ deliveries: Deliveries) async -> Attempt {
+        // A record that failed makes the library want an abort; the record's own error does not say so.
+        let isDelivery = deliveries.error != nil && !error.isFatal && !error.isFenced
+        guard isDelivery || TransactionVerdict(error) == .abort else { return .ended(CommitResult(ended: error)) }
+        if let error = await abort() { return .ended(CommitResult(ended: error)) }
+        let tooLarge = deliveries.tooLarge
+        if !tooLarge.isEmpty { return .tooLarge(tooLarge, error) }
+        return .ended(deliveries.refused.map(CommitResult.blocked) ?? .aborted(error))
+    }
+
+    /// - Returns: why the transaction could not be ended; nil where it is.
+    private func abort() async -> KafkaError? {
+        await repeating { () throws(KafkaError) in try await producer.abortTransaction() }
+    }
+
+    /// Repeats `call` while its error says that the same call may succeed.
+    private func repeating(_ call: () async throws(KafkaError) -> Void) async -> KafkaError? {
+        while true {
+            do throws(KafkaError) {
+                try await call()
+                return nil
+            } catch {
+                guard TransactionVerdict(error) == .retry, !Task.isCancelled else { return error }
+                try? await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    private func blocked(_ transaction: Transaction, _ place: Int, _ error: KafkaError) -> CommitResult {
+        guard let output = transaction.ends[place].settlement.output else { return .aborted(error) }
+        let record = ProducerRecord(output, configuration)
+        return .blocked(Blockage(topic: record.topic, error: error, record: record))
+    }
+
+    /// Writes the record that was refused, and aborts: whatever came of it, nobody sees it.
+    func isCleared(_ blockage: Blockage) async -> BlockageCheck {
+        do throws(KafkaError) { try await producer.beginTransaction() } catch { return BlockageCheck(ended: error) }
+        let error = await producer.deliver([blockage.record]).first ?? nil
+        if let error, error.isFatal || error.isFenced { return BlockageCheck(ended: error) }
+        if let error = await abort() { return BlockageCheck(ended: error) }
+        return error.map(BlockageCheck.blocked) ?? .cleared
+    }
+}

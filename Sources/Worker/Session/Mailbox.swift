@@ -1,0 +1,15 @@
+import Synchronization
+
+/// Where the background leaves what came of it, for the loop to find.
+final class Mailbox<Message: Sendable>: Sendable {
+    private let message = Mutex<Message?>(nil)
+
+    func put(_ new: Message) { message.withLock { $0 = new } }
+
+    func take() -> Message? {
+        message.withLock { message in
+            defer { message = nil }
+            return message
+        }
+    }
+}

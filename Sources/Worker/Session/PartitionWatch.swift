@@ -1,0 +1,29 @@
+import Kafka
+import Pipeline
+
+/// Which partitions are paused, so that the consumers are told of changes alone.
+struct PartitionWatch {
+    enum Paused: Equatable {
+        case everything
+        case some(Set<Flow.Partition>)
+    }
+
+    private var applied = PerLane<Paused?> { _ in nil }
+
+    /// A lane's partitions are others now.
+    mutating func forget(_ lane: Lane) { applied[lane] = nil }
+
+    /// Pauses what is to be paused and resumes the rest.
+    mutating func apply(_ paused: Paused, to consumer: KafkaConsumer, _ lane: Lane) async throws(KafkaError) {
+        guard applied[lane] != paused else { return }
+        let assigned = await consumer.assignedPartitions
+        let wanted: Set<TopicPartition> =
+            switch paused {
+            case .everything: assigned
+            case .some(let partitions): Set(partitions.map { TopicPartition($0) })
+            }
+        try await consumer.pause(wanted)
+        try await consumer.resume(assigned.subtracting(wanted))
+        applied[lane] = paused
+    }
+}

@@ -1,0 +1,52 @@
+import Kafka
+import Synchronization
+
+/// Whether the brokers can be reached, as far as the clients say.
+///
+/// The clients tell when a connection is lost and not when it is back; a worker without events asks for itself.
+final class Reachability: Sendable {
+    private struct State {
+        var isLost = false
+        var isAsking = false
+        var nextQuestion = ContinuousClock.now
+    }
+
+    private let state = Mutex(State())
+    private let status: WorkerStatus
+
+    init(status: WorkerStatus) { self.status = status }
+
+    /// A client reports an error.
+    func noted(_ error: KafkaError) {
+        guard error.code == .allBrokersDown else { return }
+        state.withLock { $0.isLost = true }
+        status.set(.brokers, "no broker can be reached: \(error)")
+    }
+
+    /// The brokers answered.
+    func succeeded() {
+        let wasLost = state.withLock { state in
+            defer { state.isLost = false }
+            return state.isLost
+        }
+        if wasLost { status.set(.brokers, nil) }
+    }
+
+    /// Whether it is time to ask; whoever is told so must call `asked`.
+    var isQuestionDue: Bool {
+        state.withLock { state in
+            guard state.isLost, !state.isAsking, .now >= state.nextQuestion else { return false }
+            state.isAsking = true
+            return true
+        }
+    }
+
+    /// The brokers answered, or did not.
+    func asked(isAnswered: Bool) {
+        state.withLock { state in
+            state.isAsking = false
+            state.nextQuestion = .now + .seconds(2)
+        }
+        if isAnswered { succeeded() }
+    }
+}

@@ -1,0 +1,68 @@
+import AdapterKit
+import Kafka
+import Pipeline
+import WorkerConfiguration
+
+extension InputRecord {
+    /// A consumed record as the pipeline takes it.
+    init(_ record: ConsumedRecord, lane: Lane, tier: Int?) {
+        self.init(
+            origin: Origin(
+                topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
+            timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, key: record.key, value: record.value,
+            headers: record.headers.map { Header($0.name, $0.value) }, lane: lane, tier: tier)
+    }
+}
+
+extension ProducerRecord {
+    /// A record of the pipeline's on its way to its topic.
+    init(_ record: OutputRecord, _ configuration: Configuration) {
+        self.init(
+            topic: configuration.topic(for: record.destination), key: record.key, value: record.value,
+            headers: record.headers.map { RecordHeader($0.name, $0.value) })
+    }
+}
+
+extension Configuration {
+    /// The topic of a destination. A tier beyond the last is the last.
+    func topic(for destination: OutputRecord.Destination) -> String {
+        switch destination {
+        case .tokens: topics.tokens
+        case .deadLetters: topics.deadLetters
+        case .retries(let tier): retryTopics.indices.contains(tier) ? retryTopics[tier] : retryTopics.last ?? ""
+        }
+    }
+
+    /// The topics of a lane.
+    func topics(of lane: Lane) -> [String] {
+        switch lane {
+        case .live: [topics.invalidations]
+        case .retries: retryTopics
+        case .bulk: [topics.invalidationsBulk]
+        }
+    }
+
+    /// The retry policy the pipeline follows.
+    var retryPolicy: RetryPolicy {
+        RetryPolicy(
+            tiers: worker.retries.tiers.map { RetryPolicy.Tier(name: $0.name, delay: $0.delay) },
+            maxAttempts: worker.retries.maxAttempts, deadline: worker.retries.deadline)
+    }
+
+    /// The rules of admission.
+    var admissionRules: AdmissionRules {
+        AdmissionRules(
+            subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
+            usersToSuspend: worker.admission.suspendAfter, suspensionWindow: worker.admission.suspendWindow)
+    }
+}
+
+extension PartitionProgress.Partition {
+    init(_ partition: TopicPartition) { self.init(topic: partition.topic, number: partition.partition) }
+}
+
+extension TopicPartition {
+    init(_ partition: PartitionProgress.Partition) {
+        self.init(topic: partition.topic, partition: partition.number)
+    }
+}

@@ -1,0 +1,152 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import ServiceLifecycle
+import Telemetry
+import WorkerConfiguration
+
+/// One lifetime of the Kafka clients. It always starts from the offsets the broker holds, so that a producer of which
+/// nothing is known any more is simply replaced.
+struct Session {
+    let context: SessionContext
+    let bootstrapServers: String
+    let instance: String
+    /// Told the brokers' address once the worker consumes.
+    let isReady: @Sendable (String) -> Void
+
+    private var configuration: Configuration { context.configuration }
+    private var isExactlyOnce: Bool { configuration.delivery == .exactlyOnce }
+
+    /// Runs until the worker stops or the clients are of no further use.
+    ///
+    /// - Parameter processor: what it remembers of published tokens outlives the session.
+    /// - Throws: `KafkaError` where the brokers cannot be reached at all, or refuse the clients.
+    func run(_ processor: inout BatchProcessor) async throws -> SessionEnd {
+        let properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
+        let producer = try KafkaProducer(
+            isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer, logger: context.logger
+        )
+        let end: SessionEnd
+        do { end = try await run(&processor, producer, properties) } catch {
+            await producer.close(within: .seconds(1))
+            throw error
+        }
+        if case .stopped = end {
+            await producer.close(within: configuration.worker.shutdownDeadline / 4)
+        } else {
+            // What it still holds is nobody's any more.
+            await producer.close(within: .seconds(1))
+        }
+        return end
+    }
+
+    private func run(
+        _ processor: inout BatchProcessor, _ producer: KafkaProducer, _ properties: KafkaProperties
+    ) async throws -> SessionEnd {
+        guard try await waitForTopics(producer) else { return .stopped }
+        producer.prepare(configuration.outputTopics)
+        if isExactlyOnce, let end = await register(producer) { return end }
+        let lanes = try LaneConsumers(configuration, properties, logger: context.logger)
+        context.metrics.opened()
+        context.status.set(.worker, nil)
+        context.logger.notice(
+            "the worker consumes",
+            metadata: [
+                LogKey.bootstrapServers: "\(bootstrapServers)",
+                LogKey.delivery: "\(configuration.delivery.rawValue)", LogKey.instance: "\(instance)",
+                LogKey.topic: "\(configuration.inputTopics.joined(separator: ", "))",
+            ])
+        isReady(bootstrapServers)
+        let patience = CommitPatience()
+        var loop = SessionLoop(
+            lanes: lanes, committer: committer(producer, lanes, patience), context: context, patience: patience,
+            processor: processor)
+        let end = await withDiscardingTaskGroup { background in
+            let end = await loop.run(&background)
+            patience.isOver = true
+            return end
+        }
+        processor = loop.processor
+        processor.rollBack()
+        // Leaving the groups hands the partitions on at once instead of after the session's end.
+        if !(await lanes.close(within: configuration.worker.shutdownDeadline / 2)) {
+            context.logger.warning("leaving the groups took too long; they will notice by themselves")
+        }
+        return end
+    }
+
+    private func committer(_ producer: KafkaProducer, _ lanes: LaneConsumers, _ patience: CommitPatience)
+        -> any Committer
+    {
+        if isExactlyOnce {
+            return TransactionalCommitter(
+                producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now)
+        }
+        return AtLeastOnceCommitter(
+            producer: producer, consumers: lanes.consumers, configuration: configuration, logger: context.logger,
+            now: context.now, patience: patience, isBlocked: context.blocked)
+    }
+
+    // MARK: Start
+
+    /// Waits until every topic is there: a typing mistake in a name must show before the first event, not as a token that
+    /// goes nowhere.
+    ///
+    /// - Returns: false when the worker is to stop.
+    /// - Throws: `KafkaError` where no broker answers.
+    private func waitForTopics(_ producer: KafkaProducer) async throws -> Bool {
+        var backoff = Backoff()
+        while true {
+            var missing: [String] = []
+            for topic in configuration.allTopics {
+                let metadata = try await producer.metadata(of: topic, within: .seconds(15))
+                guard metadata.partitionCount == 0 else { continue }
+                missing.append("\(topic): \(metadata.error?.message ?? "no partitions")")
+            }
+            if missing.isEmpty {
+                context.status.set(.topics, nil)
+                return true
+            }
+            let list = missing.joined(separator: "; ")
+            context.status.set(.topics, "missing or not to be used: \(list)")
+            context.logger.error(
+                "topics do not exist or may not be used; create them, or rename them under topics; waiting",
+                metadata: [LogKey.topic: "\(list)"])
+            guard await pause(backoff.pause()) else { return false }
+        }
+    }
+
+    /// Registers the transactional id, which ends what a predecessor left open.
+    private func register(_ producer: KafkaProducer) async -> SessionEnd? {
+        while true {
+            do throws(KafkaError) {
+                try await producer.initTransactions(within: .seconds(30))
+                return nil
+            } catch {
+                switch TransactionVerdict(error) {
+                case .fenced: return .fenced(error)
+                case .abort, .unusable: return .unusable(error)
+                case .retry:
+                    context.status.set(.brokers, "the transaction coordinator does not answer: \(error)")
+                    context.logger.warning(
+                        "the transactional id could not be registered yet", metadata: [LogKey.kafkaError: "\(error)"])
+                    guard await pause(.milliseconds(250)) else { return .stopped }
+                    context.status.set(.brokers, nil)
+                }
+            }
+        }
+    }
+
+    /// - Returns: false when the worker is to stop. A graceful shutdown cancels nothing, so it is looked for between short
+    ///   sleeps.
+    private func pause(_ length: Duration) async -> Bool {
+        let end = ContinuousClock.now + length
+        while .now < end {
+            if Task.isShuttingDownGracefully || Task.isCancelled { return false }
+            context.status.beat()
+            try? await Task.sleep(for: min(.milliseconds(250), end - .now))
+        }
+        return !Task.isShuttingDownGracefully && !Task.isCancelled
+    }
+}

@@ -1,0 +1,94 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Telemetry
+import WorkerConfiguration
+
+/// What a session is given, and whom it tells what it sees.
+struct SessionContext: Sendable {
+    let configuration: Configuration
+    let signer: LocalSigner
+    let status: WorkerStatus
+    let metrics: WorkerMetrics
+    let reachability: Reachability
+    let logger: Logger
+    let now: @Sendable () -> UnixTime
+    /// Told of every transaction's ends once they are visible.
+    let observe: @Sendable ([Settlement]) -> Void
+
+    /// A transaction is visible.
+    func committed(_ transaction: Transaction) {
+        metrics.committed(transaction, at: now())
+        let settlements = transaction.batches.flatMap(\.settlements)
+        report(settlements)
+        observe(settlements)
+    }
+
+    /// One line per transaction at most, by code: what a dead letter says stands in its headers.
+    private func report(_ settlements: [Settlement]) {
+        var dead: [String: Int] = [:]
+        var waiting: [String: Int] = [:]
+        for settlement in settlements {
+            switch settlement.outcome {
+            case .deadLettered(let code): dead[code.rawValue, default: 0] += 1
+            case .deferred(_, let deferral): waiting[deferral.name, default: 0] += 1
+            case .minted, .superseded, .skipped: break
+            }
+        }
+        func list(_ counts: [String: Int]) -> Logger.MetadataValue {
+            "\(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))"
+        }
+        if !dead.isEmpty {
+            logger.warning("events were dead-lettered", metadata: [LogKey.errorCode: list(dead)])
+        }
+        if !waiting.isEmpty {
+            logger.notice("events wait in the retry tiers", metadata: [LogKey.errorCode: list(waiting)])
+        }
+    }
+
+    /// A topic cannot be written, or, with nil, all can again.
+    func blocked(_ blockage: Blockage?) {
+        guard let blockage else {
+            status.set(.publishing, nil)
+            logger.notice("the topics can be written again; events are taken again")
+            return
+        }
+        status.set(.publishing, "the topic \(blockage.topic) cannot be written: \(blockage.error)")
+        logger.error(
+            "a topic cannot be written; nothing is consumed or committed until it can",
+            metadata: [LogKey.topic: "\(blockage.topic)", LogKey.kafkaError: "\(blockage.error)"])
+    }
+
+    /// Something an operator should know of.
+    func raise(_ alarm: BatchProcessor.Alarm) {
+        switch alarm {
+        case .suspended(let suspension):
+            logger.error(
+                "the vendor refuses the tokens of one user after the other; the app is suspended and its events wait",
+                metadata: [
+                    LogKey.app: "\(suspension.app)", LogKey.users: "\(suspension.users)",
+                    LogKey.keyVersion: "\(suspension.keyVersion)",
+                ])
+        case .resumed(let suspension, let keyChanged):
+            logger.notice(
+                keyChanged ? "another key is active; the app is resumed" : "the app is resumed by an operator",
+                metadata: [LogKey.app: "\(suspension.app)"])
+        }
+    }
+
+    /// What the metrics and the admin server say of this moment.
+    func report(_ flow: Flow, _ processor: BatchProcessor, lag: [[String]: Double]) {
+        let suspensions = Dictionary(processor.suspensions.map { ($0.app, $0) }) { first, _ in first }
+        let apps = configuration.apps.map { app in
+            WorkerStatus.AppStatus(
+                name: app.name, adapter: app.adapter.name, keyRing: app.key,
+                keyVersion: signer.activeKey(of: app.key)?.version, suspension: suspensions[app.name])
+        }
+        status.set(apps)
+        metrics.set(apps, memory: processor.memory)
+        metrics.set(flow, at: now())
+        metrics.set(lag: lag)
+        metrics.set(status.problems)
+    }
+}

@@ -1,0 +1,11 @@
+import Kafka
+
+/// Why the Kafka clients of a worker came to their end.
+enum SessionEnd: Sendable {
+    /// The worker was asked to stop.
+    case stopped
+    /// They are of no further use; new ones start from the broker's committed offsets.
+    case unusable(KafkaError)
+    /// Another worker has this one's transactional id.
+    case fenced(KafkaError)
+}

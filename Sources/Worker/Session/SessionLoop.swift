@@ -1,0 +1,282 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import ServiceLifecycle
+import Telemetry
+import WorkerConfiguration
+
+/// Carries out what the flow decides: takes events, processes batches, commits in the background, answers the groups.
+struct SessionLoop {
+    let lanes: LaneConsumers
+    let committer: any Committer
+    let context: SessionContext
+    /// Whether commits are to give up on a topic that cannot be written.
+    let patience: CommitPatience
+    var processor: BatchProcessor
+    var flow: Flow
+    private var rebalances = PerLane<Rebalance?> { _ in nil }
+    private var watch = PartitionWatch()
+    private var blockage: Blockage?
+    private var isChecking = false
+    private var isQuiet = false
+    private var backoff = Backoff()
+    private var pausedUntil: ContinuousClock.Instant?
+    private var nextReport = ContinuousClock.now
+    private let commits = Mailbox<(result: CommitResult, took: Duration)>()
+    private let checks = Mailbox<BlockageCheck>()
+
+    init(
+        lanes: LaneConsumers, committer: any Committer, context: SessionContext, patience: CommitPatience,
+        processor: BatchProcessor
+    ) {
+        self.lanes = lanes
+        self.committer = committer
+        self.context = context
+        self.patience = patience
+        self.processor = processor
+        let worker = context.configuration.worker
+        flow = Flow(
+            Flow.Settings(
+                shares: LaneShares(batchEvents: worker.batchEvents, bulkShare: worker.bulkShare),
+                linger: worker.batchLinger, retries: context.configuration.retryPolicy))
+    }
+
+    /// Runs until the worker is to stop or the clients are of no further use.
+    mutating func run(_ background: inout DiscardingTaskGroup) async -> SessionEnd {
+        while !Task.isCancelled {
+            context.status.beat()
+            takeOrders()
+            var hasMore = false
+            do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
+            if let end = collect(&background) { return end }
+            await report(&background)
+            if let pausedUntil, .now < pausedUntil {
+                await lanes.wakeup.wait(atMost: min(pausedUntil - .now, .milliseconds(100)))
+                continue
+            }
+            switch flow.next(at: context.now()) {
+            case .process(let batch): await process(batch)
+            case .commit(let transaction): commit(transaction, &background)
+            case .rollBack: processor.rollBack()
+            case .answer(let lane): await answer(lane)
+            case .wait(let moment): if !hasMore { await wait(until: moment) }
+            case .stop: return .stopped
+            }
+        }
+        return .stopped
+    }
+
+    // MARK: Orders
+
+    private mutating func takeOrders() {
+        if Task.isShuttingDownGracefully {
+            flow.stop()
+            context.status.set(.worker, "it is stopping")
+        } else if context.status.isQuiet != isQuiet {
+            isQuiet.toggle()
+            context.status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : nil)
+            context.logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
+        }
+        for app in context.status.takeResumptions() { processor.resume(app) }
+        let isGivingUp = Task.isShuttingDownGracefully || Lane.allCases.contains { rebalances[$0] != nil }
+        patience.isOver = isGivingUp
+    }
+
+    // MARK: Taking
+
+    /// Takes what there is and may be taken.
+    ///
+    /// - Returns: whether there may be more at once.
+    private mutating func take() async throws(KafkaError) -> Bool {
+        var hasMore = false
+        let isHeld = isQuiet || flow.isBlocked
+        for lane in Lane.allCases where rebalances[lane] == nil && !Task.isShuttingDownGracefully {
+            let consumer = lanes.consumers[lane]
+            let throttled = lane == .retries ? flow.throttledRetries() : []
+            try await watch.apply(isHeld ? .everything : .some(throttled), to: consumer, lane)
+            // A held lane's partitions are paused: what comes is a rebalance or an error.
+            let limit = isHeld ? 100 : flow.demand(lane)
+            guard limit > 0 else { continue }
+            let events = await consumer.events(limit: limit, within: .zero)
+            hasMore = hasMore || events.count == limit
+            try handle(events, lane)
+        }
+        return hasMore
+    }
+
+    private mutating func handle(_ events: [KafkaConsumer.Event], _ lane: Lane) throws(KafkaError) {
+        var records: [InputRecord] = []
+        for event in events {
+            switch event {
+            case .record(let record): records.append(lanes.input(record, lane: lane))
+            case .rebalance(let rebalance):
+                rebalances[lane] = rebalance
+                flow.rebalancing(lane, Flow.Rebalance(rebalance))
+            case .endOfPartition: break
+            case .error(let error):
+                guard !error.isFatal else { throw error }
+                context.reachability.noted(error)
+                context.logger.warning(
+                    "a consumer reports an error",
+                    metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+            }
+        }
+        guard !records.isEmpty else { return }
+        flow.received(records, on: lane, at: context.now())
+        context.metrics.took(records.count, lane)
+    }
+
+    private mutating func answer(_ lane: Lane) async {
+        defer {
+            flow.answered(lane)
+            rebalances[lane] = nil
+            watch.forget(lane)
+        }
+        guard let rebalance = rebalances[lane] else { return }
+        let names = rebalance.partitions.map(\.description).joined(separator: ", ")
+        context.logger.info(
+            rebalance.kind == .assigned ? "partitions were assigned" : "partitions were revoked",
+            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
+        do throws(KafkaError) { try await lanes.consumers[lane].answer(rebalance) } catch {
+            context.logger.warning(
+                "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
+        }
+    }
+
+    // MARK: Work
+
+    private mutating func process(_ batch: Batch) async {
+        let start = ContinuousClock.now
+        let settlements = await processor.process(batch.records, batch: batch.number)
+        let seconds = (.now - start) / .seconds(1)
+        flow.processed(batch.number, settlements, seconds: seconds)
+        context.metrics.processed(settlements, seconds: seconds)
+        raiseAlarms()
+    }
+
+    private func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
+        background.addTask { [committer, commits, wakeup = lanes.wakeup] in
+            let start = ContinuousClock.now
+            let result = await committer.commit(transaction)
+            commits.put((result, .now - start))
+            wakeup.signal()
+        }
+    }
+
+    /// Takes in what the background came to.
+    private mutating func collect(_ background: inout DiscardingTaskGroup) -> SessionEnd? {
+        if let (result, took) = commits.take() {
+            context.metrics.ended(result, seconds: took / .seconds(1))
+            if let end = ended(result) { return end }
+        }
+        if let check = checks.take(), let end = checked(check) { return end }
+        checkBlockage(&background)
+        return nil
+    }
+
+    private mutating func ended(_ result: CommitResult) -> SessionEnd? {
+        switch result {
+        case .committed(let transaction):
+            flow.committed()
+            processor.confirm(throughBatch: transaction.lastBatch)
+            backoff.reset()
+            context.reachability.succeeded()
+            context.committed(transaction)
+        case .aborted(let error):
+            flow.aborted()
+            pausedUntil = .now + backoff.pause()
+            context.logger.warning(
+                "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
+        case .blocked(let blockage):
+            flow.aborted(isBlocked: true)
+            self.blockage = blockage
+            pausedUntil = .now + backoff.pause()
+            context.blocked(blockage)
+        case .unusable(let error): return .unusable(error)
+        case .fenced(let error): return .fenced(error)
+        }
+        return nil
+    }
+
+    // MARK: Blockages
+
+    private mutating func checkBlockage(_ background: inout DiscardingTaskGroup) {
+        guard let blockage, !isChecking, pausedUntil.map({ $0 <= .now }) ?? true, !Task.isShuttingDownGracefully else {
+            return
+        }
+        isChecking = true
+        background.addTask { [committer, checks, wakeup = lanes.wakeup] in
+            checks.put(await committer.isCleared(blockage))
+            wakeup.signal()
+        }
+    }
+
+    private mutating func checked(_ check: BlockageCheck) -> SessionEnd? {
+        isChecking = false
+        switch check {
+        case .cleared:
+            blockage = nil
+            backoff.reset()
+            flow.unblocked()
+            context.blocked(nil)
+        case .blocked(let error):
+            pausedUntil = .now + backoff.pause()
+            context.logger.warning(
+                "the topic still cannot be written",
+                metadata: [LogKey.topic: "\(blockage?.topic ?? "")", LogKey.kafkaError: "\(error)"])
+        case .unusable(let error): return .unusable(error)
+        case .fenced(let error): return .fenced(error)
+        }
+        return nil
+    }
+
+    // MARK: Telling
+
+    private func wait(until moment: UnixTime?) async {
+        // Orders come as signals, which wake nobody: they are looked for often enough.
+        var wait = Duration.milliseconds(200)
+        if let moment { wait = min(wait, .microseconds(max(1000, moment.microseconds(since: context.now())))) }
+        await lanes.wakeup.wait(atMost: wait)
+    }
+
+    private mutating func raiseAlarms() {
+        for alarm in processor.takeAlarms() { context.raise(alarm) }
+    }
+
+    /// Once a second: what the metrics say of the present, and whether a key change ended a suspension.
+    private mutating func report(_ background: inout DiscardingTaskGroup) async {
+        guard .now >= nextReport else { return }
+        nextReport = .now + .seconds(1)
+        processor.resumeWhereKeysChanged()
+        raiseAlarms()
+        var lag: [[String]: Double] = [:]
+        for lane in Lane.allCases {
+            let ends = await lanes.consumers[lane].knownEnds
+            let positions = flow.positions(lane)
+            for (partition, end) in ends {
+                // Until a first record came, nothing is known of where this member is.
+                guard let position = positions[Flow.Partition(partition)] else { continue }
+                lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
+            }
+        }
+        context.report(flow, processor, lag: lag)
+        if context.reachability.isQuestionDue {
+            let topic = context.configuration.topics.invalidations
+            background.addTask { [consumer = lanes.consumers[.live], reachability = context.reachability] in
+                let answer = try? await consumer.metadata(of: topic, within: .seconds(1))
+                reachability.asked(isAnswered: answer != nil)
+            }
+        }
+    }
+}
+
+extension Flow.Rebalance {
+    init(_ rebalance: Rebalance) {
+        let partitions = rebalance.partitions.map { Flow.Partition($0) }
+        switch rebalance.kind {
+        case .assigned: self = .assigned
+        case .revoked(let isLost): self = isLost ? .lost(partitions) : .revoked(partitions)
+        }
+    }
+}

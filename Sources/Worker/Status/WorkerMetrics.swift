@@ -1,0 +1,168 @@
+import AdapterKit
+import Pipeline
+import Telemetry
+
+/// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a text from outside.
+final class WorkerMetrics: Sendable {
+    let registry = MetricsRegistry()
+    private let events: CounterFamily
+    private let outcomes: CounterFamily
+    private let coalesced: CounterFamily
+    private let superseded: CounterFamily
+    private let minted: CounterFamily
+    private let signatures: CounterFamily
+    private let transactions: CounterFamily
+    private let sessions: CounterFamily
+    private let transactionTime: HistogramFamily
+    private let batchTime: HistogramFamily
+    private let batchEvents: HistogramFamily
+    private let latency: HistogramFamily
+    private let lag: GaugeFamily
+    private let oldest: GaugeFamily
+    private let queued: GaugeFamily
+    private let suspended: GaugeFamily
+    private let remembered: GaugeFamily
+    private let rememberedBytes: GaugeFamily
+    private let ready: GaugeFamily
+
+    init() {
+        let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+        events = registry.counter("remint_events_total", "Events consumed.", labels: ["lane"])
+        outcomes = registry.counter(
+            "remint_outcomes_total", "Events that ended, by outcome and its code or reason.",
+            labels: ["app", "outcome", "code"])
+        coalesced = registry.counter(
+            "remint_coalesced_total", "Reports answered together with another report of the same failure.",
+            labels: ["app"])
+        superseded = registry.counter(
+            "remint_superseded_total", "Reports that a newer token answered already.", labels: ["app"])
+        minted = registry.counter(
+            "remint_minted_total", "Tokens published.", labels: ["app", "algorithm"])
+        signatures = registry.counter(
+            "remint_signatures_total", "Signatures made, also for tokens that were not published.",
+            labels: ["algorithm"])
+        transactions = registry.counter(
+            "remint_transactions_total", "Commits by result: committed, aborted, blocked, unusable, fenced.",
+            labels: ["result"])
+        sessions = registry.counter("remint_sessions_total", "Times the Kafka clients were made.")
+        transactionTime = registry.histogram(
+            "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
+        batchTime = registry.histogram(
+            "remint_batch_duration_seconds", "From a batch's first event to its last signature.", buckets: seconds)
+        batchEvents = registry.histogram(
+            "remint_batch_events", "Events of a batch.", buckets: [1, 10, 50, 100, 250, 500, 1000, 2000, 5000])
+        latency = registry.histogram(
+            "remint_publish_latency_seconds", "From the production of an event to its visible outcome.",
+            labels: ["lane"], buckets: seconds + [60, 300, 900, 3600])
+        lag = registry.gauge(
+            "remint_consumer_lag_records", "Records of a partition that have not ended.",
+            labels: ["lane", "topic", "partition"])
+        oldest = registry.gauge(
+            "remint_oldest_unfinished_event_seconds", "Age of the oldest event that was taken and has not ended.",
+            labels: ["lane"])
+        queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
+        suspended = registry.gauge(
+            "remint_app_suspended", "1 while an app is suspended because its vendor refuses our tokens.",
+            labels: ["app"])
+        remembered = registry.gauge("remint_admission_subjects", "Recent subjects remembered.")
+        rememberedBytes = registry.gauge("remint_admission_bytes", "Memory of the recent subjects.")
+        ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
+    }
+
+    // MARK: What happens
+
+    func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }
+
+    func opened() { sessions.add() }
+
+    func processed(_ batch: [Settlement], seconds: Double) {
+        batchTime.observe(seconds)
+        batchEvents.observe(Double(batch.count))
+        var signed: [[String]: Int] = [:]
+        for settlement in batch {
+            if let algorithm = settlement.algorithm { signed[[algorithm.rawValue], default: 0] += 1 }
+        }
+        signatures.add(signed)
+    }
+
+    func ended(_ result: CommitResult, seconds: Double) {
+        transactionTime.observe(seconds)
+        transactions.add(1, result.name)
+    }
+
+    func committed(_ transaction: Transaction, at now: UnixTime) {
+        var ends: [[String]: Int] = [:]
+        var answered: [[String]: Int] = [:]
+        var together: [[String]: Int] = [:]
+        var tokens: [[String]: Int] = [:]
+        var ages = PerLane { _ in [Double]() }
+        for (record, settlement) in transaction.ends {
+            let app = settlement.app ?? ""
+            ends[[app, settlement.outcome.name, settlement.outcome.code], default: 0] += 1
+            if case .superseded(let why) = settlement.outcome {
+                if why.isCoalesced { together[[app], default: 0] += 1 } else { answered[[app], default: 0] += 1 }
+            }
+            if let algorithm = settlement.algorithm, settlement.outcome == .minted {
+                tokens[[app, algorithm.rawValue], default: 0] += 1
+            }
+            if let produced = record.timestamp {
+                ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
+            }
+        }
+        outcomes.add(ends)
+        coalesced.add(together)
+        superseded.add(answered)
+        minted.add(tokens)
+        for lane in Lane.allCases { latency.observe(ages[lane], [lane.rawValue]) }
+    }
+
+    // MARK: What is
+
+    func set(lag values: [[String]: Double]) { lag.replace(values) }
+
+    func set(_ flow: Flow, at now: UnixTime) {
+        for lane in Lane.allCases {
+            let age = flow.oldest(lane).map { Double(max(0, now.microseconds(since: $0))) / 1e6 }
+            oldest.set(age ?? 0, lane.rawValue)
+            queued.set(Double(flow.queued(lane)), lane.rawValue)
+        }
+    }
+
+    func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {
+        suspended.replace(
+            Dictionary(apps.map { ([$0.name], $0.suspension == nil ? 0 : 1) }) { first, _ in first })
+        remembered.set(Double(memory.subjects))
+        rememberedBytes.set(Double(memory.bytes))
+    }
+
+    func set(_ problems: [WorkerStatus.Dependency: String]) {
+        for dependency in WorkerStatus.Dependency.allCases {
+            ready.set(problems[dependency] == nil ? 1 : 0, dependency.rawValue)
+        }
+    }
+}
+
+extension CommitResult {
+    /// The result's name in metrics.
+    var name: String {
+        switch self {
+        case .committed: "committed"
+        case .aborted: "aborted"
+        case .blocked: "blocked"
+        case .unusable: "unusable"
+        case .fenced: "fenced"
+        }
+    }
+}
+
+extension Outcome {
+    /// What a metric says of the outcome beside its name: a dead letter's code, a deferral's or a supersession's reason.
+    var code: String {
+        switch self {
+        case .minted, .skipped: ""
+        case .superseded(let why): why.rawValue
+        case .deferred(_, let deferral): deferral.name
+        case .deadLettered(let code): code.rawValue
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import AdapterKit
+public import Pipeline
+import Synchronization
+
+/// What others may know of a running worker, and what they may ask of it. The loop writes, the admin server and the signals
+/// read and ask.
+public final class WorkerStatus: Sendable {
+    /// What a worker needs to be ready.
+    public enum Dependency: String, Sendable, CaseIterable, Comparable {
+        /// The brokers can be reached.
+        case brokers
+        /// The topics exist.
+        case topics
+        /// The output topics can be written.
+        case publishing
+        /// The key rings can be read.
+        case keys
+        /// It is neither starting, nor quiet, nor stopping.
+        case worker
+
+        public static func < (left: Dependency, right: Dependency) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// One app, as `remint apps` shows it.
+    public struct AppStatus: Sendable, Equatable {
+        /// Its name.
+        public var name: String
+        /// Its adapter's name.
+        public var adapter: String
+        /// Its key ring.
+        public var keyRing: String
+        /// The version that signs; nil where there is none.
+        public var keyVersion: String?
+        /// Its suspension; nil where it is not suspended.
+        public var suspension: Suspension?
+    }
+
+    private struct State {
+        var problems: [Dependency: String] = [.worker: "it is starting"]
+        var apps: [AppStatus] = []
+        var resumptions: Set<String> = []
+        var isQuiet = false
+        var heartbeat = ContinuousClock.now
+    }
+
+    private let state = Mutex(State())
+
+    /// The status of a worker that is starting.
+    public init() {}
+
+    // MARK: Readiness
+
+    /// What keeps the worker from being ready, with the reason; empty where it is ready.
+    public var problems: [Dependency: String] { state.withLock { $0.problems } }
+
+    /// Whether nothing keeps the worker from working.
+    public var isReady: Bool { problems.isEmpty }
+
+    /// How long ago the loop last came by.
+    public var sinceHeartbeat: Duration { state.withLock { .now - $0.heartbeat } }
+
+    /// Says why `dependency` is not there, or with nil that it is.
+    func set(_ dependency: Dependency, _ problem: String?) { state.withLock { $0.problems[dependency] = problem } }
+
+    func beat() { state.withLock { $0.heartbeat = .now } }
+
+    // MARK: Apps
+
+    /// The apps, by name.
+    public var apps: [AppStatus] { state.withLock { $0.apps } }
+
+    func set(_ apps: [AppStatus]) { state.withLock { $0.apps = apps } }
+
+    /// Asks the worker to end the suspension of `app`.
+    ///
+    /// - Returns: whether it is suspended.
+    public func resume(_ app: String) -> Bool {
+        state.withLock { state in
+            guard state.apps.contains(where: { $0.name == app && $0.suspension != nil }) else { return false }
+            state.resumptions.insert(app)
+            return true
+        }
+    }
+
+    func takeResumptions() -> Set<String> {
+        state.withLock { state in
+            defer { state.resumptions = [] }
+            return state.resumptions
+        }
+    }
+
+    // MARK: Quiet mode
+
+    /// Whether the worker takes nothing new.
+    public var isQuiet: Bool { state.withLock { $0.isQuiet } }
+
+    /// Enters quiet mode, in which the worker finishes what it has taken, stays in its groups and takes nothing new; or
+    /// leaves it.
+    public func toggleQuiet() { state.withLock { $0.isQuiet.toggle() } }
+}
