@@ -10,7 +10,7 @@ TEST_TOOLS := kcat openssl
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests build demo test check lint format release clean
+.PHONY: help setup setup-tests build demo test test-broker check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -21,6 +21,11 @@ demo: setup ## Build, then show the worker at work on an embedded broker.
 
 test: setup setup-tests ## Build and run every test.
 	$(SWIFT) test $(BUILD_FLAGS)
+
+test-broker: setup setup-tests ## Run the tests that want a real cluster: REMINT_TEST_BROKERS=host:port make test-broker
+	@test -n "$$REMINT_TEST_BROKERS" || { echo 'name the cluster: REMINT_TEST_BROKERS=host:port make test-broker' >&2; exit 2; }
+	$(SWIFT) build $(BUILD_FLAGS) --product remint
+	$(SWIFT) test $(BUILD_FLAGS) --filter BrokerTests
 
 check: lint build demo test ## Everything CI runs: format, warnings as errors, demo, tests.
 

@@ -24,13 +24,16 @@ extension Scenarios {
 
         /// Everything from outside that a module may use.
         private static let outside: [String: Set<String>] = [
-            "JOSE": [], "AdapterKit": [], "AdapterTestKit": ["Foundation"], "Keyring": ["Glibc"], "Pipeline": [],
+            "JOSE": [], "AdapterKit": [], "AdapterTestKit": ["Foundation"], "Keyring": ["Glibc"],
+            "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
-            "Telemetry": ["Foundation", "Logging"],
-            "Worker": ["Dispatch", "Logging", "ServiceLifecycle", "Synchronization"],
+            "Telemetry": ["Foundation", "Logging", "Synchronization"],
+            "Worker": [
+                "Dispatch", "Glibc", "Hummingbird", "Logging", "NIOCore", "ServiceLifecycle", "Synchronization",
+            ],
             "remint": [
-                "ArgumentParser", "Dispatch", "Foundation", "Logging", "ServiceLifecycle", "Synchronization",
-                "UnixSignals",
+                "ArgumentParser", "Dispatch", "Foundation", "FoundationNetworking", "Logging", "ServiceLifecycle",
+                "Synchronization", "UnixSignals",
             ],
         ]
 

@@ -15,7 +15,7 @@ extension Scenarios {
         private static let mistakes = [
             Mistake(
                 testDescription: "an unknown key", from: "log:", to: "logg: 1\nlog:",
-                expected: ":3:1: error: unknown key logg; did you mean log?"),
+                expected: ":5:1: error: unknown key logg; did you mean log?"),
             Mistake(
                 testDescription: "a misspelt setting", from: "application_code", to: "aplication_code",
                 expected: "did you mean application_code?"),

@@ -54,7 +54,7 @@ extension Scenarios {
                     case .record(let record): if let id = record.member("event_id") { answered[id, default: 0] += 1 }
                     case .rebalance(let rebalance): try await reader.answer(rebalance)
                     case .error(let error): if error.isFatal { throw error }
-                case .endOfPartition: break
+                    case .endOfPartition: break
                     }
                 }
             }

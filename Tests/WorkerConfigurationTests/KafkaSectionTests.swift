@@ -28,6 +28,13 @@ struct KafkaSectionTests {
             "250 letters", SampleText.with("topics: { tokens: \(String(repeating: "a", count: 250)) }\n"),
             says: "10:19 a topic's name"),
         Mistake("an empty name", SampleText.with("topics: { tokens: '' }\n"), says: "10:19 topics.tokens is empty"),
+        Mistake(
+            "a tier's name taken", SampleText.with("topics: { tokens: remint.retries.1m }\n"),
+            says: "10:19 two topics share the name remint.retries.1m"),
+        Mistake(
+            "retries' beginning too long",
+            SampleText.with("topics: { retries: \(String(repeating: "r", count: 247)) }\n"),
+            says: "10:20 a topic's name has up to 249"),
         Mistake("a list", SampleText.with("topics: { tokens: [] }\n"), says: "10:19 topics.tokens must be a text"),
     ]
 
@@ -36,8 +43,8 @@ struct KafkaSectionTests {
     @Test func `topics may swap their names`() throws {
         let topics = try SampleText.with("topics: { invalidations: remint.tokens, tokens: remint.invalidations }\n")
             .configuration().topics
-        #expect(topics.inputs.first == "remint.tokens")
-        #expect(topics.outputs.first == "remint.invalidations")
+        #expect(topics.invalidations == "remint.tokens")
+        #expect(topics.tokens == "remint.invalidations")
     }
 
     @Test(arguments: [

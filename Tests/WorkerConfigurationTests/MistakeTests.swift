@@ -97,8 +97,32 @@ struct MistakeTests {
             "an unknown delivery", SampleText.with("delivery: at_most_once\n"),
             says: "10:11 delivery must be at_least_once or exactly_once; did you mean at_least_once?"),
         Mistake(
-            "exactly once", SampleText.with("delivery: exactly_once\n"),
-            says: "10:11 this release delivers at least once"),
+            "a share above the half", SampleText.with("worker: { bulk_share: 0.6 }\n"),
+            says: "10:23 worker.bulk_share must be a number from 0.0 to 0.5"),
+        Mistake(
+            "a share that is none", SampleText.with("worker: { bulk_share: nan }\n"),
+            says: "10:23 worker.bulk_share must be a number"),
+        Mistake(
+            "tiers that do not grow", SampleText.with("worker: { retries: { tiers: [1m, 10s] } }\n"),
+            says: "10:34 worker.retries.tiers must grow from tier to tier"),
+        Mistake(
+            "no tiers", SampleText.with("worker: { retries: { tiers: [] } }\n"),
+            says: "10:29 worker.retries.tiers must be a list of one to eight durations"),
+        Mistake(
+            "a tier below a second", SampleText.with("worker: { retries: { tiers: [10ms] } }\n"),
+            says: "10:30 a tier of worker.retries.tiers must be a duration from 1s to 1d"),
+        Mistake(
+            "no attempts", SampleText.with("worker: { retries: { max_attempts: 0 } }\n"),
+            says: "10:36 worker.retries.max_attempts must be a whole number from 1 to 100"),
+        Mistake(
+            "a long coalescing", SampleText.with("worker: { admission: { coalesce: 1h } }\n"),
+            says: "10:34 worker.admission.coalesce must be from 1ms to 1m"),
+        Mistake(
+            "an address without a port", SampleText.with("admin: { listen: localhost }\n"),
+            says: "10:18 admin.listen must be host:port"),
+        Mistake(
+            "a port that is none", SampleText.with("admin: { listen: \"localhost:65536\" }\n"),
+            says: "10:18 admin.listen must be host:port"),
         Mistake(
             "an unknown missing_user", SampleText.with("    missing_user: ignore\n"),
             says: "10:19 apps.ios.missing_user must be dead_letter or skip"),

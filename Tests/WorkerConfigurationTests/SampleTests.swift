@@ -4,13 +4,13 @@ import WorkerConfiguration
 
 @Suite("Configurations that are right")
 struct SampleTests {
-    /// DESIGN section 10, with a delivery this release keeps.
+    /// DESIGN section 10.
     static let design = """
         kafka:
           bootstrap_servers: 127.0.0.1:9092
           group: remint
           properties: {}                    # any librdkafka property: TLS, SASL, …
-        delivery: at_least_once             # or exactly_once
+        delivery: exactly_once              # or at_least_once
         topics: {}                          # rename any of the topics of section 6
         keys:
           shop-braze:     { path: keys/shop-braze }
@@ -36,9 +36,10 @@ struct SampleTests {
         #expect(configuration.kafka.group == "remint")
         #expect(configuration.kafka.properties.isEmpty)
         #expect(!configuration.kafka.isEmbedded)
-        #expect(configuration.delivery == .atLeastOnce)
-        #expect(configuration.topics.inputs == ["remint.invalidations", "remint.invalidations.bulk"])
-        #expect(configuration.topics.outputs == ["remint.tokens", "remint.dead-letters"])
+        #expect(configuration.delivery == .exactlyOnce)
+        let retries = ["remint.retries.10s", "remint.retries.1m", "remint.retries.10m"]
+        #expect(configuration.inputTopics == ["remint.invalidations", "remint.invalidations.bulk"] + retries)
+        #expect(configuration.outputTopics == ["remint.tokens", "remint.dead-letters"] + retries)
         #expect(configuration.keys.map(\.name) == ["shop-braze", "shop-infobip"])
         #expect(configuration.keys.map(\.path) == ["conf/keys/shop-braze", "conf/keys/shop-infobip"])
         let app = try #require(configuration.apps.first)
@@ -51,23 +52,24 @@ struct SampleTests {
         #expect(app.keyPlace == Place(file: ConfigurationFile.name, line: 13, column: 10))
         #expect(configuration.worker.batchEvents == 2000)
         #expect(configuration.worker.batchLinger == .milliseconds(20))
+        #expect(configuration.worker.bulkShare == 0.1)
+        #expect(configuration.worker.retries.tiers.map(\.delay) == [.seconds(10), .seconds(60), .seconds(600)])
+        #expect(configuration.worker.retries.maxAttempts == 8)
+        #expect(configuration.worker.retries.deadline == .seconds(86_400))
+        #expect(configuration.admin?.host == "127.0.0.1")
+        #expect(configuration.admin?.port == 9464)
         #expect(configuration.log.level == "info")
         #expect(configuration.log.format == .json)
-    }
-
-    @Test func `what has no effect yet is pointed out, with its place`() {
-        let warnings = ConfigurationFile(Self.design).read().diagnostics
-        #expect(warnings.allSatisfy { $0.severity == .warning })
-        for key in ["worker.bulk_share", "worker.retries", "admin.listen"] {
-            #expect(warnings.contains { $0.message.contains(key) && $0.place.line > 1 }, "\(key)")
-        }
-        #expect(warnings.first?.description.hasPrefix("conf/remint.yaml:19:3: warning: ") == true)
     }
 
     @Test func `what is left out has its default`() throws {
         let configuration = try ConfigurationFile(SampleText.minimal).configuration()
         #expect(configuration.kafka.group == "remint")
         #expect(configuration.apps.first?.lifetime == 43_200)
+        #expect(configuration.delivery == .exactlyOnce)
+        #expect(configuration.admin == nil)
+        #expect(configuration.kafka.instance == nil)
+        #expect(configuration.worker.admission.subjects == 1_000_000)
         #expect(configuration.worker.maximumEventBytes == 1 << 20)
         #expect(configuration.worker.shutdownDeadline == .seconds(25))
         #expect(configuration.keys.last?.path == "/var/keys/push", "an absolute path stays")
@@ -86,7 +88,7 @@ struct SampleTests {
               bootstrap_servers: "embedded"
               group: 'g'
               properties: { fetch.min.bytes: 1, client.rack: a, socket.keepalive.enable: true }
-            topics: { invalidations: in, invalidations_bulk: in.bulk, tokens: out, dead_letters: dead }
+            topics: { invalidations: in, invalidations_bulk: in.bulk, tokens: out, dead_letters: dead, retries: again }
             keys: { k: { path: ./k } }
             apps:
               web:
@@ -106,7 +108,14 @@ struct SampleTests {
                 adapter: braze
                 key: k
                 settings: { audience: yes, sdk_api_key: 1111 }
-            worker: { batch: { events: 1, linger: 1ms }, max_event_bytes: 2048, shutdown_deadline: 1m }
+            worker:
+              batch: { events: 1, linger: 1ms }
+              max_event_bytes: 2048
+              shutdown_deadline: 1m
+              bulk_share: 0.25
+              retries: { tiers: [2s, 90s], max_attempts: 3, deadline: 1h }
+              admission: { subjects: 0, coalesce: 500ms, suspend_after: 3, suspend_window: 1m }
+            admin: { listen: "[::1]:0" }
             log: { level: trace, format: text }
             """
         let configuration = try ConfigurationFile(text).configuration()
@@ -115,7 +124,8 @@ struct SampleTests {
         #expect(
             configuration.kafka.properties.map(\.name) == ["fetch.min.bytes", "client.rack", "socket.keepalive.enable"])
         #expect(configuration.kafka.properties.map(\.value) == ["1", "a", "true"])
-        #expect(configuration.topics.inputs + configuration.topics.outputs == ["in", "in.bulk", "out", "dead"])
+        #expect(configuration.delivery == .atLeastOnce, "all that the embedded broker keeps")
+        #expect(configuration.allTopics == ["in", "in.bulk", "out", "dead", "again.2s", "again.90s"])
         #expect(configuration.apps.map(\.name) == ["web", "push", "strict"])
         #expect(configuration.apps.map(\.adapter.name) == ["bloomreach", "dotdigital", "braze"])
         #expect(configuration.apps.map(\.lifetime) == [900, 900, 43_200])
@@ -124,6 +134,16 @@ struct SampleTests {
         #expect(configuration.worker.batchLinger == .milliseconds(1))
         #expect(configuration.worker.maximumEventBytes == 2048)
         #expect(configuration.worker.shutdownDeadline == .seconds(60))
+        #expect(configuration.worker.bulkShare == 0.25)
+        #expect(configuration.worker.retries.tiers.map(\.delay) == [.seconds(2), .seconds(90)])
+        #expect(configuration.worker.retries.maxAttempts == 3)
+        #expect(configuration.worker.retries.deadline == .seconds(3600))
+        #expect(configuration.worker.admission.subjects == 0)
+        #expect(configuration.worker.admission.coalesce == .milliseconds(500))
+        #expect(configuration.worker.admission.suspendAfter == 3)
+        #expect(configuration.worker.admission.suspendWindow == .seconds(60))
+        #expect(configuration.admin?.host == "::1")
+        #expect(configuration.admin?.port == 0)
         #expect(configuration.log.level == "trace")
         #expect(configuration.log.format == .text)
         let claims = configuration.apps[2].adapter.recipe(for: Subject(user: "u")).claims

@@ -9,12 +9,18 @@ enum LibraryLog {
         var text: UnsafePointer<CChar>?
         var severity: Int32 = 0
         guard unsafe rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text = unsafe text else { return }
+        let line = unsafe String(cString: text)
         logger.log(
-            level: level(ofSyslog: severity), "librdkafka",
+            level: isOtherClients(line) ? .debug : level(ofSyslog: severity), "librdkafka",
             metadata: [
                 "kafka.facility": unsafe "\(facility.map { unsafe String(cString: $0) } ?? "")",
-                "kafka.text": unsafe "\(String(cString: text))",
+                "kafka.text": "\(line)",
             ])
+    }
+
+    /// One configuration serves consumers and producers, and each says which properties are not its own.
+    private static func isOtherClients(_ line: String) -> Bool {
+        line.hasPrefix("[thrd:app]: Configuration property ") && line.contains("property and will be ignored by this")
     }
 
     /// librdkafka uses syslog's severities (RFC 5424, section 6.2.1). Its own emergencies are about one connection, so

@@ -74,11 +74,11 @@ struct Admission: Sendable {
         let isChallenge = request.subject.challenge != nil
         if !isChallenge, let why = supersession(of: request, by: last) { return .superseded(why) }
         if isSuspended { return .suspended }
-        let recent = isWithin(rules.loopWindow, of: last, now) ? last.recent &+ 1 : 1
+        let recent = isWithin(rules.loopWindow, of: last, now) ? last.recent.next : 1
         let isOverrun = recent > rules.tokensPerWindow
         if refuses(request, last, now) || isChallenge && isOverrun {
             guard last.streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, now) }
-            return .mint(ticket(id, print, request, after: last, streak: last.streak &+ 1, recent: recent))
+            return .mint(ticket(id, print, request, after: last, streak: last.streak.next, recent: recent))
         }
         if isOverrun, !request.isReissue { return .superseded(.recentToken) }
         return .mint(ticket(id, print, request, after: last, streak: 1, recent: recent))
@@ -100,9 +100,10 @@ struct Admission: Sendable {
     }
 
     private func supersession(of request: Request, by last: RecentMint) -> Supersession? {
-        if request.observedAt <= last.mintedAt { return .observedEarlier }
         let failed = request.failedToken?.prefix
+        // Who names the last token has got it, whatever the device's clock says.
         if let failed, failed == last.token { return nil }
+        if request.observedAt <= last.mintedAt { return .observedEarlier }
         if let failed, last.hasReplaced(failed) { return .olderToken }
         return isWithin(rules.coalescing, of: last, request.observedAt) ? .burst : nil
     }
@@ -167,4 +168,9 @@ struct Admission: Sendable {
 
     /// Ends the suspension of `app`.
     mutating func resume(_ app: String) -> Suspension? { suspensions.resume(app) }
+}
+
+extension UInt8 {
+    /// One more, as far as a byte goes: a count that began anew would forget what it counted.
+    fileprivate var next: UInt8 { self == .max ? .max : self + 1 }
 }

@@ -85,10 +85,10 @@ struct MintTable: Sendable {
     }
 
     mutating func insert(_ mint: RecentMint, limit: Int) {
-        if places.isEmpty || (count + 1) * 5 > places.count * 4 { grow(limit: limit) }
-        let index = place(of: mint.id)
-        if places[index].id != mint.id { count += 1 }
-        places[index] = mint
+        let isNew = self[mint.id] == nil
+        if isNew, (count + 1) * 5 > places.count * 4 { grow(limit: limit) }
+        if isNew { count += 1 }
+        places[place(of: mint.id)] = mint
     }
 
     /// Doubles, up to what `limit` mints need.

@@ -7,6 +7,8 @@ struct Suspensions: Sendable {
     private struct Record: Sendable {
         /// Distinct users whose token was refused, and when last; never more than it takes to suspend.
         var users: [SubjectID: UnixTime] = [:]
+        /// The version of the key that signed what they refused.
+        var keyVersion: String?
         var suspended: Suspension?
         var resumptions: UInt32 = 0
     }
@@ -39,6 +41,7 @@ struct Suspensions: Sendable {
         var record = apps[app] ?? Record()
         defer { apps[app] = record }
         guard record.suspended?.keyVersion != keyVersion else { return nil }
+        if record.keyVersion != keyVersion { (record.users, record.keyVersion) = ([:], keyVersion) }
         record.users = record.users.filter { now.microseconds(since: $0.value) < rules.suspensionWindow }
         record.users[user] = now
         guard record.users.count >= rules.usersToSuspend else { return nil }

@@ -47,12 +47,11 @@ public struct BatchProcessor: Sendable {
         for (index, record) in records.enumerated() { begin(record, index, &work) }
         let signatures = await signing.sign(work.drafts.map(\.draft.request))
         for (draft, signature) in zip(work.drafts, signatures) {
-            work.settlements[draft.index] = finish(records[draft.index], draft, signature, work)
+            work.settlements[draft.index] = finish(records[draft.index], draft, signature, &work)
         }
-        // What waited for another event's token ends as that one did.
+        // What waited for another event's token is answered by it, or fails as that one did.
         for follower in work.followers {
-            let leader = work.settlements[follower.leader]
-            work.settlements[follower.index] = follow(leader, records[follower.index], follower.event, work)
+            work.settlements[follower.index] = follow(follower, records[follower.index], work)
         }
         return work.settlements.enumerated().map { index, settlement in
             let gone = Rejection(.mintFailed, "the signer gave no answer")
@@ -88,6 +87,8 @@ public struct BatchProcessor: Sendable {
         var settlements: [Settlement?]
         var drafts: [Draft] = []
         var followers: [Follower] = []
+        /// Why an event of the batch got no token.
+        var failures: [Int: Rejection] = [:]
         /// Which event of the batch gets a subject's token.
         var leaders: [SubjectID: Int] = [:]
 
@@ -148,14 +149,14 @@ public struct BatchProcessor: Sendable {
     }
 
     private mutating func finish(
-        _ record: InputRecord, _ draft: Draft, _ signature: Result<[UInt8], Rejection>, _ work: Work
+        _ record: InputRecord, _ draft: Draft, _ signature: Result<[UInt8], Rejection>, _ work: inout Work
     ) -> Settlement {
         var token = draft.draft.token
+        let rejection: Rejection
         switch signature {
         case .success(let signature) where signature.isEmpty:
-            let rejection = Rejection(.mintFailed, "the signer gave an empty signature")
-            return failed(record, token.event, rejection, .mint, work.now)
-        case .failure(let rejection): return failed(record, token.event, rejection, .mint, work.now)
+            rejection = Rejection(.mintFailed, "the signer gave an empty signature")
+        case .failure(let failure): rejection = failure
         case .success(let signature):
             token.token = draft.draft.request.input.token(signature: signature)
             admission.minted(
@@ -164,18 +165,17 @@ public struct BatchProcessor: Sendable {
                 origin: record.origin, eventID: token.event.id, app: token.event.app, outcome: .minted,
                 output: token.output, algorithm: token.algorithm)
         }
+        work.failures[draft.index] = rejection
+        return failed(record, token.event, rejection, .mint, work.now)
     }
 
-    private mutating func follow(
-        _ leader: Settlement?, _ record: InputRecord, _ event: Event, _ work: Work
-    ) -> Settlement {
-        switch leader?.outcome {
-        case .minted: return settled(record, event, .superseded(.sameBatch))
-        case .deferred(_, .failed(let code)), .deadLettered(let code):
-            return failed(record, event, Rejection(code, leader?.detail ?? ""), .mint, work.now)
-        case .deferred(_, .appSuspended), .superseded, .skipped, nil:
-            return failed(record, event, Rejection(.mintFailed, "the signer gave no answer"), .mint, work.now)
+    /// The reason is the other event's; how many attempts are left is each one's own.
+    private mutating func follow(_ follower: Follower, _ record: InputRecord, _ work: Work) -> Settlement {
+        if work.settlements[follower.leader]?.outcome == .minted {
+            return settled(record, follower.event, .superseded(.sameBatch))
         }
+        let rejection = work.failures[follower.leader] ?? Rejection(.mintFailed, "the signer gave no answer")
+        return failed(record, follower.event, rejection, .mint, work.now)
     }
 
     // MARK: Ends

@@ -96,7 +96,11 @@ public struct Flow: Sendable {
     public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
         for record in records {
             progress[lane].taken(record.origin, producedAt: record.timestamp)
-            if lane == .retries { waiting.append(record) } else { fresh[lane].append(Arrived(record: record, at: now)) }
+            if lane == .retries {
+                waiting.append(record, at: now)
+            } else {
+                fresh[lane].append(Arrived(record: record, at: now))
+            }
         }
     }
 
@@ -158,7 +162,7 @@ public struct Flow: Sendable {
             return .rollBack
         }
         if processing == nil, committing == nil, let step = rebalanceStep() { return step }
-        if committing == nil, !ready.isEmpty, !isBlocked { return begin() }
+        if committing == nil, !ready.isEmpty, !isBlocked, !isLosing { return begin() }
         if isStopping, processing == nil, committing == nil { return .stop }
         let isRebalancing = Lane.allCases.contains { rebalances[$0] != nil }
         guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: nil) }
@@ -167,19 +171,25 @@ public struct Flow: Sendable {
 
     /// What is ready is committed before partitions are given up; of partitions that are lost nothing may be.
     private mutating func rebalanceStep() -> Step? {
+        if isLosing, !ready.isEmpty {
+            putBack(inWork)
+            owesRollBack = false
+            return .rollBack
+        }
         for lane in Lane.allCases {
             switch rebalances[lane] {
             case nil: continue
-            case .assigned: return .answer(lane)
-            case .revoked where !ready.isEmpty && !isBlocked: return begin()
-            case .revoked, .lost:
-                guard !ready.isEmpty else { return .answer(lane) }
-                putBack(inWork)
-                owesRollBack = false
-                return .rollBack
+            // A blockage has put everything back, so that nothing is ready then.
+            case .revoked where !ready.isEmpty: return begin()
+            case .assigned, .revoked, .lost: return .answer(lane)
             }
         }
         return nil
+    }
+
+    /// Whether partitions of any lane are lost: what is ready may hold events of theirs.
+    private var isLosing: Bool {
+        Lane.allCases.contains { if case .lost = rebalances[$0] { true } else { false } }
     }
 
     private var hasRoom: Bool { ready.reduce(0) { $0 + $1.records.count } < settings.shares.batchEvents * 2 }
@@ -203,7 +213,9 @@ public struct Flow: Sendable {
         let waitingCounts = PerLane { lane in
             lane == .retries ? waiting.dueCount(at: now, limit: limit) : fresh[lane].count
         }
-        if let moment = lingering(waitingCounts, now) { return .wait(until: moment) }
+        if let moment = lingering(waitingCounts, now) {
+            return .wait(until: min(moment, waiting.nextDue ?? moment))
+        }
         let counts = settings.shares.next(of: waitingCounts, pace: pace.secondsPerEvent)
         var records: [InputRecord] = []
         for lane in Lane.allCases {

@@ -5,7 +5,8 @@
 public struct LaneShares: Sendable, Equatable {
     /// The most events of a batch.
     public let batchEvents: Int
-    /// The least part of a batch that is bulk where there is enough of it, from 0 to 0.5; retries are granted the same.
+    /// The least part of a batch that is bulk where there is enough of it, from 0 to 0.5; retries are granted the same,
+    /// as long as that leaves live as much.
     public let bulkShare: Double
     /// For how long a batch without live events may keep the next live event waiting, in seconds.
     public let patience: Double
@@ -26,16 +27,14 @@ public struct LaneShares: Sendable, Equatable {
         // Ten times the patience is the most a live burst may keep the next one waiting.
         let limit = min(batchEvents, events(in: patience * 10, pace))
         let filling = min(limit, events(in: patience, pace))
-        let reserved = Lane.allCases.count { $0 != .live && waiting[$0] > 0 } * share(of: limit)
-        let live = min(waiting[.live], max(1, limit - reserved))
-        var left = filling - live
-        func take(_ lane: Lane) -> Int {
-            let taken = min(waiting[lane], max(left, share(of: live)))
-            left -= taken
-            return taken
-        }
-        let retries = take(.retries)
-        let bulk = take(.bulk)
+        let bulkPart = waiting[.bulk] > 0 ? bulkShare : 0
+        let retriesPart = waiting[.retries] > 0 ? min(bulkShare, (1 - bulkPart) / 2) : 0
+        let live = min(waiting[.live], max(1, limit - part(bulkPart, of: limit) - part(retriesPart, of: limit)))
+        // What the batch comes to where the others get no more than their parts.
+        let events = min(limit, max(filling, Int((Double(live) / (1 - bulkPart - retriesPart)).rounded())))
+        let leastBulk = min(waiting[.bulk], part(bulkPart, of: events))
+        let retries = min(waiting[.retries], max(part(retriesPart, of: events), events - live - leastBulk))
+        let bulk = min(waiting[.bulk], max(leastBulk, events - live - retries))
         return PerLane { lane in
             switch lane {
             case .live: live
@@ -51,8 +50,8 @@ public struct LaneShares: Sendable, Equatable {
     }
 
     /// At least one, so that no share is so small that it never comes.
-    private func share(of events: Int) -> Int {
-        bulkShare == 0 ? 0 : max(1, Int((Double(events) * bulkShare).rounded(.up)))
+    private func part(_ part: Double, of events: Int) -> Int {
+        part == 0 ? 0 : max(1, Int((Double(events) * part).rounded(.up)))
     }
 }
 

@@ -61,12 +61,14 @@ struct Provenance: Sendable {
         origin = stated
         timestamp = produced
         attempts = Self.count(HopHeaders.attempts, headers)
-        history = headers.text(HopHeaders.history) ?? ""
+        let told = headers.text(HopHeaders.history) ?? ""
+        // What the worker writes is shorter; a dead letter by reference must stay small.
+        history = told.utf8.count <= 2048 ? told : ""
     }
 
     /// The origin a worker wrote into `headers`.
     static func origin(in headers: [Header]) -> Origin? {
-        guard let topic = headers.text(HopHeaders.topic), !topic.isEmpty,
+        guard let topic = headers.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
             let partition = headers.text(HopHeaders.partition).flatMap({ Int32($0) }),
             let offset = headers.text(HopHeaders.offset).flatMap({ Int64($0) })
         else { return nil }

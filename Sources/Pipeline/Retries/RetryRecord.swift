@@ -28,17 +28,16 @@ struct RetryRecord: Sendable {
 extension RetryPolicy {
     /// The moment a record of a retry tier may be taken: what the worker wrote that put it there.
     ///
-    /// Anyone who may write to the topic could write a moment that never comes and so hold up the partition; a record
-    /// waits for its tier's delay and a minute of clock difference at most.
-    func dueTime(of record: InputRecord) -> UnixTime {
+    /// Anyone who may write to the topic could write a moment that never comes, as header or as the record's own time,
+    /// and so hold up the partition; a record waits for its tier's delay and a minute of clock difference at most.
+    func dueTime(of record: InputRecord, takenAt now: UnixTime) -> UnixTime {
         guard let timestamp = record.timestamp, let tier = record.tier, tiers.indices.contains(tier) else {
-            return record.timestamp ?? UnixTime(microseconds: .min)
+            return UnixTime(microseconds: .min)
         }
-        let delay = tiers[tier].delay
-        let latest = timestamp.advanced(byMicroseconds: delay).advanced(byMicroseconds: 60_000_000)
+        let due = min(timestamp, now).advanced(byMicroseconds: tiers[tier].delay)
         let stated = record.headers.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
             UnixTime(milliseconds: $0)
         }
-        return min(stated ?? timestamp.advanced(byMicroseconds: delay), latest)
+        return min(stated ?? due, due.advanced(byMicroseconds: 60_000_000))
     }
 }

@@ -24,16 +24,16 @@ struct RetrySchedule: Sendable {
 
     var count: Int { partitions.values.reduce(0) { $0 + $1.count } }
 
-    mutating func append(_ record: InputRecord) {
+    mutating func append(_ record: InputRecord, at now: UnixTime) {
         partitions[Partition(record.origin), default: []].append(
-            Waiting(record: record, due: policy.dueTime(of: record)))
+            Waiting(record: record, due: policy.dueTime(of: record, takenAt: now)))
     }
 
-    /// Puts records back that were taken out, before what waits.
+    /// Puts records back that were taken out, before what waits. Their moment has come already.
     mutating func putBack(_ records: [InputRecord]) {
         for record in records.reversed() {
             partitions[Partition(record.origin), default: []].prepend(
-                Waiting(record: record, due: policy.dueTime(of: record)))
+                Waiting(record: record, due: UnixTime(microseconds: .min)))
         }
     }
 
@@ -49,10 +49,12 @@ struct RetrySchedule: Sendable {
         return count
     }
 
-    /// Takes up to `limit` records whose moment has come.
+    /// Takes up to `limit` records whose moment has come, of the partition that is most overdue first: a busy one must
+    /// not keep the others waiting.
     mutating func take(_ limit: Int, at now: UnixTime) -> [InputRecord] {
         var taken: [InputRecord] = []
-        for partition in partitions.keys {
+        let heads = partitions.compactMap { partition, waiting in waiting.first.map { (partition, due: $0.due) } }
+        for (partition, _) in heads.sorted(by: { $0.due < $1.due }) {
             while taken.count < limit, let first = partitions[partition]?.first, first.due <= now {
                 partitions[partition]?.removeFirst()
                 taken.append(first.record)

@@ -77,8 +77,16 @@ struct SessionContext: Sendable {
         }
     }
 
-    /// What the metrics and the admin server say of this moment.
+    /// What the metrics say of this moment.
     func report(_ flow: Flow, _ processor: BatchProcessor, lag: [[String]: Double]) {
+        showApps(processor)
+        metrics.set(flow, at: now())
+        metrics.set(lag: lag)
+        metrics.set(status.problems)
+    }
+
+    /// What metrics and admin server say of the apps.
+    func showApps(_ processor: BatchProcessor) {
         let suspensions = Dictionary(processor.suspensions.map { ($0.app, $0) }) { first, _ in first }
         let apps = configuration.apps.map { app in
             WorkerStatus.AppStatus(
@@ -87,8 +95,5 @@ struct SessionContext: Sendable {
         }
         status.set(apps)
         metrics.set(apps, memory: processor.memory)
-        metrics.set(flow, at: now())
-        metrics.set(lag: lag)
-        metrics.set(status.problems)
     }
 }

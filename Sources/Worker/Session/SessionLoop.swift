@@ -79,6 +79,7 @@ struct SessionLoop {
             context.logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
         }
         for app in context.status.takeResumptions() { processor.resume(app) }
+        raiseAlarms()
         let isGivingUp = Task.isShuttingDownGracefully || Lane.allCases.contains { rebalances[$0] != nil }
         patience.isOver = isGivingUp
     }
@@ -241,7 +242,11 @@ struct SessionLoop {
     }
 
     private mutating func raiseAlarms() {
-        for alarm in processor.takeAlarms() { context.raise(alarm) }
+        let alarms = processor.takeAlarms()
+        guard !alarms.isEmpty else { return }
+        // First shown, then said: whoever reads of it may ask at once.
+        context.showApps(processor)
+        for alarm in alarms { context.raise(alarm) }
     }
 
     /// Once a second: what the metrics say of the present, and whether a key change ended a suspension.

@@ -46,14 +46,16 @@ public struct ConfigurationReader {
     private func read(_ root: Section, into configuration: inout Configuration) {
         KafkaReader(source: source).read(root.section("kafka"), into: &configuration.kafka)
         readDelivery(root, into: &configuration)
+        let topics = root.section("topics")
         let keys = root.section("keys")
         configuration.keys = readKeys(keys)
         configuration.apps = AppsReader(registry: registry, keys: keys.all.map(\.name)).read(
             root.section("apps"))
         WorkerReader().read(root.section("worker"), into: &configuration.worker)
-        readTopics(root.section("topics"), into: &configuration)
-        configuration.admin = readAdmin(root.section("admin"))
+        // After the worker's, for the tiers are part of topics' names.
+        readTopics(topics, into: &configuration)
         readLog(root.section("log"), into: &configuration.log)
+        configuration.admin = readAdmin(root.section("admin"))
         root.finish()
     }
 

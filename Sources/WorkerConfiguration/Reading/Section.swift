@@ -132,7 +132,8 @@ final class Section {
             return nil
         }
         guard range.contains(duration) else {
-            diagnostics.error(node, "\(path(name)) must be from \(range.lowerBound) to \(range.upperBound)")
+            let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
+            diagnostics.error(node, "\(path(name)) must be from \(least) to \(most)")
             return nil
         }
         return duration

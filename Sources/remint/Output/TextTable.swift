@@ -20,7 +20,21 @@ struct TextTable {
 }
 
 extension String {
+    /// The text as a terminal may see it, when it comes from outside: without control characters, at most `limit` long.
+    func printable(limit: Int = 120) -> String {
+        let shown = String(
+            String.UnicodeScalarView(unicodeScalars.prefix(limit + 1).filter { !$0.properties.isControl }))
+        return shown.count > limit ? shown.prefix(limit - 1) + "…" : shown
+    }
+
     fileprivate func trimmingEnd() -> String {
         String(reversed().drop { $0 == " " }.reversed())
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    /// Whether a terminal would act on the character instead of showing it, or show others in another order.
+    fileprivate var isControl: Bool {
+        [.control, .format, .lineSeparator, .paragraphSeparator].contains(generalCategory)
     }
 }

@@ -103,6 +103,7 @@ final class Program: Sendable {
 
     func terminate() { _ = Glibc.kill(process, SIGTERM) }
     func kill() { _ = Glibc.kill(process, SIGKILL) }
+    func send(_ signal: Int32) { _ = Glibc.kill(process, signal) }
 
     /// Waits for the end of the program and of everything it wrote. A test that runs out of time takes it along.
     func waitForEnd() async {

@@ -12,16 +12,22 @@ struct Shop: ~Copyable {
     var configuration: String { folder.appending(path: "remint.yaml").path }
 
     /// The demonstration's apps, pointed at a broker that outlives the workers.
-    static func open() async throws -> Shop {
+    ///
+    /// - Parameter admission: what the configuration says under `worker.admission`; by default nothing is coalesced.
+    static func open(admission: String = "subjects: 0") async throws -> Shop {
         let temporary = try TemporaryFolder()
         let folder = temporary.url.appending(path: "shop")
         let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
         try #require(demo.status == 0, "\(demo.errorText)")
         let broker = try EmbeddedBroker(logger: quiet)
-        for topic in ["remint.invalidations", "remint.invalidations.bulk", "remint.tokens", "remint.dead-letters"] {
+        for topic in [
+            "remint.invalidations", "remint.invalidations.bulk", "remint.tokens", "remint.dead-letters",
+            "remint.retries.1s", "remint.retries.2s",
+        ] {
             try await broker.createTopic(topic, partitions: 2)
         }
         let file = folder.appending(path: "remint.yaml")
+        // The broker is the embedded one, in another process: no worker can know that it keeps no transactions.
         let text = try String(contentsOf: file, encoding: .utf8).replacing(
             "bootstrap_servers: embedded",
             with: """
@@ -30,8 +36,10 @@ struct Shop: ~Copyable {
                     session.timeout.ms: 6000
                     heartbeat.interval.ms: 500
                     fetch.wait.max.ms: 10
+                delivery: at_least_once
+                admin: { listen: 127.0.0.1:0 }
                 """
-        )
+        ).replacing("admission: { subjects: 0 }", with: "retries: { tiers: [1s, 2s] }\n  admission: { \(admission) }")
         try Data(text.utf8).write(to: file)
         return Shop(broker: broker, folder: folder, temporary: temporary)
     }

@@ -1,0 +1,85 @@
+public import AdapterKit
+
+/// What a dead letter says of itself, without its payload.
+public struct DeadLetterEntry: Sendable {
+    /// The app the event names; nil where it names none or cannot be read.
+    public let app: String?
+    /// The event's id.
+    public let eventID: String?
+    /// Why it was dead-lettered; nil for a record that is no dead letter of a worker's.
+    public let code: ErrorCode?
+    /// Where in the pipeline.
+    public let stage: Stage?
+    /// Why, in a line.
+    public let detail: String
+    /// What happened at each attempt, where there were several.
+    public let history: String
+    /// Where the event first stood.
+    public let origin: Origin?
+    /// When it was dead-lettered.
+    public let failedAt: UnixTime?
+    /// How many attempts it had.
+    public let attempts: Int
+    /// How often it was redriven.
+    public let redrives: Int
+    /// Whether the letter only refers to the event, which was too large for the topic.
+    public let isReference: Bool
+    /// How large the event is, in bytes.
+    public let valueBytes: Int
+
+    /// Reads the headers of `record`, and its value for nothing but app and id.
+    public init(_ record: InputRecord, decoder: EventDecoder) {
+        let headers = record.headers
+        func number(_ name: String) -> Int { headers.text(name).flatMap { Int($0) } ?? 0 }
+        let event = try? decoder.decode(record)
+        app = event?.app
+        eventID = event?.id
+        code = headers.text(HopHeaders.code).flatMap(ErrorCode.init(rawValue:))
+        stage = headers.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
+        detail = headers.text(HopHeaders.detail) ?? ""
+        history = headers.text(HopHeaders.history) ?? ""
+        origin = Provenance.origin(in: headers)
+        failedAt = headers.text(HopHeaders.failedAt).flatMap { RFC3339.parse($0) }
+        attempts = number(HopHeaders.attempts)
+        redrives = number(HopHeaders.redrives)
+        isReference = headers.text(HopHeaders.size) != nil
+        valueBytes = headers.text(HopHeaders.size).flatMap { Int($0) } ?? record.value?.count ?? 0
+    }
+}
+
+/// Which dead letters are meant.
+public struct DeadLetterFilter: Sendable, Equatable {
+    /// Only of this app.
+    public var app: String?
+    /// Only with this code.
+    public var code: ErrorCode?
+    /// Only from this stage.
+    public var stage: Stage?
+    /// Only those that died at most so many seconds ago.
+    public var newerThan: Int64?
+    /// Only those that died at least so many seconds ago.
+    public var olderThan: Int64?
+
+    /// All of them.
+    public init() {}
+
+    /// Whether `entry` is meant, at the time `now`. One without a time is of any age only where no age is asked for.
+    public func matches(_ entry: DeadLetterEntry, at now: UnixTime) -> Bool {
+        if let app, entry.app.map({ app.hasSameBytes(as: $0) }) != true { return false }
+        if let code, entry.code != code { return false }
+        if let stage, entry.stage != stage { return false }
+        guard newerThan != nil || olderThan != nil else { return true }
+        guard let age = entry.failedAt.map({ now.microseconds(since: $0) / 1_000_000 }) else { return false }
+        return newerThan.map { age <= $0 } ?? true && olderThan.map { age >= $0 } ?? true
+    }
+
+    /// The filter in words, the same for the same filter: what a redrive's progress is kept under.
+    public var description: String {
+        let parts: [(String, String?)] = [
+            ("app", app), ("code", code?.rawValue), ("stage", stage?.rawValue),
+            ("newer", newerThan.map { "\($0)s" }), ("older", olderThan.map { "\($0)s" }),
+        ]
+        let named = parts.compactMap { name, value in value.map { "\(name)=\($0)" } }
+        return named.isEmpty ? "all" : named.joined(separator: " ")
+    }
+}

@@ -1,0 +1,75 @@
+import AdapterKit
+import ArgumentParser
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// `remint dead-letters`: what could not be answered, and another try.
+struct DeadLettersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dead-letters", abstract: "Lists dead letters and sends them back.",
+        subcommands: [DeadLettersList.self, DeadLettersRedrive.self])
+}
+
+/// Which dead letters are meant, and where they are.
+struct DeadLetterOptions: ParsableArguments {
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "Only of this app.") var app: String?
+    @Option(help: "Only with this code, such as key_unavailable.") var code: String?
+    @Option(help: "Only from this stage: decode, admit, resolve, mint or publish.") var stage: String?
+    @Option(help: ArgumentHelp("Only those that died within this time.", valueName: "1h")) var newerThan: String?
+    @Option(help: ArgumentHelp("Only those that died longer ago.", valueName: "1h")) var olderThan: String?
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+
+    func validate() throws { _ = try filter() }
+
+    /// - Throws: `ValidationError` that names what there is.
+    func filter() throws -> DeadLetterFilter {
+        var filter = DeadLetterFilter()
+        filter.app = app
+        if let code {
+            guard let known = ErrorCode(rawValue: code) else {
+                throw ValidationError(
+                    "--code is one of \(ErrorCode.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            filter.code = known
+        }
+        if let stage {
+            guard let known = Stage(rawValue: stage) else {
+                throw ValidationError("--stage is one of decode, admit, resolve, mint, publish")
+            }
+            filter.stage = known
+        }
+        filter.newerThan = try seconds(newerThan, "--newer-than")
+        filter.olderThan = try seconds(olderThan, "--older-than")
+        return filter
+    }
+
+    private func seconds(_ text: String?, _ name: String) throws -> Int64? {
+        guard let text else { return nil }
+        guard let duration = DurationText.parse(text) else {
+            throw ValidationError("\(name) is a duration such as 30s, 10m, 1h or 7d")
+        }
+        return duration.components.seconds
+    }
+
+    /// The configuration, and the brokers to ask.
+    func load() throws -> (configuration: Configuration, brokers: String, logger: Logger) {
+        guard let configuration = try options.load().configuration else { throw ExitCode.failure }
+        guard brokers != nil || !configuration.kafka.isEmbedded else {
+            throw ValidationError(
+                "the embedded broker lives in another process; name its address, which that process logs, with --brokers"
+            )
+        }
+        var log = configuration.log
+        log.format = .text
+        if log.level == "info" { log.level = "warning" }
+        return (configuration, brokers ?? configuration.kafka.bootstrapServers, Logger.remint(log))
+    }
+}
+
+extension Configuration {
+    /// Reads an event's app and id out of a dead letter, however large it is.
+    var deadLetterDecoder: EventDecoder { EventDecoder(maximumBytes: worker.maximumEventBytes) }
+}

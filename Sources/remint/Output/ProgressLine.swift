@@ -1,0 +1,28 @@
+import Foundation
+
+/// One line on standard error that is written over as work goes on; nothing where standard error is no terminal.
+struct ProgressLine {
+    private let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
+    private var last = ContinuousClock.now - .seconds(1)
+    private var isDirty = false
+
+    /// Shows how many of `total` are done, at most ten times a second.
+    mutating func show(_ done: Int, of total: Int, _ note: String) {
+        guard isShown, .now - last >= .milliseconds(100) else { return }
+        last = .now
+        isDirty = true
+        let share = total > 0 ? min(1, Double(done) / Double(total)) : 1
+        let filled = Int(share * 30)
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 30 - filled)
+        write("\r\(bar) \(Int(share * 100)) %  \(note)\u{1B}[K")
+    }
+
+    /// Takes the line away.
+    mutating func clear() {
+        guard isDirty else { return }
+        isDirty = false
+        write("\r\u{1B}[K")
+    }
+
+    private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Kafka
+import Testing
+
+extension Scenarios {
+    /// A vendor that refuses every token costs one token per user, then nothing until the key is another.
+    @Suite(.timeLimit(.minutes(2))) struct LoopGuardTests {
+        private static let users = (0..<8).map { "user-\($0)" }
+
+        @Test func `a refusing vendor suspends its app, whose events wait for another key`() async throws {
+            let shop = try await Shop.open(admission: "suspend_after: 3")
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+
+            try await shop.produce(Self.users.map { rawReport("braze-ios", #"{"code":22,"userId":"\#($0)"}"#) })
+            let first = try await shop.consumeOutputs { $0.count >= Self.users.count }
+            // Every device comes back at once: the vendor refuses what it was given.
+            try await shop.produce(
+                first.compactMap { token in
+                    guard let user = token.user, let signature = token.member("token") else { return nil }
+                    return rawReport("braze-ios", #"{"code":20,"userId":"\#(user)","signature":"\#(signature)"}"#)
+                })
+            try #require(await worker.wrote("the app is suspended"), "\(worker.errorText)")
+            try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: 5)
+            #expect(try await admin.total("remint_outcomes_total", [#"code="rejected_by_vendor""#]) == 3)
+            #expect(try await admin.total("remint_signatures_total") == Double(Self.users.count), "one for each user")
+            #expect(try await admin.total("remint_app_suspended", [#"app="braze-ios""#]) == 1)
+            #expect(try await state(of: "braze-ios", shop, admin) == "suspended")
+
+            // The vendor's side is mended: a new key is uploaded there and active here.
+            try await activateNewKey(in: shop.folder.appending(path: "keys/braze-ios"))
+            let all = try await shop.consumeOutputs { records in
+                records.count { $0.header("remint-key-id") == "new" } >= 5
+            }
+            let answered = Set(all.filter { $0.header("remint-key-id") == "new" }.compactMap(\.user))
+            let refused = Set(all.filter { $0.header("remint-error-code") == "rejected_by_vendor" }.compactMap(\.user))
+            #expect(refused.count == 3)
+            #expect(answered.union(refused) == Set(Self.users))
+            #expect(try await state(of: "braze-ios", shop, admin) == "active")
+            #expect(worker.errorText.contains("another key is active; the app is resumed"))
+
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            await shop.broker.close()
+        }
+
+        @Test func `an operator resumes a suspended app`() async throws {
+            let shop = try await Shop.open(admission: "suspend_after: 1")
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            try await shop.produce([rawReport("onesignal-shop", #"{"externalId":"ann"}"#)])
+            let token = try #require(
+                await shop.consumeOutputs { !$0.isEmpty }.first?.member("token"))
+            // OneSignal's SDK gives no reason: a second token is minted, a third is not.
+            let report = #"{"externalId":"ann","rejectedTokenSha256":"\#(try await sha256(token))"}"#
+            try await shop.produce([rawReport("onesignal-shop", report)])
+            let second = try #require(
+                await shop.consumeOutputs { $0.count >= 2 }.compactMap { $0.member("token") }.last { $0 != token })
+            let last = #"{"externalId":"ann","rejectedTokenSha256":"\#(try await sha256(second))"}"#
+            try await shop.produce([rawReport("onesignal-shop", last)])
+            try #require(await worker.wrote("the app is suspended"), "\(worker.errorText)")
+            try await shop.produce([rawReport("onesignal-shop", #"{"externalId":"ben"}"#)])
+            try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: 1)
+
+            let arguments = ["apps", "resume", "onesignal-shop", "--config", shop.configuration]
+            let resumed = try await Program.run(Repository.remint, arguments + ["--worker", admin.address])
+            #expect(resumed.status == 0, "\(resumed.errorText)")
+            #expect(resumed.outputText.contains("resuming"))
+            let all = try await shop.consumeOutputs { $0.contains { $0.user == "ben" } }
+            #expect(all.count { $0.member("token") != nil && $0.user == "ann" } == 2)
+            let again = try await Program.run(Repository.remint, arguments + ["--worker", admin.address])
+            #expect(again.status == 1, "it is not suspended any more")
+
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        /// What `remint apps` says of an app.
+        private func state(of app: String, _ shop: borrowing Shop, _ admin: AdminAPI) async throws -> String? {
+            let apps = try await Program.run(
+                Repository.remint, ["apps", "--config", shop.configuration, "--worker", admin.address, "--json"])
+            try #require(apps.status == 0, "\(apps.errorText)")
+            let list = try JSONSerialization.jsonObject(with: apps.standardOutput) as? [[String: Any]]
+            return list?.first { $0["app"] as? String == app }?["state"] as? String
+        }
+
+        /// Puts a new active version into a ring, as an operator's tool would: the key first, then the listing at once.
+        private func activateNewKey(in ring: URL) async throws {
+            let key = ring.appending(path: "new.pem").path
+            let made = try await Program.run(
+                "/usr/bin/openssl", ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key])
+            try #require(made.status == 0, "\(made.errorText)")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+            let listing = ring.appending(path: "keyring.json")
+            var text = try String(contentsOf: listing, encoding: .utf8)
+            text = text.replacing(/"state": *"active"/, with: #""state":"passive""#)
+            let end = try #require(text.lastIndex(of: "]"))
+            text.insert(
+                contentsOf: #", {"id":"new","state":"active","algorithm":"RS256","file":"new.pem"}"#, at: end)
+            try Data(text.utf8).write(to: listing, options: .atomic)
+        }
+
+        /// As an app computes it that does not want to pass the token on.
+        private func sha256(_ token: String) async throws -> String {
+            let folder = try TemporaryFolder()
+            let file = folder.url.appending(path: "token")
+            try Data(token.utf8).write(to: file)
+            let sum = try await Program.run("/usr/bin/sha256sum", [file.path])
+            return String(sum.outputText.prefix(64))
+        }
+    }
+}
+
+extension ConsumedRecord {
+    /// The user a token is for, or a report is about.
+    fileprivate var user: String? {
+        guard let object = value.flatMap({ try? JSONSerialization.jsonObject(with: Data($0)) }) as? [String: Any] else {
+            return nil
+        }
+        return (object["subject"] as? [String: Any])?["user"] as? String ?? object["userId"] as? String
+    }
+}
