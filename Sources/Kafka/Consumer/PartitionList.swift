@@ -12,6 +12,11 @@ public struct PartitionOffset: Sendable, Hashable {
         self.partition = partition
         self.offset = offset
     }
+
+    /// Where a reader begins that wants the last `count` offsets of `partition`.
+    public static func last(_ count: Int32, of partition: TopicPartition) -> PartitionOffset {
+        PartitionOffset(partition, offset: Int64(RD_KAFKA_OFFSET_TAIL_BASE) - Int64(max(0, count)))
+    }
 }
 
 /// An owned `rd_kafka_topic_partition_list_t`.

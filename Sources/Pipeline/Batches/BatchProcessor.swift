@@ -65,6 +65,9 @@ public struct BatchProcessor: Sendable {
     /// The tokens that are not confirmed will never be published; the events they answered come again.
     public mutating func rollBack() { admission.rollBack() }
 
+    /// Every token from now on has a version above `version`, however this machine's clock stands.
+    public mutating func raiseVersions(above version: Int64) { minter.raiseVersions(above: version) }
+
     // MARK: Work in hand
 
     private struct Draft {

@@ -16,6 +16,9 @@ struct Minter {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = AnyGenerator(base: random) }
 
+    /// Every version from now on is above `version`.
+    mutating func raiseVersions(above version: Int64) { versions.raise(above: version) }
+
     /// A token that lacks its signature alone.
     struct Draft {
         let request: SigningRequest
@@ -74,6 +77,8 @@ struct Minter {
 /// Versions that only grow: microseconds since 1970, or one more than the last where the clock stood still or went back.
 struct VersionClock {
     private var last: Int64 = 0
+
+    mutating func raise(above version: Int64) { last = max(last, version) }
 
     mutating func next(at now: UnixTime) -> Int64 {
         last = max(last &+ 1, now.microseconds)

@@ -45,6 +45,8 @@ struct Session {
         _ processor: inout BatchProcessor, _ producer: KafkaProducer, _ properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer) else { return .stopped }
+        let mailboxes = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15)).partitionCount
+        let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
         producer.prepare(configuration.outputTopics)
         if isExactlyOnce, let end = await register(producer) { return end }
         let lanes = try LaneConsumers(configuration, properties, logger: context.logger)
@@ -61,7 +63,7 @@ struct Session {
         let patience = CommitPatience()
         var loop = SessionLoop(
             lanes: lanes, committer: committer(producer, lanes, patience), context: context, patience: patience,
-            processor: processor)
+            versions: { await floor.read(partitions: mailboxes) }, processor: processor)
         let end = await withDiscardingTaskGroup { background in
             let end = await loop.run(&background)
             patience.isOver = true

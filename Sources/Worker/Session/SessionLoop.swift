@@ -13,6 +13,8 @@ struct SessionLoop {
     let context: SessionContext
     /// Whether commits are to give up on a topic that cannot be written.
     let patience: CommitPatience
+    /// The highest version on the mailbox, which others may have written.
+    let versions: @Sendable () async -> Int64?
     var processor: BatchProcessor
     var flow: Flow
     private var rebalances = PerLane<Rebalance?> { _ in nil }
@@ -28,8 +30,9 @@ struct SessionLoop {
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, patience: CommitPatience,
-        processor: BatchProcessor
+        versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor
     ) {
+        self.versions = versions
         self.lanes = lanes
         self.committer = committer
         self.context = context
@@ -51,7 +54,7 @@ struct SessionLoop {
             do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
             if let end = collect(&background) { return end }
             await report(&background)
-            if let pausedUntil, .now < pausedUntil {
+            if let pausedUntil, .now < pausedUntil, !Task.isShuttingDownGracefully {
                 await lanes.wakeup.wait(atMost: min(pausedUntil - .now, .milliseconds(100)))
                 continue
             }
@@ -135,6 +138,9 @@ struct SessionLoop {
             watch.forget(lane)
         }
         guard let rebalance = rebalances[lane] else { return }
+        if rebalance.kind == .assigned, !rebalance.partitions.isEmpty, let floor = await versions() {
+            processor.raiseVersions(above: floor)
+        }
         let names = rebalance.partitions.map(\.description).joined(separator: ", ")
         context.logger.info(
             rebalance.kind == .assigned ? "partitions were assigned" : "partitions were revoked",

@@ -1,0 +1,69 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Telemetry
+import WorkerConfiguration
+
+/// The highest version among the latest tokens on the mailbox.
+///
+/// Versions are times, and clocks differ and are set back; a worker that begins, or gets another's partitions, goes on above
+/// what was published last, so that a subject's versions only grow.
+struct VersionFloor: Sendable {
+    /// How many offsets before a partition's end are read. Some are marks of transactions, which no reader sees.
+    private static let tail: Int32 = 20
+    private static let patience = Duration.seconds(5)
+
+    let configuration: Configuration
+    let properties: ClientProperties
+    let logger: Logger
+
+    init(_ configuration: Configuration, bootstrapServers: String, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+        properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers).reader(
+            group: "\(configuration.kafka.group)-versions")
+    }
+
+    /// Reads it; nil where there is no token, or the mailbox cannot be read, which is said.
+    ///
+    /// - Parameter partitions: how many partitions the mailbox has.
+    func read(partitions: Int) async -> Int64? {
+        let topic = configuration.topics.tokens
+        let all = (0..<partitions).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+        do throws(KafkaError) {
+            let reader = try KafkaConsumer(
+                properties, reading: all.map { .last(Self.tail, of: $0) }, logger: logger)
+            let (highest, isComplete) = await highest(in: Set(all), reader)
+            await reader.close(within: .seconds(1))
+            if !isComplete { logger.warning("not all of the mailbox's latest versions could be read in time") }
+            return highest
+        } catch {
+            logger.warning(
+                "the versions on the mailbox could not be read; this worker goes by its clock",
+                metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
+            return nil
+        }
+    }
+
+    private func highest(
+        in partitions: Set<TopicPartition>, _ reader: KafkaConsumer
+    ) async -> (version: Int64?, isComplete: Bool) {
+        var open = partitions
+        var highest: Int64?
+        let end = ContinuousClock.now + Self.patience
+        while !open.isEmpty, .now < end {
+            for event in await reader.events(limit: 500, within: .milliseconds(200)) {
+                switch event {
+                case .record(let record):
+                    let header = record.headers.last { $0.name == "remint-version" }?.value
+                    let version = header.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+                    highest = [highest, version].compactMap { $0 }.max()
+                case .endOfPartition(let partition): open.remove(partition)
+                case .rebalance, .error: break
+                }
+            }
+        }
+        return (highest, open.isEmpty)
+    }
+}
