@@ -23,8 +23,9 @@ struct AdminServer: Sendable {
     ///
     /// - Throws: what keeps it from listening.
     func run() async throws {
+        // What keeps it from listening is thrown; its other words are about single connections.
         var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
+        quiet.logLevel = .critical
         let application = Application(
             router: router, configuration: .init(address: .hostname(address.host, port: address.port)),
             onServerRunning: { channel in

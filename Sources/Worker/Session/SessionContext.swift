@@ -20,31 +20,7 @@ struct SessionContext: Sendable {
     /// A transaction is visible.
     func committed(_ transaction: Transaction) {
         metrics.committed(transaction, at: now())
-        let settlements = transaction.batches.flatMap(\.settlements)
-        report(settlements)
-        observe(settlements)
-    }
-
-    /// One line per transaction at most, by code: what a dead letter says stands in its headers.
-    private func report(_ settlements: [Settlement]) {
-        var dead: [String: Int] = [:]
-        var waiting: [String: Int] = [:]
-        for settlement in settlements {
-            switch settlement.outcome {
-            case .deadLettered(let code): dead[code.rawValue, default: 0] += 1
-            case .deferred(_, let deferral): waiting[deferral.name, default: 0] += 1
-            case .minted, .superseded, .skipped: break
-            }
-        }
-        func list(_ counts: [String: Int]) -> Logger.MetadataValue {
-            "\(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))"
-        }
-        if !dead.isEmpty {
-            logger.warning("events were dead-lettered", metadata: [LogKey.errorCode: list(dead)])
-        }
-        if !waiting.isEmpty {
-            logger.notice("events wait in the retry tiers", metadata: [LogKey.errorCode: list(waiting)])
-        }
+        observe(transaction.batches.flatMap(\.settlements))
     }
 
     /// A topic cannot be written, or, with nil, all can again.

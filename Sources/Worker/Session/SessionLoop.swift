@@ -25,6 +25,7 @@ struct SessionLoop {
     private var backoff = Backoff()
     private var pausedUntil: ContinuousClock.Instant?
     private var nextReport = ContinuousClock.now
+    private var digest = EndsDigest()
     private let commits = Mailbox<(result: CommitResult, took: Duration)>()
     private let checks = Mailbox<BlockageCheck>()
 
@@ -47,6 +48,7 @@ struct SessionLoop {
 
     /// Runs until the worker is to stop or the clients are of no further use.
     mutating func run(_ background: inout DiscardingTaskGroup) async -> SessionEnd {
+        defer { digest.tell(context.logger) }
         while !Task.isCancelled {
             context.status.beat()
             takeOrders()
@@ -189,6 +191,7 @@ struct SessionLoop {
             processor.confirm(throughBatch: transaction.lastBatch)
             backoff.reset()
             context.reachability.succeeded()
+            digest.add(transaction)
             context.committed(transaction)
         case .aborted(let error):
             flow.aborted()
@@ -261,6 +264,7 @@ struct SessionLoop {
         nextReport = .now + .seconds(1)
         processor.resumeWhereKeysChanged()
         raiseAlarms()
+        digest.tell(context.logger)
         var lag: [[String]: Double] = [:]
         for lane in Lane.allCases {
             let ends = await lanes.consumers[lane].knownEnds
