@@ -68,7 +68,7 @@ public struct Configuration: Sendable {
         ]
         /// After how many attempts there is no other, the first one included.
         public var maxAttempts = 8
-        /// How long after it was produced an event may still be tried.
+        /// How long after its first failure an event may still be tried.
         public var deadline = Duration.seconds(86_400)
     }
 

@@ -63,29 +63,38 @@ struct Admission: Sendable {
 
     // MARK: Verdicts
 
-    mutating func verdict(on request: Request, at now: UnixTime) -> Verdict {
-        let id = subjectID(of: request)
+    /// - Parameters:
+    ///   - id: whose event it is, from `subjectID`.
+    ///   - count: how many tokens for that user are being made already.
+    mutating func verdict(
+        on request: Request, _ id: SubjectID, alreadyInBatch count: Int = 0, at now: UnixTime
+    ) -> Verdict {
         let print = suspensions.print(of: request.key, for: request.app)
         let isSuspended = suspensions.suspension(of: request.app, keyVersion: request.key.version) != nil
         guard let last = mints.last(of: id), last.keyPrint == print, isFresh(last, at: now) else {
-            let earlier = mints.last(of: id)
-            return isSuspended ? .suspended : .mint(ticket(id, print, request, after: earlier, streak: 1, recent: 1))
+            if isSuspended { return .suspended }
+            if count >= rules.tokensPerWindow, isOn { return refusal(of: request, id, now) }
+            let recent = UInt8(clamping: count + 1)
+            return .mint(ticket(id, print, request, after: mints.last(of: id), streak: 1, recent: recent))
         }
         let isChallenge = request.subject.challenge != nil
         if !isChallenge, let why = supersession(of: request, by: last) { return .superseded(why) }
         if isSuspended { return .suspended }
-        let recent = isWithin(rules.loopWindow, of: last, now) ? last.recent.next : 1
+        let before = isWithin(rules.loopWindow, of: last, now) ? Int(last.recent) : 0
+        // As far as a byte goes: a count that began anew would forget what it counted.
+        let recent = UInt8(clamping: before + count + 1)
         let isOverrun = recent > rules.tokensPerWindow
         if refuses(request, last, now) || isChallenge && isOverrun {
             guard last.streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, now) }
-            return .mint(ticket(id, print, request, after: last, streak: last.streak.next, recent: recent))
+            return .mint(
+                ticket(id, print, request, after: last, streak: UInt8(clamping: Int(last.streak) + 1), recent: recent))
         }
         if isOverrun, !request.isReissue { return .superseded(.recentToken) }
         return .mint(ticket(id, print, request, after: last, streak: 1, recent: recent))
     }
 
     /// A challenge's user is one user, whatever the nonce.
-    private func subjectID(of request: Request) -> SubjectID {
+    func subjectID(of request: Request) -> SubjectID {
         guard request.subject.challenge != nil, let user = request.subject.user else {
             return SubjectID(request.subject, app: request.app)
         }
@@ -168,9 +177,4 @@ struct Admission: Sendable {
 
     /// Ends the suspension of `app`.
     mutating func resume(_ app: String) -> Suspension? { suspensions.resume(app) }
-}
-
-extension UInt8 {
-    /// One more, as far as a byte goes: a count that began anew would forget what it counted.
-    fileprivate var next: UInt8 { self == .max ? .max : self + 1 }
 }

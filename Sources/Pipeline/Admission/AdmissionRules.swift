@@ -8,7 +8,7 @@ public struct AdmissionRules: Sendable, Equatable {
     /// For how long after a token a report from the same device refuses it, where the report does not name the token, in
     /// microseconds.
     public var loopWindow: Int64
-    /// How many tokens a subject gets within `loopWindow`, whatever the reports say.
+    /// How many tokens a subject gets in a row with no more than `loopWindow` between them, whatever the reports say.
     public var tokensPerWindow: Int
     /// How many distinct users of an app must refuse their tokens within `suspensionWindow` for it to be suspended.
     public var usersToSuspend: Int

@@ -11,7 +11,7 @@ struct RecentMints: Sendable {
     private var young: MintTable
     private var old: MintTable
     /// What stood where, before each change since the last confirmation, in their order.
-    private var changes: [(mint: RecentMint, confirmation: Int)] = []
+    private var changes: [(mint: RecentMint, batch: Int)] = []
 
     /// A memory that holds at least the latest `capacity` subjects; with 0 it remembers nothing.
     init(capacity: Int) {
@@ -52,7 +52,7 @@ struct RecentMints: Sendable {
 
     /// The tokens of the batches up to `number` were published: they are not taken back any more.
     mutating func confirm(throughBatch number: Int) {
-        let open = changes.firstIndex { $0.confirmation > number } ?? changes.endIndex
+        let open = changes.firstIndex { $0.batch > number } ?? changes.endIndex
         changes.removeFirst(open)
     }
 

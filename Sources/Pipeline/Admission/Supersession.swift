@@ -8,7 +8,7 @@ public enum Supersession: String, Sendable, CaseIterable {
     case observedEarlier = "observed_earlier"
     /// It names a token that the last one replaced.
     case olderToken = "older_token"
-    /// The subject got as many tokens as it may in a minute; the last one is at most that old.
+    /// The subject got as many tokens in a row as it may; the last one is at most a minute old.
     case recentToken = "recent_token"
 
     /// Whether several reports of one failure were taken together, rather than one that came late.

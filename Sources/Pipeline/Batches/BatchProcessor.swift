@@ -94,6 +94,8 @@ public struct BatchProcessor: Sendable {
         var failures: [Int: Rejection] = [:]
         /// Which event of the batch gets a subject's token.
         var leaders: [SubjectID: Int] = [:]
+        /// How many tokens the batch makes for a user; more than one where each answers a challenge of its own.
+        var tokens: [SubjectID: Int] = [:]
 
         init(number: Int, now: UnixTime, count: Int) {
             self.number = number
@@ -130,7 +132,14 @@ public struct BatchProcessor: Sendable {
         _ record: InputRecord, _ index: Int, _ event: Event, _ app: App, _ request: Admission.Request,
         _ work: inout Work
     ) {
-        switch admission.verdict(on: request, at: work.now) {
+        let id = admission.subjectID(of: request)
+        let isShared = admission.isOn && request.subject.challenge == nil
+        // Whatever it reports, the token that this batch makes for the subject is newer.
+        if isShared, let leader = work.leaders[id] {
+            work.followers.append(Follower(index: index, leader: leader, event: event))
+            return
+        }
+        switch admission.verdict(on: request, id, alreadyInBatch: work.tokens[id] ?? 0, at: work.now) {
         case .superseded(let why): work.settlements[index] = settled(record, event, .superseded(why))
         case .suspended: work.settlements[index] = suspended(record, event, work.now)
         case .refused(let detail, let suspension):
@@ -138,15 +147,11 @@ public struct BatchProcessor: Sendable {
             let rejection = Rejection(.rejectedByVendor, detail)
             work.settlements[index] = failed(record, event, rejection, .admit, work.now)
         case .mint(let ticket):
-            let isShared = admission.isOn && request.subject.challenge == nil
-            if isShared, let leader = work.leaders[ticket.id] {
-                work.followers.append(Follower(index: index, leader: leader, event: event))
-                return
-            }
             do throws(Rejection) {
                 let draft = try minter.draft(event, for: app, request.subject, with: request.key, at: work.now)
                 work.drafts.append(Draft(index: index, draft: draft, app: app, ticket: ticket))
-                if isShared { work.leaders[ticket.id] = index }
+                if isShared { work.leaders[id] = index }
+                work.tokens[id, default: 0] += 1
             } catch { work.settlements[index] = failed(record, event, error, .mint, work.now) }
         }
     }
@@ -195,7 +200,7 @@ public struct BatchProcessor: Sendable {
         let provenance = Provenance(record)
         let attempt = provenance.attempts + 1
         let wait = retries.wait(
-            afterAttempt: attempt, firstSeen: provenance.timestamp ?? now, now: now, random: &random)
+            afterAttempt: attempt, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
         guard let wait else {
             let exhausted = Rejection(
                 .retriesExhausted,

@@ -5,6 +5,9 @@ public import AdapterKit
 /// The headers say which: CloudEvents structured mode by its content type, binary mode by `ce_specversion`, a raw report by
 /// `remint-app`; anything else is a JSON envelope.
 public struct EventDecoder: Sendable {
+    /// Ids and devices are passed on in headers and values; longer ones name nothing.
+    private static let longestName = 1024
+
     private let limits: JSONDocument.Limits
 
     /// A decoder that refuses values of more than `maximumBytes`.
@@ -79,15 +82,18 @@ public struct EventDecoder: Sendable {
         _ record: InputRecord, app: String?, report: JSONValue, id: String?, observedAt: String?, device: String?
     ) throws(Rejection) -> Event {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
+        for text in [id, device] where (text?.utf8.count ?? 0) > Self.longestName {
+            throw malformed("an id or a device has more than \(Self.longestName) bytes")
+        }
         let provenance = Provenance(record)
-        var observed = provenance.observedAt
+        var observed = provenance.timestamp
         if let observedAt {
             guard let time = RFC3339.parse(observedAt) else {
                 throw malformed("the observed time is not an RFC 3339 date-time")
             }
             observed = time
         }
-        let origin = provenance.identity
+        let origin = provenance.origin
         let coordinates = "\(origin.topic)/\(origin.partition)/\(origin.offset)"
         return Event(
             app: app, report: report, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? coordinates, observedAt: observed,

@@ -121,6 +121,10 @@ public struct Flow: Sendable {
     /// - Parameter seconds: how long that took.
     public mutating func processed(_ number: Int, _ settlements: [Settlement], seconds: Double) {
         guard var batch = processing, batch.number == number else { return }
+        guard settlements.count == batch.records.count else {
+            // An event without an end must not be passed over; all of them are taken to their ends again.
+            return putBack(inWork)
+        }
         processing = nil
         pace.learn(events: batch.records.count, seconds: seconds)
         batch.settlements = settlements
@@ -155,7 +159,7 @@ public struct Flow: Sendable {
 
     // MARK: What comes next
 
-    /// The next step. Asking again without having done it gives the same one.
+    /// The next step, which is to be done before the next question.
     public mutating func next(at now: UnixTime) -> Step {
         if owesRollBack {
             owesRollBack = false

@@ -81,7 +81,7 @@ struct VersionClock {
     mutating func raise(above version: Int64) { last = max(last, version) }
 
     mutating func next(at now: UnixTime) -> Int64 {
-        last = max(last &+ 1, now.microseconds)
+        last = max(last == .max ? .max : last + 1, now.microseconds)
         return last
     }
 }

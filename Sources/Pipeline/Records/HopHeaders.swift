@@ -15,17 +15,18 @@ enum HopHeaders {
     static let size = "remint-origin-value-bytes"
     static let notBefore = "remint-not-before"
     static let history = "remint-history"
+    static let firstFailedAt = "remint-first-failed-at"
     static let all: Set<String> = [
         code, stage, detail, topic, partition, offset, timestamp, attempts, failedAt, redrives, size, notBefore,
-        history,
+        history, firstFailedAt,
     ]
 }
 
 /// Where an event first stood and what it has been through.
 ///
-/// Only a record from a retry tier, which the worker itself wrote, is asked for its origin; on the input topics anyone may
-/// write such headers, so that of them only the count of redrives is taken over, and what an event could say as well in its
-/// own body: an id and when it was observed.
+/// Only a record from a retry tier, which the worker itself wrote, and one that was redriven are asked for their origin: their
+/// id, their age and what a dead letter says of them stay the same over any number of hops. Such headers can tell nothing that
+/// an event's own body could not.
 struct Provenance: Sendable {
     /// Where the event first stood.
     let origin: Origin
@@ -37,29 +38,20 @@ struct Provenance: Sendable {
     let redrives: Int
     /// What happened at each attempt; empty for a fresh event.
     let history: String
-    /// Where an event that names no id has it from: the same after any number of hops and redrives.
-    let identity: Origin
-    /// When the failure was observed, where the event itself does not say.
-    let observedAt: UnixTime?
+    /// When its first attempt failed; nil where none has.
+    let firstFailedAt: UnixTime?
 
     init(_ record: InputRecord) {
         let headers = record.headers
         redrives = Self.count(HopHeaders.redrives, headers)
         let stated = record.lane == .retries || redrives > 0 ? Self.origin(in: headers) : nil
-        let produced = stated.flatMap { _ in
-            headers.text(HopHeaders.timestamp).flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
-        }
-        identity = stated ?? record.origin
-        observedAt = produced ?? record.timestamp
-        guard record.lane == .retries, let stated else {
-            origin = record.origin
-            timestamp = record.timestamp
-            attempts = 0
-            history = ""
+        origin = stated ?? record.origin
+        timestamp = stated == nil ? record.timestamp : Self.time(HopHeaders.timestamp, headers)
+        guard record.lane == .retries, stated != nil else {
+            (attempts, history, firstFailedAt) = (0, "", nil)
             return
         }
-        origin = stated
-        timestamp = produced
+        firstFailedAt = Self.time(HopHeaders.firstFailedAt, headers)
         attempts = Self.count(HopHeaders.attempts, headers)
         let told = headers.text(HopHeaders.history) ?? ""
         // What the worker writes is shorter; a dead letter by reference must stay small.
@@ -73,6 +65,10 @@ struct Provenance: Sendable {
             let offset = headers.text(HopHeaders.offset).flatMap({ Int64($0) })
         else { return nil }
         return Origin(topic: topic, partition: partition, offset: offset)
+    }
+
+    private static func time(_ name: String, _ headers: [Header]) -> UnixTime? {
+        headers.text(name).flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
     }
 
     private static func count(_ name: String, _ headers: [Header]) -> Int {

@@ -20,7 +20,7 @@ public struct RetryPolicy: Sendable, Equatable {
     public let tiers: [Tier]
     /// After how many attempts there is no other, the first one included.
     public let maxAttempts: Int
-    /// How long after it was first seen an event may still be tried again, in microseconds.
+    /// How long after its first failure an event may still be tried again, in microseconds.
     let deadline: Int64
     /// The most that is added to a delay at random, in microseconds, so that what failed together does not come back
     /// together. Half a second: an event comes back within a second of its tier, and a tier stays nearly in order.
@@ -52,12 +52,12 @@ public struct RetryPolicy: Sendable, Equatable {
     ///
     /// - Returns: nil where it was the last one.
     func wait(
-        afterAttempt attempts: Int, firstSeen: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
+        afterAttempt attempts: Int, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
         guard attempts < maxAttempts, !tiers.isEmpty else { return nil }
         let tier = min(max(attempts - 1, 0), tiers.count - 1)
         let notBefore = self.notBefore(tier, now, &random)
-        guard notBefore.microseconds(since: firstSeen) <= deadline else { return nil }
+        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
         return Wait(tier: tier, notBefore: notBefore)
     }
 

@@ -45,7 +45,8 @@ struct Session {
         _ processor: inout BatchProcessor, _ producer: KafkaProducer, _ properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer) else { return .stopped }
-        let mailboxes = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15)).partitionCount
+        let mailboxes = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
+            .partitionCount
         let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
         producer.prepare(configuration.outputTopics)
         if isExactlyOnce, let end = await register(producer) { return end }

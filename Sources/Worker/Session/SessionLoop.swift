@@ -141,7 +141,7 @@ struct SessionLoop {
         }
         guard let rebalance = rebalances[lane] else { return }
         if rebalance.kind == .assigned, !rebalance.partitions.isEmpty, let floor = await versions() {
-            processor.raiseVersions(above: floor)
+            raiseVersions(above: floor)
         }
         let names = rebalance.partitions.map(\.description).joined(separator: ", ")
         context.logger.info(
@@ -151,6 +151,17 @@ struct SessionLoop {
             context.logger.warning(
                 "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
         }
+    }
+
+    /// A version that lies more than a day ahead is no clock's, and nothing would ever come after it.
+    private mutating func raiseVersions(above floor: Int64) {
+        guard floor < context.now().advanced(bySeconds: 86_400).microseconds else {
+            context.logger.warning(
+                "a version on the mailbox lies more than a day ahead and is not followed",
+                metadata: [LogKey.topic: "\(context.configuration.topics.tokens)"])
+            return
+        }
+        processor.raiseVersions(above: floor)
     }
 
     // MARK: Work

@@ -89,6 +89,7 @@ struct BatchProcessorTests {
             #expect(output.key == record.key)
             #expect(output.values("remint-error-code") == [code.rawValue])
             #expect(output.values("remint-origin-offset") == [String(record.origin.offset)])
+        case .superseded, .deferred: Issue.record("\(settlement.outcome)")
         }
     }
 

@@ -22,6 +22,14 @@ struct MalformedEventTests {
     private static let binary = [Header("ce_specversion", "1.0"), Header("ce_app", "shop-ios")]
 
     static let records: [MalformedEvent] = [
+        MalformedEvent(
+            "an id of more than a kilobyte",
+            .raw(report, app: "shop-ios", [Header("remint-id", String(repeating: "i", count: 1025))]),
+            says: "1024 bytes"),
+        MalformedEvent(
+            "a device of more than a kilobyte",
+            .raw(report, app: "shop-ios", [Header("remint-device", String(repeating: "d", count: 1025))]),
+            says: "1024 bytes"),
         MalformedEvent("no value", .sample(nil, headers: binary), says: "no value"),
         MalformedEvent("an empty value", .sample([], headers: binary), says: "no value"),
         MalformedEvent("white space", .sample(" \n ", headers: binary), says: "empty"),

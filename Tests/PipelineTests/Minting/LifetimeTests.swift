@@ -30,8 +30,8 @@ struct LifetimeTests {
         let settlement = try await bench.settle(.raw(SampleReport.braze(), app: "shop-ios"))
         let output = try #require(settlement.output)
         guard let lives = retirement.lives else {
-            #expect(settlement.outcome == .deadLettered(.keyUnavailable))
-            #expect(output.values("remint-error-stage") == ["mint"])
+            #expect(settlement.outcome == .deferred(tier: 0, .failed(.keyUnavailable)))
+            #expect(output.destination == .retries(tier: 0))
             #expect(settlement.detail?.contains("retires") == true)
             #expect(settlement.app == "shop-ios")
             return
@@ -48,16 +48,16 @@ struct LifetimeTests {
         let bench = try TestBench()
         bench.signing.deactivate("shop-braze")
         let settlement = try await bench.settle(.raw(SampleReport.braze(), app: "shop-ios"))
-        #expect(settlement.outcome == .deadLettered(.keyUnavailable))
+        #expect(settlement.outcome == .deferred(tier: 0, .failed(.keyUnavailable)))
         #expect(settlement.detail == "the key ring shop-braze has no active key")
-        #expect(settlement.output?.values("remint-error-stage") == ["mint"])
+        #expect(settlement.output?.destination == .retries(tier: 0))
     }
 
     @Test func `a key for another algorithm mints nothing`() async throws {
         let bench = try TestBench()
         bench.signing.activate(try .generate(.es256), in: "shop-braze")
         let settlement = try await bench.settle(.raw(SampleReport.braze(), app: "shop-ios"))
-        #expect(settlement.outcome == .deadLettered(.keyUnavailable))
+        #expect(settlement.outcome == .deferred(tier: 0, .failed(.keyUnavailable)))
         #expect(settlement.detail == "the active key of shop-braze is for ES256, not RS256")
         #expect(settlement.output?.value == Array(SampleReport.braze().utf8))
     }
@@ -70,6 +70,7 @@ struct LifetimeTests {
             .raw(SampleReport.challenge(), app: "push"), .raw(SampleReport.braze(), app: "shop-ios"),
             .raw(SampleReport.challenge(), app: "push"), .raw(SampleReport.bloomreach(), app: "web"),
         ]).map(\.outcome)
-        #expect(outcomes == [.deadLettered(.keyUnavailable), .minted, .deadLettered(.keyUnavailable), .minted])
+        let waits = Outcome.deferred(tier: 0, .failed(.keyUnavailable))
+        #expect(outcomes == [waits, .minted, waits, .minted])
     }
 }

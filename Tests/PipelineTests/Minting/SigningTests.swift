@@ -16,7 +16,7 @@ struct SigningTests {
         #expect(bench.signing.calls == [3])
     }
 
-    @Test func `a signature that fails is a dead letter of its own`() async throws {
+    @Test func `a signature that fails lets its own event wait and no other`() async throws {
         let bench = try TestBench()
         let signing = ScriptedSigning { requests in
             requests.indices.map {
@@ -26,9 +26,10 @@ struct SigningTests {
         var processor = bench.processor(signing)
         let settlements = await processor.process(
             (0..<3).map { .raw(SampleReport.braze(user: "u\($0)"), app: "shop-ios", offset: $0) })
-        #expect(settlements.map(\.outcome) == [.minted, .deadLettered(.mintFailed), .minted])
+        #expect(settlements.map(\.outcome) == [.minted, .deferred(tier: 0, .failed(.mintFailed)), .minted])
         #expect(settlements[1].detail == "the HSM said no")
-        #expect(settlements[1].output?.values("remint-error-stage") == ["mint"])
+        #expect(settlements[1].output?.destination == .retries(tier: 0))
+        #expect(settlements[1].output?.values("remint-history") == ["2025-11-20T12:00:00.123456Z mint mint_failed"])
         #expect(settlements[1].output?.value == Array(SampleReport.braze(user: "u1").utf8))
         #expect(try settlements[2].output?.json["subject"]?["user"]?.string == "u2")
     }
@@ -36,7 +37,7 @@ struct SigningTests {
     @Test func `a failing signer's own code is kept`() async throws {
         let signing = ScriptedSigning { $0.map { _ in .failure(Rejection(.keyUnavailable, "revoked a moment ago")) } }
         let settlement = try await TestBench().settle(.raw(SampleReport.braze(), app: "shop-ios"), signing)
-        #expect(settlement.outcome == .deadLettered(.keyUnavailable))
+        #expect(settlement.outcome == .deferred(tier: 0, .failed(.keyUnavailable)))
     }
 
     @Test(arguments: [0, 1, 2, 3, 4])
@@ -54,7 +55,7 @@ struct SigningTests {
         #expect(settlements.map(\.origin) == records.map(\.origin))
         let drafts = [settlements[0], settlements[2], settlements[3]]
         for (index, settlement) in drafts.enumerated() {
-            #expect(settlement.outcome == (index < answers ? .minted : .deadLettered(.mintFailed)))
+            #expect(settlement.outcome == (index < answers ? .minted : .deferred(tier: 0, .failed(.mintFailed))))
         }
         #expect(settlements[1].outcome == .deadLettered(.malformedEvent))
     }
@@ -73,7 +74,7 @@ struct SigningTests {
 
     @Test func `a new active key signs and names itself from the next batch on`() async throws {
         let bench = try TestBench()
-        var processor = bench.processor()
+        var processor = bench.processor(admission: .off)
         func header() async throws -> (JSONValue, OutputRecord) {
             let settlements = await processor.process([.raw(SampleReport.bloomreach(), app: "web")])
             let output = try #require(settlements.first?.output)
@@ -103,7 +104,7 @@ struct SigningTests {
             }
         }
         let settlement = try await bench.settle(.raw(SampleReport.bloomreach(), app: "web"), Nameless())
-        #expect(settlement.outcome == .deadLettered(.keyUnavailable))
+        #expect(settlement.outcome == .deferred(tier: 0, .failed(.keyUnavailable)))
     }
 
     @Test func `apps that share a ring have a header each`() async throws {

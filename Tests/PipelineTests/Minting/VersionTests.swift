@@ -18,7 +18,7 @@ struct VersionTests {
 
     @Test func `they are microseconds where the clock moves`() async throws {
         let bench = try TestBench()
-        var processor = bench.processor()
+        var processor = bench.processor(admission: .off)
         var seen: [Int64] = []
         for step: Int64 in [0, 5, 1_000_000] {
             bench.clock.now = UnixTime(microseconds: TestBench.now.microseconds + step)
@@ -29,7 +29,7 @@ struct VersionTests {
 
     @Test func `they grow under a clock that stands still or goes back`() async throws {
         let bench = try TestBench()
-        var processor = bench.processor()
+        var processor = bench.processor(admission: .off)
         var seen: [Int64] = []
         for step: Int64 in [0, 0, 1, -1, -3_600_000_000, -60_000_000_000_000_000, 2, 40, 40] {
             bench.clock.now = UnixTime(microseconds: TestBench.now.microseconds + step)
@@ -42,11 +42,21 @@ struct VersionTests {
 
     @Test func `a clock that jumps ahead carries them along, and they stay there`() async throws {
         let bench = try TestBench()
-        var processor = bench.processor()
+        var processor = bench.processor(admission: .off)
         let ahead = bench.clock.now.advanced(bySeconds: 1000)
         bench.clock.now = ahead
         #expect(try await versions(&processor, 1) == [ahead.microseconds])
         bench.clock.now = TestBench.now
         #expect(try await versions(&processor, 2) == [ahead.microseconds + 1, ahead.microseconds + 2])
+    }
+
+    @Test func `they are raised above one that is known, and never lowered`() async throws {
+        let bench = try TestBench()
+        var processor = bench.processor(admission: .off)
+        let now = TestBench.now.microseconds
+        processor.raiseVersions(above: now + 500)
+        #expect(try await versions(&processor, 2) == [now + 501, now + 502])
+        processor.raiseVersions(above: now)
+        #expect(try await versions(&processor, 1) == [now + 503])
     }
 }

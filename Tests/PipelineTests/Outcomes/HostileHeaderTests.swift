@@ -45,7 +45,7 @@ struct HostileHeaderTests {
     @Test func `a signature of no bytes makes no token`() async throws {
         let settlement = try await TestBench().settle(
             .raw(SampleReport.braze(), app: "shop-ios"), ScriptedSigning { $0.map { _ in .success([]) } })
-        #expect(settlement.outcome == .deadLettered(.mintFailed))
+        #expect(settlement.outcome == .deferred(tier: 0, .failed(.mintFailed)))
     }
 
     @Test func `a batch job's missing user is no anonymous one`() async throws {

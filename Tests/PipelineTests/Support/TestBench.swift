@@ -43,12 +43,14 @@ struct TestBench {
         signing.activate(dataKey, in: "shop-data", version: "data-1")
     }
 
-    func processor(_ port: (any SigningPort)? = nil, maximumEventBytes: Int = 1 << 20) -> BatchProcessor {
+    func processor(
+        _ port: (any SigningPort)? = nil, maximumEventBytes: Int = 1 << 20, admission: AdmissionRules = .init(),
+        retries: RetryPolicy = .standard
+    ) -> BatchProcessor {
         let clock = clock
         return BatchProcessor(
-            apps: apps, signing: port ?? signing, maximumEventBytes: maximumEventBytes,
-            random: SeededGenerator(seed: 1),
-            now: { clock.now })
+            apps: apps, signing: port ?? signing, maximumEventBytes: maximumEventBytes, admission: admission,
+            retries: retries, random: SeededGenerator(seed: 1), now: { clock.now })
     }
 
     /// The end of `record` alone.
@@ -60,13 +62,18 @@ struct TestBench {
     }
 }
 
+extension AdmissionRules {
+    /// Every event is answered with a token of its own.
+    static let off = AdmissionRules(subjects: 0)
+}
+
 /// Reports as the SDKs shape them.
 enum SampleReport {
     /// What must never be seen outside the value of a dead letter.
     static let signature = "eyJhbGciOiJSUzI1NiJ9.c2VjcmV0LW9mLWEtcmVwb3J0.c2lnbmF0dXJl"
 
-    static func braze(user: String = "user-42", code: Int = 22) -> String {
-        #"{"errorCode":\#(code),"errorReason":"EXPIRED","userId":"\#(user)","signature":"\#(signature)"}"#
+    static func braze(user: String = "user-42", code: Int = 22, token: String = signature) -> String {
+        #"{"errorCode":\#(code),"errorReason":"EXPIRED","userId":"\#(user)","signature":"\#(token)"}"#
     }
 
     static func challenge(user: String = "user-42", nonce: String = "nonce-1", expiresOn: String? = nil) -> String {
@@ -74,8 +81,8 @@ enum SampleReport {
         return #"{"provider":"jsonWebToken","nonce":"\#(nonce)","userId":"\#(user)"\#(end)}"#
     }
 
-    static func bloomreach(id: String = "ann@example.com") -> String {
-        #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"\#(id)","cookie":"c-1"}}"#
+    static func bloomreach(id: String = "ann@example.com", code: String = "TOKEN_EXPIRED") -> String {
+        #"{"errorCode":"\#(code)","customerIds":{"registered":"\#(id)","cookie":"c-1"}}"#
     }
 }
 
@@ -110,6 +117,16 @@ extension OutputRecord {
     /// The value as JSON.
     var json: JSONValue {
         get throws { try JSONDocument(parsing: #require(value)).root }
+    }
+
+    /// This record, as it is taken from its retry tier when its moment has come.
+    func fromTier(at now: UnixTime, offset: Int64 = 0) throws -> InputRecord {
+        guard case .retries(let tier) = destination else {
+            throw Rejection(.malformedEvent, "it is on its way to \(destination)")
+        }
+        return InputRecord(
+            origin: Origin(topic: "remint.retries.\(tier)", partition: 0, offset: offset), timestamp: now, key: key,
+            value: value, headers: headers, lane: .retries, tier: tier)
     }
 
     /// The token in the value.

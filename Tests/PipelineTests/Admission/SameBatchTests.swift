@@ -1,0 +1,95 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+/// Records of one batch, and how each ends.
+struct BatchStory: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let records: [InputRecord]
+    let ends: [Outcome]
+
+    init(_ name: String, _ records: [InputRecord], ends: [Outcome]) {
+        testDescription = name
+        self.records = records
+        self.ends = ends
+    }
+}
+
+@Suite("Events of one user in one batch")
+struct SameBatchTests {
+    private static func braze(_ user: String, token: String = "e30", _ offset: Int64 = 0) -> InputRecord {
+        .raw(SampleReport.braze(user: user, token: token), app: "shop-ios", offset: offset)
+    }
+
+    private static let web = InputRecord.raw(SampleReport.bloomreach(), app: "web")
+    private static let answered = Outcome.superseded(.sameBatch)
+
+    static let stories: [BatchStory] = [
+        BatchStory(
+            "three reports of one failure", [braze("ann", 1), braze("ann", 2), braze("ann", 3)],
+            ends: [.minted, answered, answered]),
+        BatchStory(
+            "whatever token they name", [braze("ann", token: "a", 1), braze("ann", token: "b", 2)],
+            ends: [.minted, answered]),
+        BatchStory(
+            "two users in turns", [braze("ann", 1), braze("bob", 2), braze("ann", 3), braze("bob", 4)],
+            ends: [.minted, .minted, answered, answered]),
+        BatchStory(
+            "two apps of one user",
+            [web, .sample(#"{"app":"shop-ios","report":{"reissue":{"user":"ann@example.com"}}}"#), web],
+            ends: [.minted, .minted, answered]),
+        BatchStory(
+            "a reissue beside a report",
+            [braze("ann"), .sample(#"{"app":"shop-ios","report":{"reissue":{"user":"ann"}}}"#)],
+            ends: [.minted, answered]),
+        BatchStory(
+            "a challenge each time",
+            [
+                .raw(SampleReport.challenge(nonce: "a"), app: "push"),
+                .raw(SampleReport.challenge(nonce: "b"), app: "push"),
+                .raw(SampleReport.challenge(nonce: "a"), app: "push"),
+            ], ends: [.minted, .minted, .minted]),
+        BatchStory(
+            "more challenges than a user has in a minute",
+            (0..<7).map { .raw(SampleReport.challenge(nonce: "n-\($0)"), app: "push", offset: Int64($0)) },
+            ends: Array(repeating: .minted, count: 5)
+                + Array(repeating: .deadLettered(.rejectedByVendor), count: 2)),
+        BatchStory(
+            "a record that is no event in between", [braze("ann", 1), .raw("{", app: "shop-ios"), braze("ann", 2)],
+            ends: [.minted, .deadLettered(.malformedEvent), answered]),
+    ]
+
+    @Test(arguments: stories)
+    func `the first gets the token, which answers the others`(_ story: BatchStory) async throws {
+        let bench = try TestBench()
+        var processor = bench.processor(CountingSigning())
+        let settlements = await processor.process(story.records)
+        #expect(settlements.map(\.outcome) == story.ends)
+        #expect(settlements.allSatisfy { ($0.output == nil) == ($0.outcome == Self.answered) })
+    }
+
+    @Test func `with admission off each gets its own`() async throws {
+        var processor = try TestBench().processor(CountingSigning(), admission: .off)
+        let settlements = await processor.process([Self.braze("ann", 1), Self.braze("ann", 2)])
+        #expect(settlements.map(\.outcome) == [.minted, .minted])
+    }
+
+    @Test func `without a token they all wait, each with its own attempts`() async throws {
+        let signing = CountingSigning()
+        signing.isFailing = true
+        var processor = try TestBench().processor(signing)
+        let settlements = await processor.process([Self.braze("ann", 1), Self.braze("ann", 2)])
+        #expect(settlements.map(\.outcome) == Array(repeating: .deferred(tier: 0, .failed(.mintFailed)), count: 2))
+        #expect(settlements.map { $0.output?.values("remint-origin-offset") } == [["1"], ["2"]])
+        signing.isFailing = false
+        #expect(await processor.process([Self.braze("ann", 3)], batch: 1).map(\.outcome) == [.minted])
+    }
+
+    @Test func `where a key makes no token for the first, the others ask for themselves`() async throws {
+        let bench = try TestBench()
+        bench.signing.activate(bench.brazeKey, in: "shop-braze", retireAfter: bench.clock.now.advanced(bySeconds: 5))
+        var processor = bench.processor()
+        let settlements = await processor.process([Self.braze("ann", 1), Self.braze("ann", 2)])
+        #expect(settlements.map(\.outcome) == Array(repeating: .deferred(tier: 0, .failed(.keyUnavailable)), count: 2))
+    }
+}

@@ -1,0 +1,104 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+@Suite("Events of a suspended app")
+struct SuspendedAppTests {
+    private static func rejected(_ user: String, offset: Int64) -> InputRecord {
+        .raw(SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"), app: "web", offset: offset)
+    }
+
+    /// A processor for which two users have just refused their tokens, so that `web` is suspended.
+    private func suspended(_ bench: TestBench) async throws -> BatchProcessor {
+        var processor = bench.processor(admission: AdmissionRules(usersToSuspend: 2))
+        let reports = ["ann", "bob"].enumerated().map { Self.rejected($1, offset: Int64($0)) }
+        #expect(await processor.process(reports, batch: 1).map(\.outcome) == [.minted, .minted])
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 10)
+        let again = ["ann", "bob"].enumerated().map { index, user in
+            InputRecord.sample(
+                SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"), headers: [Header("remint-app", "web")],
+                offset: Int64(index + 2), timestamp: bench.clock.now)
+        }
+        let settlements = await processor.process(again, batch: 2)
+        #expect(settlements.map(\.outcome) == [.deadLettered(.rejectedByVendor), .deadLettered(.rejectedByVendor)])
+        #expect(settlements.first?.output?.values("remint-error-stage") == ["admit"])
+        #expect(settlements.first?.detail?.contains("version data-1 of shop-data") == true)
+        return processor
+    }
+
+    @Test func `wait in the short tiers, as long as it takes, without counting attempts`() async throws {
+        let bench = try TestBench()
+        var processor = try await suspended(bench)
+        var record = Self.rejected("cid", offset: 9)
+        for hop in 0..<40 {
+            let settlement = try #require(await processor.process([record], batch: 3 + hop).first)
+            #expect(settlement.outcome == .deferred(tier: min(hop, 1), .appSuspended))
+            let output = try #require(settlement.output)
+            #expect(output.values("remint-attempts") == ["0"])
+            #expect(output.values("remint-origin-offset") == ["9"])
+            #expect(output.headers.text("remint-history")?.hasSuffix("Z admit app_suspended") == true)
+            bench.clock.now = bench.clock.now.advanced(bySeconds: 3600)
+            record = try output.fromTier(at: bench.clock.now)
+        }
+        processor.resume("web")
+        #expect(await processor.process([record], batch: 50).map(\.outcome) == [.minted])
+    }
+
+    @Test func `are told of once, and other apps go on`() async throws {
+        let bench = try TestBench()
+        var processor = try await suspended(bench)
+        let suspension = try #require(processor.suspensions.first)
+        #expect(suspension.app == "web")
+        #expect(suspension.users == 2)
+        #expect(processor.takeAlarms() == [.suspended(suspension)])
+        let settlements = await processor.process(
+            [Self.rejected("cid", offset: 9), .raw(SampleReport.challenge(), app: "push", offset: 10)], batch: 3)
+        #expect(settlements.map(\.outcome.name) == ["deferred", "minted"])
+        #expect(processor.takeAlarms().isEmpty)
+    }
+
+    @Test func `are answered when an operator says so`() async throws {
+        let bench = try TestBench()
+        var processor = try await suspended(bench)
+        let suspension = try #require(processor.suspensions.first)
+        _ = processor.takeAlarms()
+        processor.resume("push")
+        #expect(processor.takeAlarms().isEmpty)
+        processor.resume("web")
+        #expect(processor.takeAlarms() == [.resumed(suspension, keyChanged: false)])
+        #expect(processor.suspensions.isEmpty)
+        let settlements = await processor.process([Self.rejected("cid", offset: 9)], batch: 3)
+        #expect(settlements.map(\.outcome) == [.minted])
+    }
+
+    @Test func `are answered with another key`() async throws {
+        let bench = try TestBench()
+        var processor = try await suspended(bench)
+        let suspension = try #require(processor.suspensions.first)
+        _ = processor.takeAlarms()
+        bench.signing.deactivate("shop-data")
+        let without = await processor.process([Self.rejected("cid", offset: 9)], batch: 3)
+        #expect(without.map(\.outcome) == [.deferred(tier: 0, .failed(.keyUnavailable))])
+        #expect(processor.suspensions == [suspension], "no key is not another key")
+        bench.signing.activate(bench.dataKey, in: "shop-data", version: "data-2")
+        let settlements = await processor.process(
+            [Self.rejected("cid", offset: 10), Self.rejected("ann", offset: 11)], batch: 4)
+        #expect(settlements.map(\.outcome) == [.minted, .minted])
+        #expect(processor.takeAlarms() == [.resumed(suspension, keyChanged: true)])
+    }
+
+    @Test func `die where there is no tier to wait in`() async throws {
+        let bench = try TestBench()
+        let bare = RetryPolicy(tiers: [], maxAttempts: 8, deadline: .seconds(9))
+        var processor = bench.processor(admission: AdmissionRules(usersToSuspend: 1), retries: bare)
+        _ = await processor.process([Self.rejected("ann", offset: 1)], batch: 1)
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 10)
+        let later = InputRecord.sample(
+            SampleReport.bloomreach(id: "ann", code: "TOKEN_REJECTED"), headers: [Header("remint-app", "web")],
+            timestamp: bench.clock.now)
+        let refusal = await processor.process([later], batch: 2)
+        #expect(refusal.map(\.outcome) == [.deadLettered(.rejectedByVendor)])
+        let waiting = await processor.process([Self.rejected("bob", offset: 3)], batch: 3)
+        #expect(waiting.map(\.outcome) == [.deadLettered(.rejectedByVendor)])
+    }
+}

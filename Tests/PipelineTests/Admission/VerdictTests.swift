@@ -1,0 +1,168 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+@Suite("Which events get a token of their own")
+struct VerdictTests {
+    private static let once = Remedy.mintOnce
+    private static let silent = LoopGuard(tokens: 2, countsEveryReport: true)
+
+    static let coalesced: [AdmissionStory] = [
+        AdmissionStory("the first", [.init(at: 0, ends: "mint")]),
+        AdmissionStory(
+            "several callbacks of one failure",
+            [
+                .init(at: 0, ends: "mint"), .init(at: 0.1, ends: "burst"), .init(at: 2, ends: "burst"),
+                .init(at: 2.000001, ends: "mint"),
+            ]),
+        AdmissionStory(
+            "callbacks of several devices",
+            [
+                .init(at: 0, device: "a", ends: "mint"), .init(at: 1, device: "b", ends: "burst"),
+            ]),
+        AdmissionStory(
+            "a burst counts from when it was observed, however late it comes",
+            [.init(at: 0, ends: "mint"), .init(at: 500, observed: 1.5, ends: "burst")]),
+        AdmissionStory(
+            "observed before the token, or in the same moment",
+            [
+                .init(at: 10, ends: "mint"), .init(at: 500, observed: 9, ends: "observed_earlier"),
+                .init(at: 500, observed: 10, ends: "observed_earlier"), .init(at: 500, observed: 12.1, ends: "mint"),
+            ]),
+        AdmissionStory(
+            "an older token, by its hash",
+            [
+                .init(at: 0, names: "old", ends: "mint"), .init(at: 30, names: "old", ends: "older_token"),
+                .init(at: 40, ends: "mint"), .init(at: 70, names: "old", ends: "older_token"),
+                .init(at: 70, names: "T1", ends: "older_token"),
+            ]),
+        AdmissionStory(
+            "a token nobody knows is a failure of its own, but not in a burst",
+            [
+                .init(at: 0, names: "old", ends: "mint"), .init(at: 1, names: "older", ends: "burst"),
+                .init(at: 30, names: "older", ends: "mint"),
+            ]),
+        AdmissionStory(
+            "users apart",
+            [.init(at: 0, ends: "mint"), .init(at: 0, user: "bob", ends: "mint"), .init(at: 1, ends: "burst")]),
+        AdmissionStory(
+            "spellings of one letter are two users",
+            [.init(at: 0, user: "\u{E9}", ends: "mint"), .init(at: 0, user: "e\u{301}", ends: "mint")]),
+        AdmissionStory(
+            "no more than five in a minute, whatever the reports say",
+            AdmissionStory.Event.repeated(5, every: 3, .init(at: 0, ends: "mint")) + [
+                AdmissionStory.Event(at: 15, ends: "recent_token"), .init(at: 72, ends: "recent_token"),
+                .init(at: 72.1, ends: "mint"),
+            ]),
+        AdmissionStory(
+            "nothing is remembered where admission is off", rules: .off,
+            AdmissionStory.Event.repeated(20, every: 0, .init(at: 0, names: "T1", ends: "mint"))),
+    ]
+
+    @Test(arguments: coalesced)
+    func `one failure costs one token`(_ story: AdmissionStory) { play(story) }
+
+    static let refused: [AdmissionStory] = [
+        AdmissionStory(
+            "the current token, by its hash",
+            [
+                .init(at: 0, ends: "mint"), .init(at: 30, names: "T1", ends: "refused"),
+                .init(at: 3000, names: "T1", ends: "refused"),
+            ]),
+        AdmissionStory(
+            "at once", [.init(at: 0, ends: "mint"), .init(at: 0.5, names: "T1", ends: "refused")]),
+        AdmissionStory(
+            "from a device whose clock is slow",
+            [.init(at: 0, ends: "mint"), .init(at: 30, names: "T1", observed: -300, ends: "refused")]),
+        AdmissionStory(
+            "after as many tokens as the vendor is granted", loopGuard: LoopGuard(tokens: 2),
+            [
+                .init(at: 0, ends: "mint"), .init(at: 30, names: "T1", ends: "mint"),
+                .init(at: 40, names: "T1", ends: "older_token"), .init(at: 60, names: "T2", ends: "refused"),
+            ]),
+        AdmissionStory(
+            "a failure between two refusals begins a new row", loopGuard: LoopGuard(tokens: 2),
+            [
+                .init(at: 0, ends: "mint"), .init(at: 100, names: "T1", ends: "mint"), .init(at: 200, ends: "mint"),
+                .init(at: 300, names: "T3", ends: "mint"), .init(at: 400, names: "T4", ends: "refused"),
+            ]),
+        AdmissionStory(
+            "without a hash, where another token would not help: from the same device",
+            [
+                .init(at: 0, device: "a", remedy: once, ends: "mint"),
+                .init(at: 60, device: "a", remedy: once, ends: "refused"),
+            ]),
+        AdmissionStory(
+            "without a hash, from devices without a name",
+            [.init(at: 0, remedy: once, ends: "mint"), .init(at: 30, remedy: once, ends: "refused")]),
+        AdmissionStory(
+            "not from another device",
+            [
+                .init(at: 0, device: "a", remedy: once, ends: "mint"),
+                .init(at: 30, device: "b", remedy: once, ends: "mint"),
+                .init(at: 35, device: "b", remedy: once, ends: "refused"),
+            ]),
+        AdmissionStory(
+            "not when more than the window lies between",
+            [.init(at: 0, remedy: once, ends: "mint"), .init(at: 60.1, remedy: once, ends: "mint")]),
+        AdmissionStory(
+            "not where a failure says no such thing",
+            [.init(at: 0, ends: "mint"), .init(at: 30, ends: "mint")]),
+        AdmissionStory(
+            "an SDK without reasons: the third report", loopGuard: silent,
+            [
+                .init(at: 0, device: "a", ends: "mint"), .init(at: 1, device: "a", ends: "burst"),
+                .init(at: 10, device: "a", ends: "mint"), .init(at: 20, device: "a", ends: "refused"),
+            ]),
+        AdmissionStory(
+            "an SDK without reasons: not another device's", loopGuard: silent,
+            [
+                .init(at: 0, device: "a", ends: "mint"), .init(at: 10, device: "a", ends: "mint"),
+                .init(at: 20, device: "b", ends: "mint"), .init(at: 30, device: "b", ends: "mint"),
+                .init(at: 40, device: "b", ends: "refused"),
+            ]),
+        AdmissionStory(
+            "an SDK without reasons: not a minute later", loopGuard: silent,
+            [
+                .init(at: 0, ends: "mint"), .init(at: 10, ends: "mint"), .init(at: 71, ends: "mint"),
+                .init(at: 81, ends: "mint"), .init(at: 91, ends: "refused"),
+            ]),
+        AdmissionStory(
+            "however many tokens a vendor is granted, five in a minute are a loop", loopGuard: LoopGuard(tokens: 300),
+            [
+                .init(at: 0, ends: "mint"), .init(at: 1, names: "T1", ends: "mint"),
+                .init(at: 2, names: "T2", ends: "mint"), .init(at: 3, names: "T3", ends: "mint"),
+                .init(at: 4, names: "T4", ends: "mint"), .init(at: 5, names: "T5", ends: "refused"),
+            ]),
+    ]
+
+    @Test(arguments: refused)
+    func `a report that refuses our unexpired token is the loop's sign`(_ story: AdmissionStory) { play(story) }
+
+    static let ending: [AdmissionStory] = [
+        AdmissionStory(
+            "a minute before the end",
+            [
+                .init(at: 0, ends: "mint"), .init(at: 3539, names: "T1", ends: "refused"),
+                .init(at: 3540, names: "T1", ends: "mint"),
+            ]),
+        AdmissionStory(
+            "a quarter before the end of a short life", lifetime: 60,
+            [
+                .init(at: 0, ends: "mint"), .init(at: 44.8, names: "T1", ends: "refused"),
+                .init(at: 45, names: "T1", ends: "mint"),
+            ]),
+        AdmissionStory("after the end", [.init(at: 0, ends: "mint"), .init(at: 4000, names: "T1", ends: "mint")]),
+        AdmissionStory(
+            "observed before the token that has ended since",
+            [.init(at: 0, ends: "mint"), .init(at: 4000, observed: -5, ends: "mint")]),
+    ]
+
+    @Test(arguments: ending)
+    func `a token that is about to end is replaced`(_ story: AdmissionStory) { play(story) }
+
+    private func play(_ story: AdmissionStory) {
+        var teller = AdmissionTeller(story.rules, story.loopGuard, lifetime: story.lifetime)
+        #expect(story.events.map { teller.tell($0) } == story.events.map(\.ends))
+    }
+}

@@ -1,0 +1,195 @@
+import Testing
+
+@testable import Pipeline
+
+@Suite("The flow's steps")
+struct FlowStepTests {
+    private static let taken: [FlowStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
+    private static let ready = taken + [.processed]
+    private static let inCommit = ready + [.next("commit 1: live/0=2")]
+    private static let both = inCommit + [.take(.live, 2...3), .next("process 2: live/0 2 3")]
+
+    static let course: [FlowStory] = [
+        FlowStory("nothing", [.next("wait"), .next("wait")]),
+        FlowStory("one batch", inCommit + [.next("wait"), .committed, .next("wait")]),
+        FlowStory(
+            "the next is processed while the first is committed",
+            both + [.next("wait"), .processed, .next("wait"), .committed, .next("commit 2: live/0=4")]),
+        FlowStory(
+            "what became ready meanwhile is committed together",
+            both + [
+                .processed, .take(.live, 4...4), .next("process 3: live/0 4"), .processed, .committed,
+                .next("commit 2+3: live/0=5"),
+            ]),
+        FlowStory(
+            "no more than two batches of events are kept ready",
+            inCommit + [
+                .take(.live, 2...9), .next("process 2: live/0 2 3 4 5"), .processed, .take(.live, 10...13),
+                .next("process 3: live/0 6 7 8 9"), .processed, .next("wait"), .committed,
+                .next("commit 2+3: live/0=10"), .next("process 4: live/0 10 11 12 13"),
+            ]),
+        FlowStory(
+            "offsets of several lanes go together, each as far as it came",
+            [
+                .take(.live, 0...0), .take(.bulk, 7...7), .takeRetry(3, due: 0),
+                .next("process 1: live/0 0 retries/0 3 bulk/0 7"), .processed,
+                .next("commit 1: live/0=1 retries/0=4 bulk/0=8"),
+            ]),
+        FlowStory(
+            "a retry waits for its moment",
+            [.takeRetry(3, due: 50), .next("wait until 50"), .pass(49)] + [
+                .next("wait until 50"), .pass(1), .next("process 1: retries/0 3"),
+            ]),
+        FlowStory(
+            "quiet: what was taken comes to its end, and nothing new is asked for",
+            both + [.processed, .committed, .next("commit 2: live/0=4"), .committed, .next("wait")]),
+    ]
+
+    @Test(arguments: course)
+    func `goes its course`(_ story: FlowStory) { play(story) }
+
+    static let aborts: [FlowStory] = [
+        FlowStory(
+            "alone",
+            inCommit + [.aborted, .next("roll back"), .next("process 2: live/0 0 1"), .processed]
+                + [.next("commit 2: live/0=2")]),
+        FlowStory(
+            "while the next is processed",
+            both + [.aborted, .next("roll back"), .next("process 3: live/0 0 1 2 3"), .processed]
+                + [.next("commit 3: live/0=4")]),
+        FlowStory(
+            "while the next is ready",
+            both + [.processed, .aborted, .next("roll back"), .next("process 3: live/0 0 1 2 3")]),
+        FlowStory(
+            "before what was not begun",
+            inCommit + [.take(.live, 2...2), .aborted, .next("roll back"), .next("process 2: live/0 0 1 2")]),
+        FlowStory(
+            "of several lanes and partitions",
+            [
+                .take(.live, 0...0), .take(.live, 8...8, partition: 1), .takeRetry(3, due: 0), .take(.bulk, 7...7),
+                .next("process 1: live/0 0 live/1 8 retries/0 3 bulk/0 7"), .processed,
+                .next("commit 1: live/0=1 live/1=9 retries/0=4 bulk/0=8"), .takeRetry(4, due: 0), .aborted,
+                .next("roll back"), .next("process 2: live/0 0 live/1 8 retries/0 3 bulk/0 7"),
+            ]),
+        FlowStory(
+            "the late end of what was given up is nobody's",
+            both + [
+                .aborted, .processedLate(2), .next("roll back"), .processedLate(2), .next("process 3: live/0 0 1 2 3"),
+                .processedLate(2), .next("wait"), .processed, .next("commit 3: live/0=4"),
+            ]),
+        FlowStory(
+            "blocked: nothing is begun until the topics can be written",
+            inCommit + [
+                .take(.live, 2...2), .blocked, .next("roll back"), .next("wait"), .next("wait"), .unblocked,
+                .next("process 2: live/0 0 1 2"),
+            ]),
+        FlowStory(
+            "again and again",
+            inCommit + [
+                .aborted, .next("roll back"), .next("process 2: live/0 0 1"), .processed, .next("commit 2: live/0=2"),
+                .aborted, .next("roll back"), .next("process 3: live/0 0 1"), .processed, .next("commit 3: live/0=2"),
+                .committed, .next("wait"),
+            ]),
+        FlowStory("answers that nobody waits for change nothing", taken + [.committed, .aborted, .next("wait")]),
+    ]
+
+    @Test(arguments: aborts)
+    func `an aborted transaction's events are taken again, in their order`(_ story: FlowStory) { play(story) }
+
+    static let stops: [FlowStory] = [
+        FlowStory("idle", [.stop, .next("stop"), .next("stop")]),
+        FlowStory("queued: nothing new is begun", [.take(.live, 0...1), .stop, .next("stop")]),
+        FlowStory(
+            "processing",
+            taken + [.stop, .next("wait"), .processed, .next("commit 1: live/0=2"), .next("wait"), .committed]
+                + [.next("stop")]),
+        FlowStory("ready", ready + [.stop, .next("commit 1: live/0=2"), .committed, .next("stop")]),
+        FlowStory("committing", inCommit + [.stop, .next("wait"), .committed, .next("stop")]),
+        FlowStory(
+            "committing and processing",
+            both + [
+                .stop, .next("wait"), .committed, .next("wait"), .processed, .next("commit 2: live/0=4"), .committed,
+                .next("stop"),
+            ]),
+        FlowStory(
+            "an abort then: others answer the events",
+            inCommit + [.stop, .aborted, .next("roll back")] + [
+                .next("stop")
+            ]),
+        FlowStory("blocked", inCommit + [.blocked, .next("roll back"), .stop, .next("stop")]),
+        FlowStory(
+            "with a rebalance to answer",
+            ready + [
+                .stop, .ask(.live, FlowStory.revoked()), .next("commit 1: live/0=2"), .committed, .next("answer live"),
+                .next("stop"),
+            ]),
+    ]
+
+    @Test(arguments: stops)
+    func `stops once what was begun is committed`(_ story: FlowStory) { play(story) }
+
+    static let lingering: [FlowStory] = [
+        FlowStory(
+            "a single event waits for others", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .next("wait until 20"), .pass(19), .take(.live, 1...1), .next("wait until 20"),
+                .pass(1), .next("process 1: live/0 0 1"),
+            ]),
+        FlowStory(
+            "a full batch does not", linger: .seconds(9),
+            [.take(.live, 0...3)] + [
+                .next("process 1: live/0 0 1 2 3")
+            ]),
+        FlowStory(
+            "several lanes fill it together", linger: .seconds(9),
+            [
+                .take(.live, 0...1), .take(.bulk, 0...1), .next("process 1: live/0 0 1 bulk/0 0 1"),
+            ]),
+        FlowStory(
+            "the lane that came first says until when", linger: .milliseconds(20),
+            [
+                .take(.bulk, 0...0), .pass(15), .take(.live, 0...0), .next("wait until 20"),
+            ]),
+        FlowStory(
+            "nothing waits while a commit is under way", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
+                .take(.live, 1...1), .next("process 2: live/0 1"),
+            ]),
+        FlowStory(
+            "nothing waits with a retry", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .takeRetry(5, due: 0), .next("process 1: live/0 0 retries/0 5"),
+            ]),
+        FlowStory(
+            "nor past a retry's moment", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .takeRetry(5, due: 12), .next("wait until 12"),
+            ]),
+        FlowStory(
+            "what was put back has waited", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
+                .aborted, .next("roll back"), .next("process 2: live/0 0"),
+            ]),
+        FlowStory(
+            "a clock that is set back holds nothing up", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .pass(-1), .next("process 1: live/0 0"),
+            ]),
+        FlowStory(
+            "what is ready is committed meanwhile", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .take(.live, 1...1), .processed,
+                .next("commit 1: live/0=1"), .committed, .next("wait until 40"),
+            ]),
+    ]
+
+    @Test(arguments: lingering)
+    func `lingers where it helps`(_ story: FlowStory) { play(story) }
+
+    private func play(_ story: FlowStory) {
+        var teller = FlowTeller(linger: story.linger)
+        #expect(teller.tell(story.acts) == story.expected)
+    }
+}

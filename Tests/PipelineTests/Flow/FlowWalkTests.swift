@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Pipeline
+
+@Suite("The flow, whatever happens")
+struct FlowWalkTests {
+    /// Two of each combination of batch size, linger and share.
+    static let seeds = Array(1...42)
+
+    @Test(.timeLimit(.minutes(5)), arguments: seeds)
+    func `three thousand things at random leave every event with one end, and no offset past one without`(_ seed: Int) {
+        var walk = FlowWalk(seed: seed)
+        var step = 0
+        do throws(WalkFailure) {
+            while step < 3000 {
+                try walk.step()
+                step += 1
+            }
+            try walk.drain()
+        } catch { Issue.record("seed \(seed), step \(step): \(error)") }
+        let records = walk.broker.logs.values.reduce(0) { $0 + $1.records.count }
+        #expect(walk.broker.ends.count == records)
+        #expect(walk.broker.ends.values.allSatisfy { $0 == 1 })
+        #expect(records > 300)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `the walks meet everything that can happen`() throws {
+        var met: [FlowWalk.Event: Int] = [:]
+        for seed in Self.seeds.prefix(6) {
+            var walk = FlowWalk(seed: seed)
+            for _ in 0..<3000 { try walk.step() }
+            met.merge(walk.met) { $0 + $1 }
+        }
+        for event in FlowWalk.Event.allCases { #expect(met[event, default: 0] >= 3, "\(event)") }
+    }
+}

@@ -1,0 +1,91 @@
+import AdapterKit
+import Testing
+
+@testable import Pipeline
+
+/// Events of one app, one after the other, and what becomes of each, written out.
+struct AdmissionStory: CustomTestStringConvertible, Sendable {
+    /// An event, so many seconds after the start.
+    struct Event: Sendable {
+        var at: Double
+        var user = "ann"
+        /// The token it names: the first minted is `T1`, the second `T2`; any other text is a token of somebody else's.
+        var names: String?
+        var device: String?
+        /// When it was observed, in seconds after the start; nil for `at`.
+        var observed: Double?
+        var remedy = Remedy.mint
+        var isReissue = false
+        var challenge: String?
+        var key = "v1"
+        /// How it ends: `mint`, a supersession's name, `refused`, `suspends` or `suspended`.
+        var ends: String
+
+        /// The same, so many times, with so many seconds between.
+        static func repeated(_ count: Int, every seconds: Double, _ event: Event) -> [Event] {
+            (0..<count).map { index in
+                var next = event
+                next.at += Double(index) * seconds
+                return next
+            }
+        }
+    }
+
+    let testDescription: String
+    let loopGuard: LoopGuard
+    let rules: AdmissionRules
+    let lifetime: Int64
+    let events: [Event]
+
+    init(
+        _ name: String, loopGuard: LoopGuard = LoopGuard(), rules: AdmissionRules = AdmissionRules(subjects: 100),
+        lifetime: Int64 = 3600, _ events: [Event]
+    ) {
+        testDescription = name
+        self.loopGuard = loopGuard
+        self.rules = rules
+        self.lifetime = lifetime
+        self.events = events
+    }
+}
+
+/// Plays events to an admission. What it lets through is minted at once, each in a batch of its own.
+struct AdmissionTeller {
+    var admission: Admission
+    let loopGuard: LoopGuard
+    let lifetime: Int64
+    private(set) var batch = 0
+    private var minted = 0
+
+    init(_ rules: AdmissionRules, _ loopGuard: LoopGuard = LoopGuard(), lifetime: Int64 = 3600) {
+        admission = Admission(rules)
+        self.loopGuard = loopGuard
+        self.lifetime = lifetime
+    }
+
+    static func time(_ seconds: Double) -> UnixTime {
+        TestBench.now.advanced(byMicroseconds: Int64((seconds * 1_000_000).rounded()))
+    }
+
+    mutating func tell(_ event: AdmissionStory.Event) -> String {
+        let now = Self.time(event.at)
+        let request = Admission.Request(
+            app: "shop", subject: Subject(user: event.user, challenge: event.challenge), loopGuard: loopGuard,
+            remedy: event.remedy, isReissue: event.isReissue,
+            failedToken: event.names.map { TokenHash(of: Array($0.utf8)) },
+            observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
+            key: SigningKeyReference(
+                ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil))
+        switch admission.verdict(on: request, admission.subjectID(of: request), at: now) {
+        case .mint(let ticket):
+            minted += 1
+            batch += 1
+            admission.minted(
+                Array("T\(minted)".utf8), on: ticket, at: now, expiresAt: now.seconds + lifetime, inBatch: batch)
+            return "mint"
+        case .superseded(let why): return why.rawValue
+        case .refused(_, let suspension): return suspension == nil ? "refused" : "suspends"
+        case .suspended: return "suspended"
+        }
+    }
+}

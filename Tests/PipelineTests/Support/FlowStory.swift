@@ -1,0 +1,136 @@
+import AdapterKit
+import Testing
+
+@testable import Pipeline
+
+/// What happens to a flow, and what it names next whenever it is asked, written out.
+struct FlowStory: CustomTestStringConvertible, Sendable {
+    enum Act: Sendable {
+        /// Records with these offsets come in, of partition 0 unless said otherwise.
+        case take(Lane, ClosedRange<Int64>, partition: Int32 = 0)
+        /// A record of the first retry tier comes in that may be taken so many milliseconds after the start.
+        case takeRetry(Int64, due: Int64, partition: Int32 = 0)
+        case ask(Lane, Flow.Rebalance)
+        case processed
+        /// The end of a batch comes in that is not in work any more.
+        case processedLate(Int)
+        case committed
+        case aborted
+        case blocked
+        case unblocked
+        case stop
+        /// Milliseconds go by.
+        case pass(Int64)
+        /// The flow names this step, as `FlowTeller` puts it.
+        case next(String)
+    }
+
+    let testDescription: String
+    let linger: Duration
+    let acts: [Act]
+
+    init(_ name: String, linger: Duration = .zero, _ acts: [Act]) {
+        testDescription = name
+        self.linger = linger
+        self.acts = acts
+    }
+
+    /// What the flow is to name, in order.
+    var expected: [String] { acts.compactMap { if case .next(let step) = $0 { step } else { nil } } }
+
+    static func revoked(_ partitions: [Int32] = [0], of topic: String = "live") -> Flow.Rebalance {
+        .revoked(partitions.map { .init(topic: topic, number: $0) })
+    }
+
+    static func lost(_ partitions: [Int32] = [0], of topic: String = "live") -> Flow.Rebalance {
+        .lost(partitions.map { .init(topic: topic, number: $0) })
+    }
+}
+
+/// Plays a story to a flow with batches of four, and tells its steps in words.
+struct FlowTeller {
+    private var flow: Flow
+    private var now = TestBench.now
+    private var batch: Batch?
+
+    init(linger: Duration) {
+        flow = Flow(
+            Flow.Settings(shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: linger, retries: .standard))
+    }
+
+    /// What the flow named, act by act, where it was asked.
+    mutating func tell(_ acts: [FlowStory.Act]) -> [String] {
+        acts.compactMap { act in
+            if case .next = act { return step() }
+            perform(act)
+            return nil
+        }
+    }
+
+    private mutating func perform(_ act: FlowStory.Act) {
+        switch act {
+        case .take(let lane, let offsets, let partition):
+            flow.received(offsets.map { record(lane, $0, partition) }, on: lane, at: now)
+        case .takeRetry(let offset, let due, let partition):
+            let headers = [Header("remint-not-before", String(TestBench.now.milliseconds + due))]
+            flow.received([record(.retries, offset, partition, headers)], on: .retries, at: now)
+        case .ask(let lane, let rebalance): flow.rebalancing(lane, rebalance)
+        case .processed: if let batch { flow.processed(batch.number, settle(batch.records), seconds: 0.0001) }
+        case .processedLate(let number):
+            flow.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
+        case .committed: flow.committed()
+        case .aborted: flow.aborted()
+        case .blocked: flow.aborted(isBlocked: true)
+        case .unblocked: flow.unblocked()
+        case .stop: flow.stop()
+        case .pass(let milliseconds): now = now.advanced(byMicroseconds: milliseconds * 1000)
+        case .next: break
+        }
+    }
+
+    private mutating func step() -> String {
+        switch flow.next(at: now) {
+        case .process(let batch):
+            self.batch = batch
+            return "process \(batch.number): \(Self.list(batch.records))"
+        case .commit(let transaction):
+            let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
+            let offsets = Lane.allCases.flatMap { lane in
+                transaction.offsets[lane].map { "\($0.topic)/\($0.number)=\($1)" }.sorted()
+            }
+            return "commit \(batches): \(offsets.joined(separator: " "))"
+        case .rollBack: return "roll back"
+        case .answer(let lane):
+            // The shell does so at once.
+            flow.answered(lane)
+            return "answer \(lane.rawValue)"
+        case .wait(nil): return "wait"
+        case .wait(.some(let moment)):
+            return "wait until \((moment.microseconds - TestBench.now.microseconds + 500) / 1000)"
+        case .stop: return "stop"
+        }
+    }
+
+    /// `live/0 5 6 bulk/1 3`: each partition's offsets as they stand.
+    private static func list(_ records: [InputRecord]) -> String {
+        var words: [String] = []
+        var last = ""
+        for record in records {
+            let partition = "\(record.origin.topic)/\(record.origin.partition)"
+            if partition != last { words.append(partition) }
+            last = partition
+            words.append(String(record.origin.offset))
+        }
+        return words.joined(separator: " ")
+    }
+
+    private func record(_ lane: Lane, _ offset: Int64, _ partition: Int32, _ headers: [Header] = []) -> InputRecord {
+        InputRecord(
+            origin: Origin(topic: lane.rawValue, partition: partition, offset: offset), timestamp: now, key: nil,
+            value: nil, headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
+    }
+
+    private func settle(_ records: [InputRecord]) -> [Settlement] {
+        records.map { Settlement(origin: $0.origin, eventID: nil, app: nil, outcome: .minted, output: nil) }
+    }
+}

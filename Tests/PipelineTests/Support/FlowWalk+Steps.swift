@@ -1,0 +1,197 @@
+import AdapterKit
+
+@testable import Pipeline
+
+// MARK: What the flow wants
+
+extension FlowWalk {
+    /// Asks the flow for its next step, checks it, and carries it out.
+    mutating func carryOut() throws(WalkFailure) {
+        let step = flow.next(at: now)
+        if owesRollBack {
+            guard case .rollBack = step else { throw WalkFailure("tokens that were not published are not forgotten") }
+        }
+        switch step {
+        case .process(let batch): try begin(batch)
+        case .commit(let transaction): try begin(transaction)
+        case .rollBack: try rollBack()
+        case .answer(let lane): try answer(lane)
+        case .wait(let moment): try wait(until: moment)
+        case .stop:
+            guard isStopping, processing == nil, committing == nil, asked.isEmpty, remembered.isEmpty else {
+                throw WalkFailure("it stops with something in hand")
+            }
+            note(.stopped)
+            restart()
+        }
+    }
+
+    private mutating func begin(_ batch: Batch) throws(WalkFailure) {
+        guard processing == nil, !isStopping, !isBlocked, asked.isEmpty else {
+            throw WalkFailure("batch \(batch.number) is begun at the wrong time")
+        }
+        guard batch.number > lastNumber, batch.settlements.isEmpty else { throw WalkFailure("an old batch") }
+        guard 1...(settings.shares.batchEvents + 2) ~= batch.records.count else {
+            throw WalkFailure("a batch of \(batch.records.count)")
+        }
+        for record in batch.records {
+            let partition = Partition(record.origin)
+            let index = begun[partition] ?? -1
+            let log = broker.log(partition)
+            guard log.owner == .us, log.records.indices.contains(index), log.records[index].origin == record.origin,
+                index < fetched[partition] ?? 0
+            else { throw WalkFailure("\(record.origin) is out of its turn, which is number \(index)") }
+            guard record.lane != .retries || due(record) <= now else { throw WalkFailure("\(record.origin) is early") }
+            if record.lane == .retries { note(.retried) }
+            begun[partition] = index + 1
+        }
+        lastNumber = batch.number
+        processing = batch
+        remembered[batch.number] = batch
+    }
+
+    private mutating func begin(_ transaction: Transaction) throws(WalkFailure) {
+        guard committing == nil, !isBlocked else { throw WalkFailure("a commit at the wrong time") }
+        guard transaction.batches.map(\.number) == ready.map(\.number), !transaction.batches.isEmpty else {
+            throw WalkFailure("not what is ready is committed: \(transaction.batches.map(\.number))")
+        }
+        var expected: [Partition: Int64] = [:]
+        for record in transaction.batches.flatMap(\.records) {
+            expected[Partition(record.origin)] = record.origin.offset + 1
+        }
+        let offsets = Lane.allCases.reduce(into: [Partition: Int64]()) { all, lane in
+            all.merge(transaction.offsets[lane]) { first, _ in first }
+        }
+        guard offsets == expected else { throw WalkFailure("offsets \(offsets), expected \(expected)") }
+        for (_, (rebalance, partitions)) in asked {
+            guard case .lost = rebalance else { continue }
+            guard partitions.allSatisfy({ expected[$0] == nil }) else { throw WalkFailure("a commit of what is lost") }
+        }
+        committing = (transaction, false)
+    }
+
+    /// The batches that are processed and in no commit yet.
+    private var ready: [Batch] {
+        remembered.keys.sorted().compactMap { number in
+            if number == processing?.number { return nil }
+            if let last = committing?.transaction.lastBatch, number <= last { return nil }
+            return remembered[number]
+        }
+    }
+
+    private mutating func rollBack() throws(WalkFailure) {
+        guard committing == nil else { throw WalkFailure("tokens are taken back while they are published") }
+        if let processing { late.append(processing) }
+        (processing, owesRollBack) = (nil, false)
+        remembered = [:]
+        for lane in Lane.allCases {
+            for partition in broker.partitions(of: lane, .us) { begun[partition] = broker.log(partition).ended }
+        }
+    }
+
+    private mutating func answer(_ lane: Lane) throws(WalkFailure) {
+        guard let (rebalance, partitions) = asked[lane] else { throw WalkFailure("nobody asked \(lane)") }
+        guard processing == nil, committing == nil else {
+            throw WalkFailure("\(lane) is answered in the midst of work")
+        }
+        if rebalance != .assigned, !remembered.isEmpty { throw WalkFailure("what is given up is in hand") }
+        flow.answered(lane)
+        asked[lane] = nil
+        for partition in partitions {
+            switch rebalance {
+            case .assigned:
+                broker.give(partition, to: .us)
+                fetched[partition] = broker.log(partition).ended
+                begun[partition] = broker.log(partition).ended
+            case .revoked, .lost:
+                broker.give(partition, to: Bool.random(using: &random) ? .another : .nobody)
+                (fetched[partition], begun[partition]) = (nil, nil)
+            }
+        }
+    }
+
+    /// It waits only where there is a reason to, and no longer than that lasts.
+    private func wait(until moment: UnixTime?) throws(WalkFailure) {
+        if processing != nil || isStopping || isBlocked || !asked.isEmpty { return }
+        let room = settings.shares.batchEvents * 2 - ready.reduce(0) { $0 + $1.records.count }
+        if committing != nil, room <= 0 { return }
+        guard ready.isEmpty || committing != nil else { throw WalkFailure("what is ready waits") }
+        let heads = [Lane.live, .bulk, .retries].flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
+        let fresh = heads.contains { $0.lane != .retries }
+        if fresh, committing != nil { throw WalkFailure("events wait for a commit") }
+        let dues = heads.filter { $0.lane == .retries }.map(due)
+        let latest = (dues + (fresh ? [now.advanced(byMicroseconds: linger)] : [])).min()
+        guard let latest else {
+            guard moment == nil else { throw WalkFailure("it waits for nothing") }
+            return
+        }
+        guard let moment, moment > now, moment <= latest else {
+            throw WalkFailure("it waits at \(now) until \(moment?.description ?? "-"), longer than \(latest)")
+        }
+    }
+
+    /// The next event of `partition` that was fetched and is not begun.
+    private func head(_ partition: Partition) -> InputRecord? {
+        guard let index = begun[partition], let end = fetched[partition], index < end else { return nil }
+        return broker.log(partition).records[index]
+    }
+
+    private func due(_ record: InputRecord) -> UnixTime {
+        UnixTime(milliseconds: record.headers.text("remint-not-before").flatMap { Int64($0) } ?? 0)
+    }
+}
+
+// MARK: How it ends
+
+extension FlowWalk {
+    /// The commit under way ends in one of the ways it can.
+    mutating func finishCommit() throws(WalkFailure) {
+        guard let (transaction, isVisible) = committing else { return }
+        if isVisible { return try succeed() }
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<15 where broker.accepts(transaction): try succeed()
+        case 15: abort(isBlocked: true)
+        default: abort(isBlocked: false)
+        }
+    }
+
+    mutating func succeed() throws(WalkFailure) {
+        guard let (transaction, isVisible) = committing else { return }
+        if !isVisible {
+            guard broker.accepts(transaction) else { return abort(isBlocked: false) }
+            try broker.commit(transaction, at: now)
+        }
+        committing = nil
+        flow.committed()
+        remembered = remembered.filter { $0.key > transaction.lastBatch }
+        note(.committed)
+    }
+
+    private mutating func abort(isBlocked: Bool) {
+        committing = nil
+        self.isBlocked = isBlocked
+        owesRollBack = true
+        flow.aborted(isBlocked: isBlocked)
+        note(isBlocked ? .blocked : processing == nil ? .aborted : .abortedInProcess)
+    }
+
+    /// Some end for each event of `batch`; one that is deferred comes back, three times at most.
+    mutating func settle(_ batch: Batch) -> [Settlement] {
+        batch.records.map { record in
+            let hops = record.value?.first ?? 0
+            let kind = Int.random(in: 0..<5, using: &random)
+            guard kind == 0, hops < 3 else {
+                return Settlement(
+                    origin: record.origin, eventID: nil, app: nil,
+                    outcome: kind == 1 ? .deadLettered(.mintFailed) : .minted, output: nil)
+            }
+            let tier = min(Int(hops), Self.delays.count - 1)
+            let due = UnixTime(milliseconds: now.milliseconds + Self.delays[tier])
+            return Settlement(
+                origin: record.origin, eventID: nil, app: nil, outcome: .deferred(tier: tier, .failed(.mintFailed)),
+                output: OutputRecord(
+                    destination: .retries(tier: tier), key: nil, value: [hops + 1],
+                    headers: [Header("remint-not-before", String(due.milliseconds))]))
+        }
+    }
+}

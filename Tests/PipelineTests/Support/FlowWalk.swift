@@ -1,0 +1,220 @@
+import AdapterKit
+
+@testable import Pipeline
+
+/// A walk through everything that can happen to a `Flow`, in any order that its shell and a broker can bring about.
+///
+/// It stands in for the shell: it carries out what the flow names, and checks each step by what it knows itself.
+struct FlowWalk {
+    typealias Partition = PartitionProgress.Partition
+
+    /// How often something happened, so that a walk that met nothing is not taken for one that found nothing.
+    enum Event: CaseIterable {
+        case committed, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked, lost, lostInCommit,
+            assigned, late, stopped, retried
+    }
+
+    let settings: Flow.Settings
+    let linger: Int64
+    var random: SeededGenerator
+    var broker = InMemoryBroker()
+    var flow: Flow
+    var now = TestBench.now
+    /// Of our partitions, how many records were fetched and how many were begun, counted from the log's first.
+    var fetched: [Partition: Int] = [:]
+    var begun: [Partition: Int] = [:]
+    /// What the group asks, and which partitions that is about.
+    var asked: [Lane: (rebalance: Flow.Rebalance, partitions: [Partition])] = [:]
+    /// Batches whose tokens are remembered and not confirmed: ready, in work or in a commit.
+    var remembered: [Int: Batch] = [:]
+    var processing: Batch?
+    var committing: (transaction: Transaction, isVisible: Bool)?
+    /// Batches that were given up while in work.
+    var late: [Batch] = []
+    var owesRollBack = false
+    var isStopping = false
+    var isBlocked = false
+    var lastNumber = 0
+    var met: [Event: Int] = [:]
+
+    static let delays: [Int64] = [10, 40]
+
+    init(seed: Int) {
+        random = SeededGenerator(seed: UInt64(seed))
+        linger = [0, 3000, 20_000][seed % 3]
+        settings = Flow.Settings(
+            shares: LaneShares(batchEvents: 1 + seed % 7, bulkShare: [0.1, 0, 0.5][seed / 3 % 3]),
+            linger: .microseconds(linger),
+            retries: RetryPolicy(
+                tiers: Self.delays.map { .init(name: "\($0)ms", delay: .milliseconds($0)) }, maxAttempts: 8,
+                deadline: .seconds(1000)))
+        flow = Flow(settings)
+    }
+
+    mutating func note(_ event: Event) { met[event, default: 0] += 1 }
+
+    // MARK: What happens
+
+    /// One thing at random.
+    mutating func step() throws(WalkFailure) {
+        now = now.advanced(byMicroseconds: .random(in: 0...1500, using: &random))
+        switch Int.random(in: 0..<1000, using: &random) {
+        case 0..<180: produce()
+        case 180..<360: fetch(anyLane())
+        case 360..<700: try carryOut()
+        case 700..<780: finishProcessing()
+        case 780..<870: try finishCommit()
+        case 870..<920: try rebalance(anyLane())
+        case 920..<960: try answerElsewhere()
+        case 960..<980: unblock()
+        case 980..<985: late.isEmpty ? () : finishLate()
+        case 985..<988: stop()
+        case 988..<992: try crash()
+        default: now = now.advanced(byMicroseconds: .random(in: 0...40_000, using: &random))
+        }
+    }
+
+    /// Everything that was produced comes to its end once nothing goes wrong any more.
+    mutating func drain() throws(WalkFailure) {
+        unblock()
+        for _ in 0..<100_000 {
+            now = now.advanced(byMicroseconds: 1000)
+            for lane in Lane.allCases where asked[lane] == nil {
+                for owner in [InMemoryBroker.Owner.another, .nobody] where asked[lane] == nil {
+                    let partitions = broker.partitions(of: lane, owner)
+                    if !partitions.isEmpty { ask(lane, .assigned, partitions) }
+                }
+                fetch(lane)
+            }
+            try carryOut()
+            finishProcessing()
+            if committing != nil { try succeed() }
+            if broker.isDrained, flow.isIdle, asked.isEmpty, !isStopping { return }
+        }
+        throw WalkFailure("it never comes to an end")
+    }
+
+    private mutating func anyLane() -> Lane { Lane.allCases[Int.random(in: 0..<3, using: &random)] }
+
+    private mutating func produce() {
+        let targets = broker.partitions.filter { broker.log($0).lane != .retries }
+        let partition = targets[Int.random(in: 0..<targets.count, using: &random)]
+        for _ in 0..<Int.random(in: 1...2, using: &random) {
+            broker.produce(partition, gap: Int.random(in: 0..<5, using: &random) == 0 ? 2 : 0, at: now)
+        }
+    }
+
+    private mutating func fetch(_ lane: Lane) {
+        guard asked[lane] == nil, !isBlocked, !isStopping else { return }
+        receive(lane, atMost: flow.demand(lane))
+    }
+
+    /// Takes records of our partitions, each partition's in order.
+    private mutating func receive(_ lane: Lane, atMost demand: Int) {
+        let throttled = lane == .retries ? flow.throttledRetries() : []
+        var left = demand
+        var records: [InputRecord] = []
+        for partition in broker.partitions(of: lane, .us) where left > 0 && !throttled.contains(partition) {
+            let log = broker.log(partition), start = fetched[partition] ?? log.ended
+            let end = min(log.records.count, start + .random(in: 0...left, using: &random))
+            records += log.records[start..<end]
+            fetched[partition] = end
+            left -= end - start
+        }
+        flow.received(records, on: lane, at: now)
+    }
+
+    private mutating func finishProcessing() {
+        guard let batch = processing else { return }
+        processing = nil
+        flow.processed(batch.number, settle(batch), seconds: .random(in: 0...0.01, using: &random))
+    }
+
+    /// The result of a batch that the flow gave up meanwhile.
+    private mutating func finishLate() {
+        let batch = late.removeFirst()
+        flow.processed(batch.number, settle(batch), seconds: 0.001)
+        note(.late)
+    }
+
+    private mutating func answerElsewhere() throws(WalkFailure) {
+        let partitions = broker.partitions.filter { broker.log($0).owner == .another }
+        guard let partition = partitions.randomElement(using: &random) else { return }
+        try broker.answerElsewhere(partition, .random(in: 1...4, using: &random))
+    }
+
+    mutating func unblock() {
+        isBlocked = false
+        flow.unblocked()
+    }
+
+    private mutating func stop() {
+        isStopping = true
+        flow.stop()
+    }
+
+    /// The process dies, and another one starts from what the broker knows.
+    private mutating func crash() throws(WalkFailure) {
+        if let (transaction, isVisible) = committing, !isVisible, broker.accepts(transaction),
+            Bool.random(using: &random)
+        {
+            try broker.commit(transaction, at: now)
+            note(.committedBeforeCrash)
+        }
+        note(.crashed)
+        restart()
+    }
+
+    /// A new flow, which owns nothing yet.
+    mutating func restart() {
+        flow = Flow(settings)
+        for lane in Lane.allCases {
+            for partition in broker.partitions(of: lane, .us) { broker.give(partition, to: .nobody) }
+        }
+        (fetched, begun, asked, remembered, late) = ([:], [:], [:], [:], [])
+        (processing, committing, owesRollBack, isStopping, isBlocked) = (nil, nil, false, false, false)
+        lastNumber = 0
+    }
+
+    // MARK: The group
+
+    private mutating func rebalance(_ lane: Lane) throws(WalkFailure) {
+        guard asked[lane] == nil else { return }
+        let ours = broker.partitions(of: lane, .us)
+        let some = ours.filter { _ in Bool.random(using: &random) }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0..<3:
+            let others = broker.partitions(of: lane, .nobody) + broker.partitions(of: lane, .another)
+            ask(lane, .assigned, others)
+            note(.assigned)
+        case 3..<6:
+            guard !some.isEmpty else { return }
+            ask(lane, .revoked(some), some)
+            note(.revoked)
+            // What came in with the request is taken all the same.
+            if !isStopping, !isBlocked, Bool.random(using: &random) { receive(lane, atMost: flow.demand(lane)) }
+        default:
+            guard !some.isEmpty else { return }
+            try lose(lane, some)
+        }
+    }
+
+    mutating func ask(_ lane: Lane, _ rebalance: Flow.Rebalance, _ partitions: [Partition]) {
+        asked[lane] = (rebalance, partitions)
+        flow.rebalancing(lane, rebalance)
+    }
+
+    private mutating func lose(_ lane: Lane, _ partitions: [Partition]) throws(WalkFailure) {
+        if let (transaction, isVisible) = committing, !isVisible, Bool.random(using: &random) {
+            // The commit was faster; the news of it is not.
+            if broker.accepts(transaction) {
+                try broker.commit(transaction, at: now)
+                committing = (transaction, true)
+            }
+        }
+        if committing != nil { note(.lostInCommit) }
+        for partition in partitions { broker.give(partition, to: .another) }
+        ask(lane, .lost(partitions), partitions)
+        note(.lost)
+    }
+}

@@ -1,0 +1,139 @@
+import AdapterKit
+
+@testable import Pipeline
+
+/// What a walk found wrong.
+struct WalkFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// A broker as a group's member meets it: records by partition, who owns each, the group's offsets, and the ends that a
+/// `read_committed` reader sees. It refuses what must never happen.
+struct InMemoryBroker {
+    typealias Partition = PartitionProgress.Partition
+
+    enum Owner { case nobody, us, another }
+
+    struct Log {
+        let lane: Lane
+        let tier: Int?
+        var records: [InputRecord] = []
+        var nextOffset: Int64 = 0
+        /// How many records, counted from the first, have an end.
+        var ended = 0
+        var committed: Int64 = 0
+        var owner = Owner.nobody
+    }
+
+    /// In a fixed order, so that a seed always tells the same story.
+    let partitions: [Partition]
+    private(set) var logs: [Partition: Log] = [:]
+    private(set) var ends: [Origin: Int] = [:]
+    private var nextRetryPartition = 0
+
+    /// Two partitions for each topic: live, bulk and two tiers.
+    init() {
+        let topics: [(String, Lane, Int?)] = [
+            ("live", .live, nil), ("bulk", .bulk, nil), ("10ms", .retries, 0), ("40ms", .retries, 1),
+        ]
+        var partitions: [Partition] = []
+        for (topic, lane, tier) in topics {
+            for number: Int32 in 0..<2 {
+                let partition = Partition(topic: topic, number: number)
+                partitions.append(partition)
+                logs[partition] = Log(lane: lane, tier: tier)
+            }
+        }
+        self.partitions = partitions
+    }
+
+    func log(_ partition: Partition) -> Log { logs[partition] ?? Log(lane: .live, tier: nil) }
+
+    func partitions(of lane: Lane, _ owner: Owner) -> [Partition] {
+        partitions.filter { logs[$0]?.lane == lane && logs[$0]?.owner == owner }
+    }
+
+    mutating func give(_ partition: Partition, to owner: Owner) { logs[partition]?.owner = owner }
+
+    /// Appends a record, `gap` offsets behind the last: transaction markers and compaction leave holes.
+    mutating func produce(
+        _ partition: Partition, value: [UInt8] = [0], headers: [Header] = [], gap: Int64 = 0, at now: UnixTime
+    ) {
+        guard var log = logs[partition] else { return }
+        let offset = log.nextOffset + gap
+        log.records.append(
+            InputRecord(
+                origin: Origin(topic: partition.topic, partition: partition.number, offset: offset), timestamp: now,
+                key: nil, value: value, headers: headers, lane: log.lane, tier: log.tier))
+        log.nextOffset = offset + 1
+        logs[partition] = log
+    }
+
+    /// Another member of the group answers the next `count` events of its partition.
+    mutating func answerElsewhere(_ partition: Partition, _ count: Int) throws(WalkFailure) {
+        guard let log = logs[partition], log.owner == .another else { return }
+        for record in log.records.dropFirst(log.ended).prefix(count) {
+            try end(record.origin)
+            try advance(partition, to: record.origin.offset + 1)
+        }
+    }
+
+    /// Whether every partition of `transaction` is still ours, so that its offsets can be committed.
+    func accepts(_ transaction: Transaction) -> Bool {
+        Lane.allCases.allSatisfy { transaction.offsets[$0].keys.allSatisfy { logs[$0]?.owner == .us } }
+    }
+
+    /// Makes everything in `transaction` visible at once.
+    mutating func commit(_ transaction: Transaction, at now: UnixTime) throws(WalkFailure) {
+        guard accepts(transaction) else { throw WalkFailure("offsets of a partition of someone else's") }
+        guard transaction.ends.count == transaction.eventCount else { throw WalkFailure("an event lacks its end") }
+        for (record, settlement) in transaction.ends {
+            guard record.origin == settlement.origin else { throw WalkFailure("another event's end: \(record.origin)") }
+            try end(record.origin)
+        }
+        for lane in Lane.allCases {
+            for (partition, offset) in transaction.offsets[lane] {
+                guard logs[partition]?.lane == lane else { throw WalkFailure("\(partition) in the group of \(lane)") }
+                try advance(partition, to: offset)
+            }
+        }
+        for (record, settlement) in transaction.ends {
+            guard record.origin.offset < log(Partition(record.origin)).committed else {
+                throw WalkFailure("an end without its offset: \(record.origin)")
+            }
+            if let output = settlement.output { publish(output, at: now) }
+        }
+    }
+
+    private mutating func publish(_ output: OutputRecord, at now: UnixTime) {
+        guard case .retries(let tier) = output.destination else { return }
+        let targets = partitions.filter { logs[$0]?.tier == tier }
+        nextRetryPartition += 1
+        produce(
+            targets[nextRetryPartition % targets.count], value: output.value ?? [], headers: output.headers, gap: 1,
+            at: now)
+    }
+
+    private mutating func end(_ origin: Origin) throws(WalkFailure) {
+        ends[origin, default: 0] += 1
+        guard ends[origin] == 1 else { throw WalkFailure("two ends for \(origin)") }
+    }
+
+    private mutating func advance(_ partition: Partition, to offset: Int64) throws(WalkFailure) {
+        guard var log = logs[partition], offset > log.committed else {
+            throw WalkFailure("\(partition) goes back to \(offset)")
+        }
+        while log.ended < log.records.count, log.records[log.ended].origin.offset < offset {
+            let origin = log.records[log.ended].origin
+            guard ends[origin] == 1 else { throw WalkFailure("an offset past \(origin), which has no end") }
+            log.ended += 1
+        }
+        log.committed = offset
+        logs[partition] = log
+    }
+
+    /// Whether every event has an end.
+    var isDrained: Bool { logs.values.allSatisfy { $0.ended == $0.records.count } }
+}
