@@ -20,13 +20,18 @@ public struct Flow: Sendable {
         public let shares: LaneShares
         /// How long the first event waits for others, in microseconds.
         public let linger: Int64
+        /// The least time between the beginnings of two transactions that no live event waits for, in microseconds.
+        public let pause: Int64
         /// When events come back from the retry tiers.
         public let retries: RetryPolicy
 
         /// Batches of `shares` that wait up to `linger` to fill.
-        public init(shares: LaneShares, linger: Duration, retries: RetryPolicy) {
+        public init(
+            shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), retries: RetryPolicy
+        ) {
             self.shares = shares
             self.linger = linger.microseconds
+            self.pause = pause.microseconds
             self.retries = retries
         }
     }
@@ -70,6 +75,7 @@ public struct Flow: Sendable {
     private var processing: Batch?
     private var ready: [Batch] = []
     private var committing: Transaction?
+    private var lastBegin: UnixTime?
     private var owesRollBack = false
     private var isStopping = false
     private var pace = Pace()
@@ -165,16 +171,32 @@ public struct Flow: Sendable {
             owesRollBack = false
             return .rollBack
         }
-        if processing == nil, committing == nil, let step = rebalanceStep() { return step }
-        if committing == nil, !ready.isEmpty, !isBlocked, !isLosing { return begin() }
+        if processing == nil, committing == nil, let step = rebalanceStep(at: now) { return step }
+        let held = heldBack(at: now)
+        if committing == nil, !ready.isEmpty, !isBlocked, !isLosing, held == nil { return begin(at: now) }
         if isStopping, processing == nil, committing == nil { return .stop }
         let isRebalancing = Lane.allCases.contains { rebalances[$0] != nil }
-        guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: nil) }
-        return nextBatch(at: now)
+        guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: held) }
+        let step = nextBatch(at: now)
+        guard case .wait(let moment) = step, let held else { return step }
+        return .wait(until: min(moment ?? held, held))
+    }
+
+    /// Until when a commit that no live event waits for is held back; nil where there is none, or it is time.
+    ///
+    /// A broker makes a transaction that follows the one before at once wait for its end, so that one bulk transaction right
+    /// after the other would slow down each live one. What is ready meanwhile is committed together.
+    private func heldBack(at now: UnixTime) -> UnixTime? {
+        guard committing == nil, !ready.isEmpty, hasRoom, !isStopping, let lastBegin, lastBegin <= now else {
+            return nil
+        }
+        guard !ready.contains(where: { $0.records.contains { $0.lane == .live } }) else { return nil }
+        let end = lastBegin.advanced(byMicroseconds: settings.pause)
+        return now < end ? end : nil
     }
 
     /// What is ready is committed before partitions are given up; of partitions that are lost nothing may be.
-    private mutating func rebalanceStep() -> Step? {
+    private mutating func rebalanceStep(at now: UnixTime) -> Step? {
         if isLosing, !ready.isEmpty {
             putBack(inWork)
             owesRollBack = false
@@ -184,7 +206,7 @@ public struct Flow: Sendable {
             switch rebalances[lane] {
             case nil: continue
             // A blockage has put everything back, so that nothing is ready then.
-            case .revoked where !ready.isEmpty: return begin()
+            case .revoked where !ready.isEmpty: return begin(at: now)
             case .assigned, .revoked, .lost: return .answer(lane)
             }
         }
@@ -198,7 +220,8 @@ public struct Flow: Sendable {
 
     private var hasRoom: Bool { ready.reduce(0) { $0 + $1.records.count } < settings.shares.batchEvents * 2 }
 
-    private mutating func begin() -> Step {
+    private mutating func begin(at now: UnixTime) -> Step {
+        lastBegin = now
         let offsets = PerLane { lane in
             var ended = progress[lane]
             for batch in ready {

@@ -1,7 +1,7 @@
 /// How a batch is shared out: live first; the others at least their share, and whatever live leaves.
 ///
 /// What live leaves is measured in time: a live event that comes in meanwhile waits for the batch to end, so that a batch
-/// is filled up with other work only as far as `patience` goes.
+/// without live events is only as long as `patience`, and one with some is filled up to half of that.
 public struct LaneShares: Sendable, Equatable {
     /// The most events of a batch.
     public let batchEvents: Int
@@ -12,7 +12,7 @@ public struct LaneShares: Sendable, Equatable {
     public let patience: Double
 
     /// Shares of batches of up to `batchEvents`.
-    public init(batchEvents: Int, bulkShare: Double, patience: Double = 0.02) {
+    public init(batchEvents: Int, bulkShare: Double, patience: Double = 0.01) {
         self.batchEvents = max(1, batchEvents)
         self.bulkShare = min(max(bulkShare, 0), 0.5)
         self.patience = patience
@@ -24,14 +24,14 @@ public struct LaneShares: Sendable, Equatable {
     ///   - waiting: how many there are.
     ///   - pace: seconds per event, as far as it is known.
     public func next(of waiting: PerLane<Int>, pace: Double) -> PerLane<Int> {
-        // Ten times the patience is the most a live burst may keep the next one waiting.
-        let limit = min(batchEvents, events(in: patience * 10, pace))
-        let filling = min(limit, events(in: patience, pace))
+        // Twenty times the patience is the most a live burst may keep the next one waiting.
+        let limit = min(batchEvents, events(in: patience * 20, pace))
+        let filling = min(limit, events(in: waiting[.live] == 0 ? patience : patience / 2, pace))
         let bulkPart = waiting[.bulk] > 0 ? bulkShare : 0
         let retriesPart = waiting[.retries] > 0 ? min(bulkShare, (1 - bulkPart) / 2) : 0
         let live = min(waiting[.live], max(1, limit - part(bulkPart, of: limit) - part(retriesPart, of: limit)))
-        // What the batch comes to where the others get no more than their parts.
-        let events = min(limit, max(filling, Int((Double(live) / (1 - bulkPart - retriesPart)).rounded())))
+        let shared = Int((Double(live) / (1 - bulkPart - retriesPart)).rounded())
+        let events = min(limit, max(filling, shared))
         let leastBulk = min(waiting[.bulk], part(bulkPart, of: events))
         let retries = min(waiting[.retries], max(part(retriesPart, of: events), events - live - leastBulk))
         let bulk = min(waiting[.bulk], max(leastBulk, events - live - retries))
@@ -55,7 +55,8 @@ public struct LaneShares: Sendable, Equatable {
     }
 }
 
-/// How long an event takes, learned from the batches: a moving average that forgets by half in about six of them.
+/// How long an event takes, learned from the batches: a moving average in which a large batch tells more than a small one,
+/// whose time is mostly what any batch costs.
 public struct Pace: Sendable, Equatable {
     /// Seconds per event. A tenth of a millisecond until something is known.
     public private(set) var secondsPerEvent = 0.0001
@@ -66,6 +67,7 @@ public struct Pace: Sendable, Equatable {
     /// A batch of `events` took `seconds`.
     public mutating func learn(events: Int, seconds: Double) {
         guard events > 0, seconds > 0, seconds.isFinite else { return }
-        secondsPerEvent += (seconds / Double(events) - secondsPerEvent) * 0.1
+        let weight = min(max(Double(events) / 200, 0.005), 0.2)
+        secondsPerEvent += (seconds / Double(events) - secondsPerEvent) * weight
     }
 }

@@ -202,6 +202,8 @@ struct SessionLoop {
             processor.confirm(throughBatch: transaction.lastBatch)
             backoff.reset()
             context.reachability.succeeded()
+            // At least once, a blockage is waited for within a commit, which may have been given up.
+            if context.status.problems[.publishing] != nil { context.blocked(nil) }
             digest.add(transaction)
             context.committed(transaction)
         case .aborted(let error):

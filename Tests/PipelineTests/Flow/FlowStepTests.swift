@@ -9,6 +9,10 @@ struct FlowStepTests {
     private static let inCommit = ready + [.next("commit 1: live/0=2")]
     private static let both = inCommit + [.take(.live, 2...3), .next("process 2: live/0 2 3")]
 
+    private static let bulkCommitted: [FlowStory.Act] = [
+        .take(.bulk, 0...0), .next("process 1: bulk/0 0"), .processed, .next("commit 1: bulk/0=1"), .committed,
+    ]
+
     static let course: [FlowStory] = [
         FlowStory("nothing", [.next("wait"), .next("wait")]),
         FlowStory("one batch", inCommit + [.next("wait"), .committed, .next("wait")]),
@@ -34,6 +38,23 @@ struct FlowStepTests {
                 .take(.live, 0...0), .take(.bulk, 7...7), .takeRetry(3, due: 0),
                 .next("process 1: live/0 0 retries/0 3 bulk/0 7"), .processed,
                 .next("commit 1: live/0=1 retries/0=4 bulk/0=8"),
+            ]),
+        FlowStory(
+            "one bulk commit does not follow the other at once",
+            bulkCommitted + [
+                .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .next("wait until 100"), .pass(99),
+                .next("wait until 100"), .pass(1), .next("commit 2: bulk/0=2"),
+            ]),
+        FlowStory(
+            "but a live event's takes along what is ready",
+            bulkCommitted + [
+                .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .take(.live, 0...0),
+                .next("process 3: live/0 0"), .processed, .next("commit 2+3: live/0=1 bulk/0=2"),
+            ]),
+        FlowStory(
+            "nor does a stop wait",
+            bulkCommitted + [
+                .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .stop, .next("commit 2: bulk/0=2"),
             ]),
         FlowStory(
             "a retry waits for its moment",

@@ -6,7 +6,7 @@ struct Sharing: CustomTestStringConvertible, Sendable {
     let testDescription: String
     var share = 0.1
     /// Seconds for an event.
-    var pace = 0.00001
+    var pace = 0.000001
     var batch = 1000
     let waiting: [Lane: Int]
     let taken: [Lane: Int]
@@ -58,16 +58,19 @@ struct LaneSharesTests {
             waiting: [.live: 9, .retries: 9, .bulk: 9], taken: [.live: 1, .retries: 1, .bulk: 1]),
     ]
 
-    /// An event takes a millisecond: 20 of them while a live event may wait, 200 behind a burst of live ones.
+    /// An event takes a millisecond: 10 of them while a live event may wait, 5 with some, 200 behind a burst of live ones.
     static let slow: [Sharing] = [
-        Sharing(testDescription: "bulk alone", pace: 0.001, waiting: [.bulk: 5000], taken: [.bulk: 20]),
+        Sharing(testDescription: "bulk alone", pace: 0.001, waiting: [.bulk: 5000], taken: [.bulk: 10]),
         Sharing(testDescription: "live alone", pace: 0.001, waiting: [.live: 5000], taken: [.live: 200]),
         Sharing(
             testDescription: "live with bulk", pace: 0.001, waiting: [.live: 5000, .bulk: 5000],
             taken: [.live: 180, .bulk: 20]),
         Sharing(
-            testDescription: "a few live events", pace: 0.001, waiting: [.live: 5, .bulk: 5000],
-            taken: [.live: 5, .bulk: 15]),
+            testDescription: "a few live events", pace: 0.001, waiting: [.live: 2, .bulk: 5000],
+            taken: [.live: 2, .bulk: 3]),
+        Sharing(
+            testDescription: "as many live events as it may be filled with", pace: 0.001,
+            waiting: [.live: 5, .bulk: 5000], taken: [.live: 5, .bulk: 1]),
         Sharing(
             testDescription: "events that take a second", pace: 1, waiting: [.live: 50, .bulk: 50],
             taken: [.live: 1, .bulk: 1]),
@@ -111,12 +114,15 @@ struct LaneSharesTests {
 
 @Suite("The pace of events")
 struct PaceTests {
-    @Test func `follows what batches take, half of the way in about six of them`() {
+    @Test func `follows what batches take, the more the larger they are`() {
         var pace = Pace()
         #expect(pace.secondsPerEvent == 0.0001)
+        var other = pace
         for _ in 0..<7 { pace.learn(events: 10, seconds: 0.01) }
-        #expect(pace.secondsPerEvent > 0.00055)
-        for _ in 0..<200 { pace.learn(events: 10, seconds: 0.01) }
+        for _ in 0..<7 { other.learn(events: 100, seconds: 0.1) }
+        #expect(pace.secondsPerEvent < 0.0004)
+        #expect(other.secondsPerEvent > 0.0007)
+        for _ in 0..<300 { pace.learn(events: 10, seconds: 0.01) }
         #expect(abs(pace.secondsPerEvent - 0.001) < 0.000001)
     }
 

@@ -68,6 +68,7 @@ extension FlowWalk {
             guard partitions.allSatisfy({ expected[$0] == nil }) else { throw WalkFailure("a commit of what is lost") }
         }
         committing = (transaction, false)
+        lastBegin = now
     }
 
     /// The batches that are processed and in no commit yet.
@@ -115,12 +116,12 @@ extension FlowWalk {
         if processing != nil || isStopping || isBlocked || !asked.isEmpty { return }
         let room = settings.shares.batchEvents * 2 - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
-        guard ready.isEmpty || committing != nil else { throw WalkFailure("what is ready waits") }
+        let held = try heldBack()
         let heads = [Lane.live, .bulk, .retries].flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
         let fresh = heads.contains { $0.lane != .retries }
         if fresh, committing != nil { throw WalkFailure("events wait for a commit") }
         let dues = heads.filter { $0.lane == .retries }.map(due)
-        let latest = (dues + (fresh ? [now.advanced(byMicroseconds: linger)] : [])).min()
+        let latest = (dues + held + (fresh ? [now.advanced(byMicroseconds: linger)] : [])).min()
         guard let latest else {
             guard moment == nil else { throw WalkFailure("it waits for nothing") }
             return
@@ -128,6 +129,14 @@ extension FlowWalk {
         guard let moment, moment > now, moment <= latest else {
             throw WalkFailure("it waits at \(now) until \(moment?.description ?? "-"), longer than \(latest)")
         }
+    }
+
+    /// Until when what is ready waits: only where no live event does, and not for long after the last commit began.
+    private func heldBack() throws(WalkFailure) -> [UnixTime] {
+        guard committing == nil, !ready.isEmpty else { return [] }
+        let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
+        guard !isLive, let lastBegin else { throw WalkFailure("what is ready waits") }
+        return [lastBegin.advanced(byMicroseconds: settings.pause)]
     }
 
     /// The next event of `partition` that was fetched and is not begun.

@@ -29,6 +29,8 @@ struct FlowWalk {
     var remembered: [Int: Batch] = [:]
     var processing: Batch?
     var committing: (transaction: Transaction, isVisible: Bool)?
+    /// When the last commit began.
+    var lastBegin: UnixTime?
     /// Batches that were given up while in work.
     var late: [Batch] = []
     var owesRollBack = false
@@ -173,6 +175,7 @@ struct FlowWalk {
         }
         (fetched, begun, asked, remembered, late) = ([:], [:], [:], [:], [])
         (processing, committing, owesRollBack, isStopping, isBlocked) = (nil, nil, false, false, false)
+        lastBegin = nil
         lastNumber = 0
     }
 
