@@ -115,6 +115,9 @@ let package = Package(
                 "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter",
                 "DotdigitalAdapter", logging,
             ]),
-        tests("ScenarioTests", ["remint", "Kafka", logging]),
+        // What the tests share that run the built program.
+        .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),
+        tests("ScenarioTests", ["remint", "Kafka", "ProgramTestSupport", logging]),
+        tests("BrokerTests", ["remint", "Kafka", "ProgramTestSupport", logging]),
     ] + adapterTargets
 )

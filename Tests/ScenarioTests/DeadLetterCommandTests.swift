@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import ProgramTestSupport
 import Testing
 
 extension Scenarios {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Kafka
+import ProgramTestSupport
 import Testing
 
 extension Scenarios {

@@ -7,9 +7,19 @@ let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 /// Long enough for a loaded machine; a test that needs it has failed.
 let patience = Duration.seconds(20)
 
+/// A few brokers at a time: each opens dozens of descriptors with its clients, and Foundation's `Process` (Swift 6.3.1),
+/// which other tests use, crashes where a process has more than a thousand.
+private let permits = Permits(8)
+
 /// Runs a test on an embedded broker of its own.
 func withBroker<Result>(
     topics: [String: Int] = [:], _ body: (EmbeddedBroker) async throws -> Result
+) async throws -> Result {
+    try await permits.withPermit { try await withUncountedBroker(topics, body) }
+}
+
+private func withUncountedBroker<Result>(
+    _ topics: [String: Int], _ body: (EmbeddedBroker) async throws -> Result
 ) async throws -> Result {
     let broker = try EmbeddedBroker(logger: silent)
     do {

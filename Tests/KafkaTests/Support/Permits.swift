@@ -5,12 +5,24 @@ actor Permits {
 
     init(_ count: Int) { free = count }
 
-    func withPermit<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
-        defer {
-            // The permit goes from hand to hand.
-            if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    nonisolated func withPermit<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        await take()
+        do {
+            let result = try await body()
+            await giveBack()
+            return result
+        } catch {
+            await giveBack()
+            throw error
         }
-        return try await body()
+    }
+
+    private func take() async {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    /// The permit goes from hand to hand.
+    private func giveBack() {
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
     }
 }

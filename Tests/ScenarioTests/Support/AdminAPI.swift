@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import ProgramTestSupport
 import Testing
 
 /// A worker's admin server, found in what the worker logs.

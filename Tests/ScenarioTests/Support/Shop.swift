@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import Logging
+import ProgramTestSupport
 import Testing
 
 /// A broker in this process and a folder with a generated configuration and keys, for workers in processes of their own.

@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 /// Where the sources and the built program are.
-enum Repository {
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+package enum Repository {
+    package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     /// The folder the tests were built into, which holds the program as well.
-    static var products: URL {
+    package static var products: URL {
         // The test bundle, or the test runner's helper inside it, stands beside the program.
         var folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.appending(path: "remint").path) {
@@ -15,10 +15,10 @@ enum Repository {
         return folder.path == "/" ? root.appending(path: ".build/debug") : folder
     }
 
-    static var remint: String { products.appending(path: "remint").path }
+    package static var remint: String { products.appending(path: "remint").path }
 
     /// Every file below `folder` with this ending.
-    static func files(under folder: String, ending: String) -> [URL] {
+    package static func files(under folder: String, ending: String) -> [URL] {
         let base = root.appending(path: folder)
         let found = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
         return (found ?? []).filter { $0.pathExtension == ending && !$0.path.contains("/.build/") }
@@ -26,10 +26,10 @@ enum Repository {
 }
 
 /// A folder that is gone when the test is.
-struct TemporaryFolder: ~Copyable {
-    let url: URL
+package struct TemporaryFolder: ~Copyable {
+    package let url: URL
 
-    init() throws {
+    package init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "remint-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }

@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 import Glibc
 import Synchronization
 
 /// A child process with everything it wrote, for tests that run real programs.
 ///
 /// Spawned by hand: its pipes are closed on exec, so that no other child keeps them open, and threads of its own read them.
-final class Program: Sendable {
+package final class Program: Sendable {
     private struct State {
         var output = Data()
         var errors = Data()
@@ -20,7 +20,7 @@ final class Program: Sendable {
     private let process: pid_t
 
     /// Starts `executable` (a path, or a name on the PATH).
-    init(
+    package init(
         _ executable: String, _ arguments: [String], input: Data? = nil, directory: URL? = nil,
         environment: [String: String] = [:]
     ) throws {
@@ -62,13 +62,15 @@ final class Program: Sendable {
         read(output.readEnd) { $0.output += $1 }
         read(errors.readEnd) { $0.errors += $1 }
         Thread.detachNewThread { [self] in
-            var status: Int32 = 0
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
-            // Ended by itself, or by a signal, which shells count from 128.
-            let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-            changed {
-                $0.status = code
-                $0.openEnds -= 1
+            // Left unburied until it is noted: its number may be another process's after that.
+            var end = siginfo_t()
+            while waitid(P_PID, id_t(process), &end, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+            changed { state in
+                var status: Int32 = 0
+                while waitpid(process, &status, 0) < 0, errno == EINTR {}
+                // Ended by itself, or by a signal, which shells count from 128.
+                state.status = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+                state.openEnds -= 1
             }
         }
         // A program that does not read its input closes it; that must not end the tests.
@@ -85,7 +87,7 @@ final class Program: Sendable {
     }
 
     /// Runs a program to its end.
-    static func run(
+    package static func run(
         _ executable: String, _ arguments: [String], input: Data? = nil, directory: URL? = nil,
         environment: [String: String] = [:]
     ) async throws -> Program {
@@ -95,18 +97,24 @@ final class Program: Sendable {
         return program
     }
 
-    var standardOutput: Data { state.withLock { $0.output } }
-    var outputText: String { String(decoding: standardOutput, as: UTF8.self) }
-    var errorText: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
+    package var standardOutput: Data { state.withLock { $0.output } }
+    package var outputText: String { String(decoding: standardOutput, as: UTF8.self) }
+    package var errorText: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
     /// The exit code once it ended; 128 and the signal where one ended it.
-    var status: Int32 { state.withLock { $0.status } }
+    package var status: Int32 { state.withLock { $0.status } }
 
-    func terminate() { _ = Glibc.kill(process, SIGTERM) }
-    func kill() { _ = Glibc.kill(process, SIGKILL) }
-    func send(_ signal: Int32) { _ = Glibc.kill(process, signal) }
+    package func terminate() { send(SIGTERM) }
+    package func kill() { send(SIGKILL) }
+
+    /// Sends a signal, unless the process has ended: its number may be another's then.
+    package func send(_ signal: Int32) {
+        state.withLock { state in
+            if state.status < 0 { _ = Glibc.kill(process, signal) }
+        }
+    }
 
     /// Waits for the end of the program and of everything it wrote. A test that runs out of time takes it along.
-    func waitForEnd() async {
+    package func waitForEnd() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let isOver = state.withLock { state in
@@ -123,7 +131,7 @@ final class Program: Sendable {
     /// Waits until the program wrote `text` to standard error.
     ///
     /// - Returns: false where it ended without.
-    func wrote(_ text: String) async -> Bool {
+    package func wrote(_ text: String) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 changed { $0.watchers.append((text, waiter)) }
@@ -154,7 +162,8 @@ final class Program: Sendable {
     private func changed(_ change: (inout State) -> Void) {
         let (ends, watchers) = state.withLock { state in
             change(&state)
-            let text = String(decoding: state.errors, as: UTF8.self)
+            // A long text is looked through only where somebody waits for a word of it.
+            let text = state.watchers.isEmpty ? "" : String(decoding: state.errors, as: UTF8.self)
             let isOver = state.isOver
             let watchers = state.watchers.map { ($0.waiter, text.contains($0.text)) }.filter { $1 || isOver }
             state.watchers.removeAll { text.contains($0.text) || isOver }

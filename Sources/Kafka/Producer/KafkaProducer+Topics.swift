@@ -1,0 +1,119 @@
+import CRdKafka
+
+/// What an operator does to topics. Asked of the cluster's controller; the embedded broker answers none of it.
+extension KafkaProducer {
+    /// Creates `topic` with the cluster's default replication.
+    ///
+    /// - Parameter settings: the topic's own configuration, such as `max.message.bytes`.
+    /// - Throws: `KafkaError`.
+    public func createTopic(
+        _ topic: String, partitions: Int, settings: [String: String] = [:], within limit: Duration
+    ) async throws(KafkaError) {
+        let operation = "creating the topic \(topic)"
+        try unsafe await administer(operation, within: limit) { (client, options, queue) throws(KafkaError) in
+            var text = [CChar](repeating: 0, count: 512)
+            // -1: the brokers' default replication factor (Kafka 2.4).
+            guard let new = unsafe rd_kafka_NewTopic_new(topic, Int32(clamping: partitions), -1, &text, text.count)
+            else { throw KafkaError(.invalidArgument, "\(operation): not a topic's name, or too many partitions") }
+            defer { unsafe rd_kafka_NewTopic_destroy(new) }
+            for (name, value) in settings {
+                let code = unsafe rd_kafka_NewTopic_set_config(new, name, value)
+                if let error = KafkaError(code, in: operation) { throw error }
+            }
+            var list: [OpaquePointer?] = unsafe [new]
+            unsafe rd_kafka_CreateTopics(client, &list, 1, options, queue)
+        } result: { event in
+            var count = 0
+            guard let result = unsafe rd_kafka_event_CreateTopics_result(event),
+                let topics = unsafe rd_kafka_CreateTopics_result_topics(result, &count), count == 1
+            else { return KafkaError(.invalidState, "\(operation): no answer") }
+            return unsafe KafkaError(rd_kafka_topic_result_error(topics[0]), in: operation)
+        }
+    }
+
+    /// Gives `topic` these settings; all its other ones go back to the cluster's defaults.
+    ///
+    /// - Throws: `KafkaError`.
+    public func configure(
+        _ topic: String, settings: [String: String], within limit: Duration
+    ) async throws(KafkaError) {
+        let operation = "configuring the topic \(topic)"
+        try unsafe await administer(operation, within: limit) { (client, options, queue) throws(KafkaError) in
+            guard let resource = unsafe rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic) else {
+                throw KafkaError(.invalidArgument, "\(operation): not a topic's name")
+            }
+            defer { unsafe rd_kafka_ConfigResource_destroy(resource) }
+            for (name, value) in settings {
+                let code = unsafe rd_kafka_ConfigResource_set_config(resource, name, value)
+                if let error = KafkaError(code, in: operation) { throw error }
+            }
+            var list: [OpaquePointer?] = unsafe [resource]
+            unsafe rd_kafka_AlterConfigs(client, &list, 1, options, queue)
+        } result: { event in
+            var count = 0
+            guard let result = unsafe rd_kafka_event_AlterConfigs_result(event),
+                let resources = unsafe rd_kafka_AlterConfigs_result_resources(result, &count), count == 1
+            else { return KafkaError(.invalidState, "\(operation): no answer") }
+            return unsafe KafkaError(rd_kafka_ConfigResource_error(resources[0]), in: operation)
+        }
+    }
+
+    /// Deletes `topics` with everything in them.
+    ///
+    /// - Throws: `KafkaError`, the first one.
+    public func deleteTopics(_ topics: [String], within limit: Duration) async throws(KafkaError) {
+        let operation = "deleting topics"
+        try unsafe await administer(operation, within: limit) { (client, options, queue) throws(KafkaError) in
+            var list = unsafe topics.map { unsafe rd_kafka_DeleteTopic_new($0) }
+            unsafe rd_kafka_DeleteTopics(client, &list, list.count, options, queue)
+            unsafe rd_kafka_DeleteTopic_destroy_array(&list, list.count)
+        } result: { event in
+            var count = 0
+            guard let result = unsafe rd_kafka_event_DeleteTopics_result(event),
+                let found = unsafe rd_kafka_DeleteTopics_result_topics(result, &count)
+            else { return KafkaError(.invalidState, "\(operation): no answer") }
+            return (0..<count).lazy.compactMap { index in
+                unsafe KafkaError(rd_kafka_topic_result_error(found[index]), in: operation)
+            }.first
+        }
+    }
+
+    /// Hands a request to the controller and waits for its answer, on the producer's own thread.
+    ///
+    /// - Parameters:
+    ///   - request: hands it over; librdkafka copies its arguments.
+    ///   - result: what became of the one thing asked for, read from the answer.
+    private func administer(
+        _ operation: String, within limit: Duration,
+        _ request:
+            @escaping @Sendable (OpaquePointer, _ options: OpaquePointer, _ queue: OpaquePointer) throws(KafkaError) ->
+            Void,
+        result: @escaping @Sendable (OpaquePointer) -> KafkaError?
+    ) async throws(KafkaError) {
+        let milliseconds = limit.kafkaMilliseconds
+        try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
+            guard let options = unsafe rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_ANY) else {
+                throw KafkaError(.invalidState, "\(operation): no options")
+            }
+            defer { unsafe rd_kafka_AdminOptions_destroy(options) }
+            var text = [CChar](repeating: 0, count: 512)
+            // The controller answers when every broker knows, or when this is over.
+            let codes = unsafe [
+                rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, &text, text.count),
+                rd_kafka_AdminOptions_set_operation_timeout(options, milliseconds, &text, text.count),
+            ]
+            if let error = codes.lazy.compactMap({ KafkaError($0, in: operation) }).first { throw error }
+            guard let queue = unsafe rd_kafka_queue_new(client) else {
+                throw KafkaError(.invalidState, "\(operation): no queue")
+            }
+            defer { unsafe rd_kafka_queue_destroy(queue) }
+            unsafe try request(client, options, queue)
+            guard let event = unsafe rd_kafka_queue_poll(queue, milliseconds) else {
+                throw KafkaError(.timedOut, "\(operation): no answer in time")
+            }
+            defer { unsafe rd_kafka_event_destroy(event) }
+            if let error = unsafe KafkaError(rd_kafka_event_error(event), in: operation) { throw error }
+            if let error = unsafe result(event) { throw error }
+        }
+    }
+}

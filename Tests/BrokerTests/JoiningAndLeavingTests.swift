@@ -1,0 +1,37 @@
+import Glibc
+import Testing
+
+extension BrokerTests {
+    /// Workers that come and go as they do in a rollout.
+    @Suite(.timeLimit(.minutes(15))) struct JoiningAndLeavingTests {
+        /// `worker.shutdown_deadline`.
+        private static let deadline = Duration.seconds(25)
+        private static let rounds = max(1, Cluster.rounds / 2)
+
+        @Test func `workers that leave and join under load lose and double nothing, and leave in time`() async throws {
+            try await Stage.play(workers: 2) { stage in
+                var random = SeededGenerator(seed: Cluster.seed)
+                var longest = Duration.zero
+                let start = ContinuousClock.now
+                for round in 0..<Self.rounds {
+                    let moment = random.moment(500...3000)
+                    let worker = stage.workers[round % 2]
+                    async let feeding: Void = stage.feed.send(Cluster.events / 50, over: .seconds(4))
+                    try await Task.sleep(for: moment)
+                    let took = await worker.end(by: SIGTERM, code: 0)
+                    longest = max(longest, took)
+                    #expect(took < Self.deadline, "round \(round)")
+                    // The next round does not wait until this one's worker has joined.
+                    try await feeding
+                }
+                try await stage.ledger.waitUntilAnswered()
+                let rate = Double(stage.ledger.answered) / ((.now - start) / .seconds(1))
+                let audit = try await stage.settle()
+                audit.expectExactlyOnce()
+                report(
+                    "\(Self.rounds) workers left and joined, \(audit.events) events, \(Int(rate))/s; "
+                        + "the longest goodbye took \(longest)")
+            }
+        }
+    }
+}

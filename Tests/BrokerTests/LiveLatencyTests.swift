@@ -1,0 +1,94 @@
+import Kafka
+import Testing
+
+extension BrokerTests {
+    /// Rotations and batch jobs do not keep users waiting.
+    @Suite(.timeLimit(.minutes(30))) struct LiveLatencyTests {
+        private static let backlog = Cluster.events * 2
+        private static let live = (count: 500, length: Duration.seconds(10))
+
+        @Test func `a backlog of bulk events does not double what live users wait`() async throws {
+            try await Stage.play(workers: 1) { stage in
+                // Connections, first batches: what happens once.
+                try await stage.feed.send(100, over: .seconds(2))
+                try await stage.ledger.waitUntilAnswered()
+                var diary = Diary(try await Scrape(stage.workers[0].program))
+                _ = try await diary.page()
+                let alone = try await latencies(stage)
+                report("live alone: \(alone); \(try await diary.page())")
+                try await sendBacklog(stage)
+                _ = try await diary.page()
+                let visible = stage.ledger.answered
+                let beside = try await latencies(stage)
+                let drained = stage.ledger.answered - visible - Self.live.count
+                report(
+                    "live beside \(Self.backlog) bulk events: \(beside); \(drained) bulk events answered "
+                        + "meanwhile; \(try await diary.page())")
+                #expect(
+                    stage.ledger.answered < Self.backlog,
+                    "the backlog is too small: set REMINT_TEST_BROKER_EVENTS higher")
+                #expect(drained > 0, "the backlog drains")
+                #expect(beside.p99 < alone.p99 * 2)
+                await stage.retire()
+            }
+        }
+
+        /// How long live events took until their tokens were visible.
+        struct Latencies: CustomStringConvertible {
+            let p50, p99: Duration
+            var description: String { "p50 \(p50), p99 \(p99)" }
+
+            init(_ waits: [Duration]) {
+                let sorted = waits.sorted()
+                func percentile(_ part: Double) -> Duration {
+                    sorted[Int((Double(sorted.count - 1) * part).rounded(.up))]
+                }
+                (p50, p99) = (percentile(0.5), percentile(0.99))
+            }
+        }
+
+        /// What the worker says of itself, in milliseconds; where the time goes when the figures are not good.
+        private struct Diary {
+            private static let histograms = ["transaction_duration", "batch_duration"]
+            let scrape: Scrape
+            private var before: [String: Scrape.Histogram] = [:]
+
+            init(_ scrape: Scrape) { self.scrape = scrape }
+
+            mutating func page() async throws -> String {
+                var words: [String] = []
+                for name in Self.histograms {
+                    let (mean, now) = try await scrape.mean(
+                        of: "remint_\(name)_seconds", since: before[name] ?? Scrape.Histogram())
+                    let count = Int(now.count - (before[name]?.count ?? 0))
+                    before[name] = now
+                    words.append("\(name): \(count) of \((mean * 10_000).rounded() / 10) ms in the mean")
+                }
+                return words.joined(separator: ", ")
+            }
+        }
+
+        /// Feeds live events and watches each of them.
+        private func latencies(_ stage: Stage) async throws -> Latencies {
+            _ = stage.ledger.takeWaits()
+            try await stage.feed.send(Self.live.count, over: Self.live.length)
+            try await stage.ledger.waitUntilAnswered()
+            let waits = stage.ledger.takeWaits()
+            try #require(waits.count == Self.live.count)
+            return Latencies(waits)
+        }
+
+        /// Events of the bulk lane, all of them written before the worker can have answered many.
+        private func sendBacklog(_ stage: Stage) async throws {
+            for first in stride(from: 0, to: Self.backlog, by: 10_000) {
+                let records = (first..<min(first + 10_000, Self.backlog)).map { number in
+                    EventMix.report(
+                        "braze-ios", #"{"reissue":{"user":"bulk-\#(number)"}}"#, id: "bulk-\(number)",
+                        topic: stage.shop.topics.bulk)
+                }
+                let errors = try await stage.feed.deliver(records)
+                #expect(errors.allSatisfy { $0 == nil })
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension BrokerTests {
+    /// Events that wait: never too short, never much too long, and all are answered in the end.
+    @Suite(.timeLimit(.minutes(10))) struct RetryTierTests {
+        private static let count = 100
+
+        @Test func `events that lack a key go through all tiers in time and are answered by the next key`() async throws
+        {
+            try await Stage.play(workers: 1) { stage in
+                let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/infobip-mobile"))
+                // A key that retires in a minute is good for no token of Infobip's, which live five.
+                var versions = try ring.versions()
+                versions[0]["retire_after"] = Date.now.addingTimeInterval(60).ISO8601Format()
+                try await change(stage.workers[0].program) { try ring.write(versions) }
+                try await send(stage) { id in
+                    EventMix.report(
+                        "infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#(id)"}"#, id: id,
+                        topic: stage.shop.topics.live)
+                }
+                // Twice through the last tier.
+                try await TopicReader.wait(
+                    for: Self.count * 2, on: stage.shop.partitions(of: [stage.shop.topics.tiers[2]]))
+                try ring.activate("next", key: Data(String(repeating: "5a", count: 32).utf8))
+                try await finish(stage, key: "next", tiers: Shop.tiers)
+            }
+        }
+
+        @Test func `events of a suspended app wait, and the next key answers them`() async throws {
+            let wishes = Shop.Wishes(worker: ["admission: { suspend_after: 3, suspend_window: 1m, coalesce: 1ms }"])
+            try await Stage.play(workers: 1, wishes) { stage in
+                let program = stage.workers[0].program
+                try await suspend(stage)
+                #expect(await program.wrote("the app is suspended and its events wait"))
+                try await send(stage) { id in
+                    EventMix.report(
+                        "braze-ios", #"{"code":22,"userId":"\#(id)"}"#, id: id, topic: stage.shop.topics.live)
+                }
+                try await TopicReader.wait(
+                    for: Self.count * 2, on: stage.shop.partitions(of: [stage.shop.topics.tiers[1]]))
+                let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
+                let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
+                let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
+                try ring.activate("next", key: Data(contentsOf: keys.appending(path: other)))
+                try await finish(stage, key: "next", tiers: Array(Shop.tiers.prefix(2)))
+                #expect(await program.wrote("another key is active; the app is resumed"))
+            }
+        }
+
+        // MARK: Steps
+
+        /// Changes a key ring and waits until the worker goes by it.
+        private func change(_ program: Program, _ write: () throws -> Void) async throws {
+            try write()
+            try #require(await program.wrote("a key ring changed"), "\(program.lastLines)")
+        }
+
+        /// Three users refuse the tokens they have just got.
+        private func suspend(_ stage: Stage) async throws {
+            let users = ["a", "b", "c"]
+            try await deliver(
+                users.map {
+                    EventMix.report(
+                        "braze-ios", #"{"code":22,"userId":"\#($0)"}"#, id: "first-\($0)", topic: stage.shop.topics.live
+                    )
+                }, stage)
+            try await stage.ledger.waitUntilAnswered()
+            let tokens = try await TopicReader.records(of: stage.shop.partitions(of: [stage.shop.topics.tokens]))
+            let refusals = try tokens.map { record in
+                let user = try #require(record.eventID?.split(separator: "-").last)
+                let token = try #require(record.member("token"))
+                return EventMix.report(
+                    "braze-ios", #"{"code":22,"userId":"\#(user)","signature":"\#(token)"}"#, id: "refused-\(user)",
+                    topic: stage.shop.topics.live)
+            }
+            try await deliver(refusals, stage)
+            try await stage.ledger.waitUntilAnswered()
+        }
+
+        /// Sends events of as many users over five seconds.
+        private func send(_ stage: Stage, _ record: (String) -> ProducerRecord) async throws {
+            for number in 0..<Self.count {
+                try await deliver([record("waiting-\(number)")], stage)
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+
+        private func deliver(_ records: [ProducerRecord], _ stage: Stage) async throws {
+            let errors = try await stage.feed.deliver(records)
+            try #require(errors.allSatisfy { $0 == nil })
+            stage.ledger.sent(records.compactMap(\.id))
+        }
+
+        /// Waits until all are answered, and looks at the ways they took.
+        private func finish(_ stage: Stage, key: String, tiers: [String]) async throws {
+            try await stage.ledger.waitUntilAnswered()
+            await stage.retire()
+            let hops = try await Hops(stage.shop)
+            hops.expectPunctual()
+            for tier in tiers { #expect(hops.count(in: tier) >= Self.count, "\(tier)") }
+            let tokens = try await TopicReader.records(of: stage.shop.partitions(of: [stage.shop.topics.tokens]))
+            let answers = tokens.filter { $0.eventID?.hasPrefix("waiting-") == true }
+            #expect(answers.count == Self.count)
+            #expect(Set(answers.compactMap(\.eventID)).count == Self.count)
+            #expect(answers.allSatisfy { $0.member("key_id") == key })
+            report(hops.summary)
+        }
+    }
+}
+
+extension ConsumedRecord {
+    /// A member of a JSON value.
+    fileprivate func member(_ name: String) -> String? {
+        let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
+        return object?[name] as? String
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Kafka
+import Logging
+import ProgramTestSupport
+import Testing
+
+/// The cluster under test, as the environment names it.
+enum Cluster {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// Its bootstrap servers; empty where none are named.
+    static let brokers = environment["REMINT_TEST_BROKERS"] ?? ""
+    /// A shell command that kills a broker and starts it again.
+    static let restartCommand = environment["REMINT_TEST_BROKER_RESTART"] ?? ""
+    /// How many events the long stories feed.
+    static let events = environment["REMINT_TEST_BROKER_EVENTS"].flatMap { Int($0) } ?? 50_000
+    /// How many times the long stories disturb the workers.
+    static let rounds = environment["REMINT_TEST_BROKER_ROUNDS"].flatMap { Int($0) } ?? 20
+    /// Where the random moments come from; a failed run is repeated with the seed it printed.
+    static let seed = environment["REMINT_TEST_BROKER_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
+
+    /// A folder that is to keep what the workers logged; empty for none.
+    static let logs = environment["REMINT_TEST_BROKER_LOGS"] ?? ""
+
+    static var isNamed: Bool { !brokers.isEmpty }
+    static var canRestart: Bool { !restartCommand.isEmpty }
+    static let howToName: Comment =
+        "needs a real Kafka: set REMINT_TEST_BROKERS=host:port[,host:port] and run make test-broker"
+    static let howToRestart: Comment =
+        "kills a broker: set REMINT_TEST_BROKER_RESTART to a shell command that kills one and starts it again"
+
+    /// A producer of the test's own.
+    static func makeProducer() throws(KafkaError) -> KafkaProducer {
+        try KafkaProducer(
+            ["bootstrap.servers": brokers, "linger.ms": "2", "socket.nagle.disable": "true"], logger: quiet)
+    }
+
+    /// A reader of `partitions` that belongs to no group, though `group` says whose offsets it may ask for.
+    static func makeReader(
+        of partitions: [TopicPartition], isolation: Isolation = .committed, group: String = "remint-test-reader"
+    ) throws(KafkaError) -> KafkaConsumer {
+        try KafkaConsumer(
+            [
+                "bootstrap.servers": brokers, "group.id": group, "enable.auto.commit": "false",
+                "auto.offset.reset": "earliest", "isolation.level": isolation.rawValue, "enable.partition.eof": "true",
+                "fetch.wait.max.ms": "50", "socket.nagle.disable": "true", "reconnect.backoff.max.ms": "500",
+            ], reading: partitions.map { PartitionOffset($0, offset: 0) }, logger: quiet)
+    }
+
+    enum Isolation: String {
+        case committed = "read_committed"
+        case uncommitted = "read_uncommitted"
+    }
+
+    /// Kills a broker and starts it again.
+    static func restartBroker() async throws {
+        let command = try await Program.run("/bin/sh", ["-c", restartCommand])
+        try #require(
+            command.status == 0, "REMINT_TEST_BROKER_RESTART failed: \(command.outputText)\(command.errorText)")
+    }
+}
+
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// A figure of the run, for whoever reads its output.
+func report(_ line: String) { print("  broker: \(line)") }

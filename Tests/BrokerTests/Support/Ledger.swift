@@ -1,0 +1,124 @@
+import Kafka
+import Synchronization
+import Testing
+
+/// What was sent and what came of it, as a `read_committed` reader sees it while the story goes on.
+final class Ledger: Sendable {
+    private struct State {
+        /// Sent, and not seen to have ended.
+        var open: Set<String> = []
+        var seen: [String: Int] = [:]
+        var producedAt: [String: ContinuousClock.Instant] = [:]
+        var waits: [Duration] = []
+        var last = ContinuousClock.now
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// How many events have an outcome.
+    var answered: Int { state.withLock { $0.seen.count } }
+    /// How many outcomes there are beyond the first of an event.
+    var repeats: Int { state.withLock { $0.seen.values.reduce(0) { $0 + $1 - 1 } } }
+    /// What has no outcome yet.
+    var open: Set<String> { state.withLock { $0.open } }
+
+    /// How long the events waited that ended since the last call, from before their production until their outcomes were
+    /// seen.
+    func takeWaits() -> [Duration] {
+        state.withLock { state in
+            defer { state.waits = [] }
+            return state.waits
+        }
+    }
+
+    /// Events are about to be produced.
+    func producing(_ ids: [String]) {
+        state.withLock { state in
+            for id in ids { state.producedAt[id] = .now }
+        }
+    }
+
+    /// Events were produced for certain.
+    func sent(_ ids: [String]) {
+        state.withLock { state in
+            for id in ids where state.seen[id] == nil { state.open.insert(id) }
+        }
+    }
+
+    /// An outcome became visible.
+    func noted(_ record: ConsumedRecord) {
+        guard let id = record.eventID else { return }
+        let waiters = state.withLock { state in
+            state.seen[id, default: 0] += 1
+            state.open.remove(id)
+            state.last = .now
+            if let start = state.producedAt.removeValue(forKey: id) { state.waits.append(.now - start) }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until everything that was sent has an outcome. Where nothing happens for `patience`, it never will.
+    func waitUntilAnswered(patience: Duration = .seconds(60)) async throws {
+        try await wait(patience: patience) { $0.isEmpty }
+    }
+
+    /// Waits until what is open looks like this.
+    func wait(patience: Duration = .seconds(60), until isEnough: (Set<String>) -> Bool) async throws {
+        while true {
+            try Task.checkCancellation()
+            let (open, last) = state.withLock { ($0.open, $0.last) }
+            if isEnough(open) { return }
+            try #require(
+                .now - last < patience, "\(open.count) events have no outcome, such as \(open.sorted().prefix(5))")
+            await next(atMost: .seconds(1))
+        }
+    }
+
+    /// Waits for an outcome, but not for ever.
+    private func next(atMost limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                await withCheckedContinuation { waiter in state.withLock { $0.waiters.append(waiter) } }
+            }
+            group.addTask { [self] in
+                try? await Task.sleep(for: limit)
+                wake()
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func wake() {
+        let waiters = state.withLock { state in
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+/// Reads outcomes as they become visible.
+struct LedgerReader {
+    let partitions: [TopicPartition]
+    let ledger: Ledger
+
+    /// Until the task is cancelled.
+    func run() async throws {
+        let consumer = try Cluster.makeReader(of: partitions)
+        while !Task.isCancelled {
+            for event in await consumer.events(limit: 2000, within: .seconds(1)) {
+                switch event {
+                case .record(let record): ledger.noted(record)
+                // The library comes back by itself.
+                case .error(let error): if error.isFatal { throw error }
+                case .rebalance, .endOfPartition: break
+                }
+            }
+        }
+        await consumer.close(within: .seconds(2))
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Synchronization
+import Testing
+
+/// A generated configuration with topics and groups of its own on the cluster, for workers in processes of their own.
+final class Shop: Sendable {
+    /// What a test wants different from the rest.
+    struct Wishes: Sendable {
+        /// How many partitions each topic has.
+        var partitions = 6
+        /// Lines of the configuration's section `worker`.
+        var worker: [String] = []
+        /// The dead-letter topic's own settings.
+        var deadLetters: [String: String] = [:]
+    }
+
+    struct Topics: Sendable {
+        let live, bulk, tokens, deadLetters, retries: String
+        var tiers: [String] { Shop.tiers.map { "\(retries).\($0)" } }
+        var inputs: [String] { [live, bulk] }
+        var outcomes: [String] { [tokens, deadLetters] }
+        var all: [String] { inputs + outcomes + tiers }
+    }
+
+    /// The retry tiers of every shop.
+    static let tiers = ["2s", "5s", "10s"]
+
+    let group: String
+    let topics: Topics
+    let folder: URL
+    private let partitions: Int
+    private let programs = Mutex<[Program]>([])
+    private let temporary: TemporaryFolder
+
+    init(_ wishes: Wishes) async throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.url.appending(path: "shop")
+        group = "remint-test-\(UInt32.random(in: .min ... .max))"
+        topics = Topics(
+            live: "\(group).invalidations", bulk: "\(group).invalidations.bulk", tokens: "\(group).tokens",
+            deadLetters: "\(group).dead-letters", retries: "\(group).retries")
+        partitions = wishes.partitions
+        let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
+        try #require(demo.status == 0, "\(demo.errorText)")
+        let file = folder.appending(path: "remint.yaml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let keys = try #require(text.range(of: "keys:\n"))
+        try Data((heading(wishes) + text[keys.lowerBound...]).utf8).write(to: file)
+        try await createTopics(wishes)
+    }
+
+    private func heading(_ wishes: Wishes) -> String {
+        """
+        kafka:
+          bootstrap_servers: "\(Cluster.brokers)"
+          insecure: true
+          group: \(group)
+          properties:
+            session.timeout.ms: 6000
+            heartbeat.interval.ms: 500
+            transaction.timeout.ms: 3000
+        topics:
+          invalidations: \(topics.live)
+          invalidations_bulk: \(topics.bulk)
+          tokens: \(topics.tokens)
+          dead_letters: \(topics.deadLetters)
+          retries: \(topics.retries)
+        worker:
+        \(section(wishes))
+        admin: { listen: 127.0.0.1:0 }
+        log: { level: info, format: text }
+
+        """
+    }
+
+    private func section(_ wishes: Wishes) -> String {
+        let retries = "retries: { tiers: [\(Self.tiers.joined(separator: ", "))], max_attempts: 100 }"
+        return (wishes.worker + [retries]).map { "  \($0)" }.joined(separator: "\n")
+    }
+
+    // MARK: Topics
+
+    private func createTopics(_ wishes: Wishes) async throws {
+        let producer = try Cluster.makeProducer()
+        for topic in topics.all {
+            let settings = topic == topics.deadLetters ? wishes.deadLetters : [:]
+            do throws(KafkaError) {
+                try await producer.createTopic(
+                    topic, partitions: partitions, settings: settings, within: .seconds(30))
+                // The controller answers before every broker knows the topic.
+                while try await producer.metadata(of: topic, within: .seconds(30)).partitionCount < partitions {
+                    await Task.yield()
+                }
+            } catch {
+                await producer.close(within: .seconds(1))
+                throw error
+            }
+        }
+        await producer.close(within: .seconds(1))
+    }
+
+    func partitions(of topics: [String]) -> [TopicPartition] {
+        topics.flatMap { topic in
+            (0..<partitions).map { TopicPartition(topic: topic, partition: Int32($0)) }
+        }
+    }
+
+    // MARK: Workers
+
+    /// Starts a worker.
+    func startProgram() throws -> Program {
+        let program = try Program(
+            Repository.remint, ["run", "--config", folder.appending(path: "remint.yaml").path])
+        programs.withLock { $0.append(program) }
+        return program
+    }
+
+    /// Ends what is left of the workers and takes the topics away.
+    func close() async {
+        let left = programs.withLock { $0 }
+        for program in left where program.status < 0 { program.kill() }
+        for program in left { await program.waitForEnd() }
+        keepLogs(of: left)
+        guard let producer = try? Cluster.makeProducer() else { return }
+        // A cluster that does not let us keeps them; that is no reason to fail.
+        try? await producer.deleteTopics(topics.all, within: .seconds(30))
+        await producer.close(within: .seconds(1))
+    }
+
+    private func keepLogs(of programs: [Program]) {
+        guard !Cluster.logs.isEmpty else { return }
+        for (number, program) in programs.enumerated() {
+            let file = URL(filePath: Cluster.logs).appending(path: "\(group)-\(number).log")
+            try? Data(program.errorText.utf8).write(to: file)
+        }
+    }
+}

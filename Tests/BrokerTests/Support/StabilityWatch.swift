@@ -1,0 +1,43 @@
+import Kafka
+
+/// Where open transactions keep `read_committed` readers waiting: partitions whose last stable offset stays behind the
+/// end.
+struct StabilityWatch {
+    private let partitions: [TopicPartition]
+    private let stable: KafkaConsumer
+    private let written: KafkaConsumer
+
+    init(_ partitions: [TopicPartition]) throws {
+        self.partitions = partitions
+        stable = try Cluster.makeReader(of: partitions)
+        written = try Cluster.makeReader(of: partitions, isolation: .uncommitted)
+    }
+
+    /// The partitions that do not move on while one looks so many times.
+    func partitionsHeldBack(looks: Int) async throws -> Set<TopicPartition> {
+        var first: [TopicPartition: Int64] = [:]
+        for look in 0..<looks {
+            for partition in look == 0 ? partitions : Array(first.keys) {
+                let offset = try await stable.bounds(of: partition, within: .seconds(10)).upperBound
+                let end = try await written.bounds(of: partition, within: .seconds(10)).upperBound
+                let isHeld = offset < end && offset == first[partition, default: offset]
+                first[partition] = isHeld ? offset : nil
+            }
+            if first.isEmpty { break }
+        }
+        return Set(first.keys)
+    }
+
+    /// Waits until every transaction has ended; an abandoned one does when its timeout is over and the broker looks.
+    func waitUntilStable() async throws {
+        while true {
+            try Task.checkCancellation()
+            if try await partitionsHeldBack(looks: 1).isEmpty { return }
+        }
+    }
+
+    func close() async {
+        await stable.close(within: .seconds(2))
+        await written.close(within: .seconds(2))
+    }
+}

@@ -1,0 +1,118 @@
+import Kafka
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct PartitionReaderTests {
+    private let partitions = (0..<3).map { TopicPartition(topic: "t", partition: $0) }
+
+    /// Reads to the end of every partition.
+    private func read(
+        _ broker: EmbeddedBroker, from offsets: [PartitionOffset], _ more: ClientProperties = [:]
+    ) async throws -> [ConsumedRecord] {
+        let properties = consumerProperties(broker, group: "reader").merging(["enable.partition.eof": "true"])
+        let reader = try KafkaConsumer(properties.merging(more), reading: offsets, logger: silent)
+        var open = Set(offsets.map(\.partition))
+        var records: [ConsumedRecord] = []
+        while !open.isEmpty {
+            for event in await reader.events(limit: 10, within: .seconds(1)) {
+                switch event {
+                case .record(let record): records.append(record)
+                case .endOfPartition(let partition):
+                    #expect(open.remove(partition) != nil, "\(partition) ends once")
+                case .rebalance: Issue.record("a reader is a member of no group")
+                case .error(let error): throw error
+                }
+            }
+        }
+        #expect(await reader.close(within: patience))
+        return records
+    }
+
+    @Test func `reads partitions to their ends, also empty ones`() async throws {
+        try await withProducer(topics: ["t": 3]) { broker, producer in
+            let records = (0..<40).map { ProducerRecord(topic: "t", key: text("one key"), value: text("\($0)")) }
+            #expect(await producer.deliver(records).allSatisfy { $0 == nil })
+            let found = try await read(broker, from: partitions.map { PartitionOffset($0, offset: 0) })
+            #expect(found.compactMap(\.number) == Array(0..<40))
+            #expect(Set(found.map(\.position.partition)).count == 1)
+        }
+    }
+
+    @Test(arguments: [0, 1, 39, 40] as [Int64]) func `begins where it is told`(offset: Int64) async throws {
+        try await withProducer { broker, producer in
+            #expect(await producer.deliver(numbered(40)).allSatisfy { $0 == nil })
+            let found = try await read(broker, from: [PartitionOffset(partitions[0], offset: offset)])
+            #expect(found.map(\.position.offset) == Array(offset..<40))
+        }
+    }
+
+    @Test func `belongs to no group`() async throws {
+        try await withProducer { broker, producer in
+            #expect(await producer.deliver(numbered(4)).allSatisfy { $0 == nil })
+            let properties = consumerProperties(broker, group: "g")
+            let reader = try KafkaConsumer(
+                properties, reading: [PartitionOffset(partitions[0], offset: 0)], logger: silent)
+            #expect(await reader.assignedPartitions == [partitions[0]])
+            #expect(try await consume(4, from: reader).count == 4)
+            // Nothing would stop a zombie: its offsets go into no transaction.
+            let error = await #expect(throws: KafkaError.self) { try await reader.groupMetadata() }
+            #expect(error?.code == .unknownMemberID)
+            // The group's real member gets the partition all the same.
+            try await withConsumer(of: broker) { member in
+                let taken = try await consume(4, from: member)
+                #expect(taken.count == 4)
+                #expect(await reader.assignedPartitions == [partitions[0]])
+            }
+            #expect(await reader.knownEnds == [partitions[0]: 4])
+            #expect(await reader.close(within: patience))
+        }
+    }
+
+    @Test func `says again that a partition ends after more was read`() async throws {
+        try await withProducer { broker, producer in
+            let properties = consumerProperties(broker, group: "r").merging(["enable.partition.eof": "true"])
+            let reader = try KafkaConsumer(
+                properties, reading: [PartitionOffset(partitions[0], offset: 0)], logger: silent)
+            for round in 0..<3 {
+                #expect(await producer.deliver(numbered(5)).allSatisfy { $0 == nil })
+                var count = 0
+                var isAtEnd = false
+                while count < 5 || !isAtEnd {
+                    for event in await reader.events(limit: 100, within: .seconds(1)) {
+                        if case .record = event { (count, isAtEnd) = (count + 1, false) }
+                        if case .endOfPartition = event { isAtEnd = true }
+                    }
+                }
+                #expect(count == 5, "round \(round)")
+            }
+            #expect(await reader.close(within: patience))
+        }
+    }
+
+    @Test func `may pause and seek`() async throws {
+        try await withProducer { broker, producer in
+            #expect(await producer.deliver(numbered(10)).allSatisfy { $0 == nil })
+            let reader = try KafkaConsumer(
+                consumerProperties(broker, group: "r"), reading: [PartitionOffset(partitions[0], offset: 0)],
+                logger: silent)
+            #expect(try await consume(10, from: reader).count == 10)
+            try await reader.pause([partitions[0]])
+            try await reader.seek(to: [PartitionOffset(partitions[0], offset: 3)])
+            #expect(await reader.events(limit: 10, within: .milliseconds(200)).isEmpty)
+            try await reader.resume([partitions[0]])
+            #expect(try await consume(7, from: reader).compactMap(\.number) == Array(3..<10))
+            #expect(await reader.close(within: patience))
+        }
+    }
+
+    @Test func `needs a group's name, and refuses a partition of no topic`() {
+        let start = [PartitionOffset(partitions[0], offset: 0)]
+        let nowhere = [PartitionOffset(TopicPartition(topic: "", partition: 0), offset: 0)]
+        #expect(throws: KafkaError.self) {
+            try KafkaConsumer(["bootstrap.servers": "127.0.0.1:1"], reading: start, logger: silent)
+        }
+        #expect(throws: KafkaError.self) {
+            try KafkaConsumer(
+                ["bootstrap.servers": "127.0.0.1:1", "group.id": "g"], reading: nowhere, logger: silent)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import AdapterKit
+import Foundation
+import Telemetry
+import Testing
+
+
+@testable import Pipeline
+@testable import Worker
+@testable import WorkerConfiguration
+
+@Suite(.timeLimit(.minutes(1))) struct AdminServerTests {
+    private struct Bench {
+        let client: AdminClient
+        let status: WorkerStatus
+        let registry: MetricsRegistry
+    }
+
+    private func serving(_ body: (Bench) async throws -> Void) async throws {
+        let log = RecordingLog()
+        let status = WorkerStatus()
+        let registry = MetricsRegistry()
+        let server = AdminServer(
+            address: .init(host: "127.0.0.1", port: 0), status: status, metrics: registry, logger: log.logger())
+        let running = Task { try await server.run() }
+        let line = await log.line("the admin server listens")
+        let address = line.metadata["remint.admin.address"] ?? ""
+        #expect(address.hasPrefix("127.0.0.1:") && !address.hasSuffix(":0"))
+        do {
+            try await body(Bench(client: AdminClient(address: address), status: status, registry: registry))
+        } catch {
+            running.cancel()
+            throw error
+        }
+        running.cancel()
+        _ = await running.result
+    }
+
+    @Test func `metrics come as Prometheus reads them`() async throws {
+        try await serving { bench in
+            bench.registry.counter("t_total", "Help.", labels: ["a"]).add(3, "x\"y")
+            let answer = try await bench.client.ask("/metrics")
+            #expect(answer.status == 200)
+            #expect(answer.type == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(answer.body == "# HELP t_total Help.\n# TYPE t_total counter\nt_total{a=\"x\\\"y\"} 3\n")
+        }
+    }
+
+    @Test func `alive as long as the loop comes by`() async throws {
+        try await serving { bench in
+            let answer = try await bench.client.ask("/health/live")
+            #expect(answer.status == 200)
+            #expect(answer.type == "application/json")
+            #expect(answer.json["status"] as? String == "alive")
+            #expect(answer.json["seconds_since_heartbeat"] is Int)
+        }
+    }
+
+    @Test func `not ready, with the reasons, then ready`() async throws {
+        try await serving { bench in
+            bench.status.set(.publishing, "the topic \"t\" cannot be written")
+            let refused = try await bench.client.ask("/health/ready")
+            #expect(refused.status == 503)
+            #expect(refused.json["status"] as? String == "not_ready")
+            #expect(
+                refused.json["dependencies"] as? [String: String] == [
+                    "brokers": "ok", "topics": "ok", "publishing": "the topic \"t\" cannot be written", "keys": "ok",
+                    "worker": "it is starting",
+                ])
+            bench.status.set(.publishing, nil)
+            bench.status.set(.worker, nil)
+            let ready = try await bench.client.ask("/health/ready")
+            #expect(ready.status == 200)
+            #expect(ready.json["status"] as? String == "ready")
+        }
+    }
+
+    @Test func `shows apps, and resumes those that are suspended`() async throws {
+        try await serving { bench in
+            func app(_ name: String, _ suspension: Suspension?) -> WorkerStatus.AppStatus {
+                .init(name: name, adapter: "braze", keyRing: "r", keyVersion: "k1", suspension: suspension)
+            }
+            let suspension = Suspension(app: "ill app", since: UnixTime(seconds: 0), users: 12, keyVersion: "k1")
+            bench.status.set([app("ill app", suspension), app("well", nil)])
+            let apps = try await bench.client.ask("/apps").json["apps"] as? [[String: Any]] ?? []
+            #expect(apps.map { $0["app"] as? String } == ["ill app", "well"])
+            #expect(apps.map { $0["state"] as? String } == ["suspended", "active"])
+            #expect(apps.first?["refusing_users"] as? Int == 12)
+            #expect(apps.first?["suspended_since"] as? String == "1970-01-01T00:00:00Z")
+
+            for (query, status) in [
+                ("?app=ill%20app", 202), ("?app=well", 409), ("?app=unknown", 404), ("?app=", 404), ("", 404),
+            ] {
+                let answer = try await bench.client.ask("/apps/resume\(query)", method: "POST")
+                #expect(answer.status == status, "\(query)")
+                #expect(answer.json["error"] is String == (status != 202))
+            }
+            #expect(bench.status.takeResumptions() == ["ill app"])
+            // Looking changes nothing.
+            #expect(try await bench.client.ask("/apps/resume?app=ill%20app").status != 202)
+            #expect(bench.status.takeResumptions().isEmpty)
+        }
+    }
+
+    @Test(arguments: ["/", "/metrics/", "/health", "/../etc/passwd", "/apps/%00", "/%ff"])
+    func `knows nothing else`(path: String) async throws {
+        try await serving { bench in
+            let answer = try await bench.client.ask(path)
+            #expect([200, 404].contains(answer.status), "\(path)")
+            if answer.status == 200 { #expect(path == "/metrics/") }
+        }
+    }
+
+    @Test func `stops when it is cancelled, and frees its port`() async throws {
+        let log = RecordingLog()
+        let status = WorkerStatus()
+        func start(_ port: Int) -> Task<Void, any Error> {
+            let server = AdminServer(
+                address: .init(host: "127.0.0.1", port: port), status: status, metrics: MetricsRegistry(),
+                logger: log.logger())
+            return Task { try await server.run() }
+        }
+        let first = start(0)
+        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+        // The port is taken.
+        await #expect(throws: (any Error).self) { try await start(port).value }
+        first.cancel()
+        _ = await first.result
+        await #expect(throws: (any Error).self) { try await AdminClient(address: address).ask("/metrics") }
+    }
+}

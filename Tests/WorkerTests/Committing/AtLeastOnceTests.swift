@@ -1,0 +1,161 @@
+import Kafka
+import Pipeline
+import Testing
+import WorkerConfiguration
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(5))) struct AtLeastOnceTests {
+    /// What the committer says of blockages, to wait for: a topic, or nil once there is none.
+    private struct Blockages: Sendable {
+        private let stream: AsyncStream<String?>
+        private let continuation: AsyncStream<String?>.Continuation
+
+        init() { (stream, continuation) = AsyncStream.makeStream() }
+
+        func note(_ blockage: Blockage?) { continuation.yield(blockage?.topic) }
+
+        func next() async -> String? {
+            for await said in stream { return said }
+            return nil
+        }
+    }
+
+    private func with(
+        kafka: [String] = [],
+        _ body: (CommitBench, AtLeastOnceCommitter, CommitPatience, Blockages) async throws -> Void
+    ) async throws {
+        try await CommitBench.with(joining: Lane.allCases, kafka: kafka) { bench in
+            let producer = try KafkaProducer(bench.properties.producer, logger: silent)
+            let patience = CommitPatience()
+            let blockages = Blockages()
+            let committer = AtLeastOnceCommitter(
+                producer: producer, consumers: bench.consumers, configuration: bench.configuration, logger: silent,
+                now: { Events.now }, patience: patience, isBlocked: { blockages.note($0) })
+            do {
+                try await body(bench, committer, patience, blockages)
+                await producer.close(within: .zero)
+            } catch {
+                await producer.close(within: .zero)
+                throw error
+            }
+        }
+    }
+
+    private func committed(_ bench: CommitBench, _ lane: Lane) async throws -> Int64? {
+        let partition = TopicPartition(topic: bench.configuration.topics(of: lane)[0], partition: 0)
+        return try await bench.consumers[lane].committed([partition], within: WorkerTests.patience)[partition]
+    }
+
+    @Test func `everything is delivered, then every lane's offsets are committed`() async throws {
+        try await with { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([
+                events.challenge(1), events.garbage(), events.garbage(lane: .retries), events.challenge(2, lane: .bulk),
+            ])
+            #expect(Ended(await committer.commit(transaction)) == .committed)
+            #expect(try await committed(bench, .live) == 2)
+            #expect(try await committed(bench, .retries) == 1)
+            #expect(try await committed(bench, .bulk) == 1)
+        }
+    }
+
+    @Test func `a topic that cannot be written is waited for and said, and nothing is committed meanwhile`()
+        async throws
+    {
+        try await with(kafka: ["message.timeout.ms: 1000"]) { bench, committer, _, blockages in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([events.challenge(1), events.garbage()])
+            let topic = bench.configuration.topics.deadLetters
+            try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
+            async let result = committer.commit(transaction)
+            #expect(await blockages.next() == topic)
+            #expect(try await committed(bench, .live) == nil)
+            try await bench.broker.inject(.topic(topic, nil))
+            #expect(Ended(await result) == .committed)
+            // It says so again with each try, and at last that it is over.
+            while let said = await blockages.next() { #expect(said == topic) }
+            #expect(try await committed(bench, .live) == 2)
+        }
+    }
+
+    /// librdkafka remembers for a while what it heard of a topic.
+    @Test func `a topic that may be written again is written soon`() async throws {
+        try await with { bench, committer, _, blockages in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([events.garbage()])
+            #expect(Ended(await committer.commit(transaction)) == .committed)
+            try await bench.broker.inject(.errors(.produce, [.topicAuthorizationFailed]))
+            #expect(Ended(await committer.commit(transaction)) == .committed)
+            while let said = await blockages.next() { #expect(said == bench.configuration.topics.deadLetters) }
+        }
+    }
+
+    @Test func `without patience it gives up, and commits nothing`() async throws {
+        try await with(kafka: ["message.timeout.ms: 1000"]) { bench, committer, patience, blockages in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([events.garbage()])
+            let topic = bench.configuration.topics.deadLetters
+            try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
+            async let result = committer.commit(transaction)
+            #expect(await blockages.next() == topic)
+            patience.isOver = true
+            let ended = Ended(await result)
+            #expect(ended == .aborted("_MSG_TIMED_OUT"))
+            #expect(try await committed(bench, .live) == nil)
+        }
+    }
+
+    @Test func `what is too large becomes smaller, and nothing else does`() async throws {
+        try await with(kafka: ["message.max.bytes: 2000"]) { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([
+                events.challenge(1), events.garbage(bytes: 5000), events.garbage(),
+            ])
+            let result = await committer.commit(transaction)
+            guard case .committed(let committed) = result else {
+                Issue.record("\(Ended(result))")
+                return
+            }
+            #expect(committed.ends.map { $0.settlement.output?.value == nil } == [false, true, false])
+            #expect(try await self.committed(bench, .live) == 3)
+        }
+    }
+
+    @Test func `what the broker refuses together and takes alone stays as it is`() async throws {
+        try await with { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction((0..<5).map { _ in events.garbage() })
+            try await bench.broker.inject(.errors(.produce, [.messageTooLarge]))
+            let result = await committer.commit(transaction)
+            guard case .committed(let committed) = result else {
+                Issue.record("\(Ended(result))")
+                return
+            }
+            #expect(committed.ends.allSatisfy { $0.settlement.output?.value != nil })
+        }
+    }
+
+    @Test func `offsets that cannot be committed are no reason to publish twice`() async throws {
+        try await with { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([events.garbage()])
+            try await bench.broker.inject(.errors(.offsetCommit, [.topicAuthorizationFailed]))
+            #expect(Ended(await committer.commit(transaction)) == .committed)
+            // The next one covers them.
+            let next = try await events.transaction([events.garbage()])
+            #expect(Ended(await committer.commit(next)) == .committed)
+            #expect(try await committed(bench, .live) == 2)
+        }
+    }
+
+    @Test func `nothing is committed for an assignment that was lost`() async throws {
+        try await with { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([events.garbage()])
+            try await bench.lose(.live)
+            #expect(Ended(await committer.commit(transaction)) == .committed)
+            #expect(try await committed(bench, .live) == nil)
+        }
+    }
+}

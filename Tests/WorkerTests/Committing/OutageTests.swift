@@ -1,0 +1,48 @@
+import Kafka
+import Logging
+import Pipeline
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(5))) struct OutageTests {
+    @Test func `a commit outlives a broker that goes and comes back`() async throws {
+        let log = RecordingLog()
+        try await CommitBench.with { bench in
+            try await bench.withProducer(logger: log.logger()) { producer in
+                var events = Events(bench.configuration)
+                let committer = bench.committer(producer)
+                let transaction = try await events.transaction([events.challenge(1), events.garbage()])
+                #expect(Ended(await committer.commit(transaction)) == .committed)
+                try await bench.broker.inject(.brokerDown(1))
+                async let result = committer.commit(transaction)
+                _ = await log.line { $0.metadata["kafka.text"]?.contains("Connect to") ?? false }
+                try await bench.broker.inject(.brokerUp(1))
+                #expect(Ended(await result) == .committed)
+                #expect(Ended(await committer.commit(transaction)) == .committed)
+            }
+        }
+    }
+
+    /// Records that waited too long are no sign of a topic's, but it is not known what they waited for.
+    @Test func `an outage that outlives the records is over when the broker is back`() async throws {
+        let log = RecordingLog()
+        try await CommitBench.with(kafka: ["transaction.timeout.ms: 1000"]) { bench in
+            try await bench.withProducer(logger: log.logger(.trace)) { producer in
+                var events = Events(bench.configuration)
+                let committer = bench.committer(producer)
+                let transaction = try await events.transaction([events.challenge(1), events.garbage()])
+                #expect(Ended(await committer.commit(transaction)) == .committed)
+                try await bench.broker.inject(.brokerDown(1))
+                async let pending = committer.commit(transaction)
+                // The transaction is to be aborted, which waits for the broker.
+                _ = await log.line { $0.metadata["kafka.text"]?.contains("timed out") ?? false }
+                try await bench.broker.inject(.brokerUp(1))
+                let result = await pending
+                #expect(!Ended(result).isEnd, "\(Ended(result))")
+                if case .blocked(let blockage) = result { #expect(await committer.isCleared(blockage).isCleared) }
+                #expect(Ended(await committer.commit(transaction)) == .committed)
+            }
+        }
+    }
+}

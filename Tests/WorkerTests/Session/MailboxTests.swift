@@ -1,0 +1,13 @@
+import Testing
+
+@testable import Worker
+
+@Suite struct MailboxTests {
+    @Test func `hands a message over once`() {
+        let mailbox = Mailbox<Int>()
+        #expect(mailbox.take() == nil)
+        mailbox.put(1)
+        #expect(mailbox.take() == 1)
+        #expect(mailbox.take() == nil)
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Kafka
+@testable import Worker
+
+@Suite struct ReachabilityTests {
+    private let lost = KafkaError(.allBrokersDown, "2/2 brokers are down")
+
+    @Test func `a lost connection is said until an answer comes`() {
+        let status = WorkerStatus()
+        status.set(.worker, nil)
+        let reachability = Reachability(status: status)
+        reachability.noted(KafkaError(.transport, "one of them"))
+        #expect(status.isReady)
+        reachability.noted(lost)
+        #expect(status.problems[.brokers]?.contains("no broker can be reached") == true)
+        reachability.succeeded()
+        #expect(status.isReady)
+    }
+
+    @Test func `asks one question at a time, and not at once again`() {
+        let status = WorkerStatus()
+        let reachability = Reachability(status: status)
+        #expect(!reachability.isQuestionDue, "nothing is lost")
+        reachability.noted(lost)
+        #expect(reachability.isQuestionDue)
+        #expect(!reachability.isQuestionDue, "one is under way")
+        reachability.asked(isAnswered: false)
+        #expect(status.problems[.brokers] != nil)
+        #expect(!reachability.isQuestionDue, "it was asked just now")
+        reachability.asked(isAnswered: true)
+        #expect(status.problems[.brokers] == nil)
+        #expect(!reachability.isQuestionDue)
+    }
+
+    @Test func `leaves alone what someone else said of the brokers`() {
+        let status = WorkerStatus()
+        let reachability = Reachability(status: status)
+        status.set(.brokers, "the coordinator does not answer")
+        reachability.succeeded()
+        #expect(status.problems[.brokers] == "the coordinator does not answer")
+    }
+}

@@ -1,0 +1,59 @@
+import Kafka
+import Pipeline
+import Testing
+import WorkerConfiguration
+
+@testable import Worker
+
+/// What a session does when the broker answers the registration of its transactional id with an error.
+@Suite(.timeLimit(.minutes(5))) struct RegistrationTests {
+    private enum End: Equatable { case registered, unusable(String), fenced }
+
+    @Test(arguments: [EmbeddedBroker.Request.initProducerID, .findCoordinator])
+    func `asks again, unless another worker has its place`(_ request: EmbeddedBroker.Request) async throws {
+        try await Brokers.with { broker in try await check(request, broker) }
+    }
+
+    private func check(_ request: EmbeddedBroker.Request, _ broker: EmbeddedBroker) async throws {
+        let configuration = try readConfiguration(workerConfiguration(brokers: broker.bootstrapServers))
+        for topic in configuration.allTopics { try await broker.createTopic(topic, partitions: 1) }
+        for error in EmbeddedBroker.ResponseError.allCases {
+            let isFencing = request == .initProducerID && [.producerFenced, .invalidProducerEpoch].contains(error)
+            let end = try await end(of: request, error, broker, configuration)
+            #expect(end == (isFencing ? .fenced : .registered), "\(error)")
+        }
+    }
+
+    private func end(
+        of request: EmbeddedBroker.Request, _ error: EmbeddedBroker.ResponseError, _ broker: EmbeddedBroker,
+        _ configuration: Configuration
+    ) async throws -> End {
+        let status = WorkerStatus()
+        let context = SessionContext(
+            configuration: configuration, signer: LocalSigner([], lanes: 1), status: status, metrics: WorkerMetrics(),
+            reachability: Reachability(status: status), logger: silent, now: { Events.now }, observe: { _ in })
+        let ready = AsyncStream<Void>.makeStream()
+        let session = Session(
+            context: context, bootstrapServers: broker.bootstrapServers, instance: "x",
+            isReady: { _ in ready.continuation.yield() })
+        try await broker.inject(.errors(request, [error]))
+        return try await withThrowingTaskGroup(of: End?.self) { group in
+            group.addTask {
+                var processor = BatchProcessor(
+                    apps: [], signing: context.signer, maximumEventBytes: 1024, now: { Events.now })
+                switch try await session.run(&processor) {
+                case .stopped: return nil
+                case .unusable(let error): return .unusable("\(error.code)")
+                case .fenced: return .fenced
+                }
+            }
+            group.addTask {
+                for await _ in ready.stream { return .registered }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let end = try await group.next() { if let end { return end } }
+            throw CancellationError()
+        }
+    }
+}

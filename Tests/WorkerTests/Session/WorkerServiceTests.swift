@@ -1,0 +1,200 @@
+import AdapterKit
+import Foundation
+import Kafka
+import Logging
+import Pipeline
+import Testing
+
+
+@testable import Worker
+@testable import WorkerConfiguration
+
+@Suite(.timeLimit(.minutes(5))) struct WorkerServiceTests {
+    @Test func `answers events, says so in its metrics, and stops when it is told to`() async throws {
+        try await RunningWorker.with { worker in
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+            try await worker.produce(0..<50)
+            try await worker.produce([Array("nonsense".utf8)])
+            try await eventually("every end") { worker.ends.events.count == 51 }
+            #expect(worker.ends.all.count { $0.outcome == .minted } == 50)
+            #expect(try await worker.admin.metric("remint_events_total{lane=\"live\"}") == 51)
+            #expect(try await worker.admin.metric("remint_minted_total{app=\"push\",algorithm=\"HS256\"}") == 50)
+            #expect(try await worker.admin.metric("remint_sessions_total") == 1)
+            #expect(try await worker.admin.ask("/health/live").status == 200)
+            try await worker.stop()
+            await worker.log.line("the worker stopped")
+            #expect(worker.ends.count == 51, "nothing ended twice")
+            let alarms = worker.log.lines.filter { $0.level >= .error }
+            #expect(alarms.isEmpty, "\(alarms)")
+        }
+    }
+
+    @Test func `stops before it has partitions`() async throws {
+        try await RunningWorker.with { worker in
+            try await worker.stop()
+        }
+    }
+
+    @Test func `quiet, it takes nothing new and stays in its groups`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.assigned()
+            try await worker.produce(0..<5)
+            try await eventually("the first ends") { worker.ends.count == 5 }
+            worker.status.toggleQuiet()
+            await worker.log.line("quiet: nothing new is taken")
+            #expect(try await worker.admin.ask("/health/ready").status == 503)
+            try await worker.produce(5..<10)
+            // Some heartbeats long; whatever was taken would have ended.
+            for _ in 0..<100 {
+                #expect(try await worker.admin.metric("remint_events_total{lane=\"live\"}") == 5)
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(!worker.log.lines.contains { $0.message == "partitions were revoked" })
+            worker.status.toggleQuiet()
+            try await eventually("the other ends") { worker.ends.count == 10 }
+            #expect(!worker.log.lines.contains { $0.message == "partitions were revoked" })
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+        }
+    }
+
+    @Test func `waits at the start for a topic that is missing, says which, and goes on by itself`() async throws {
+        try await RunningWorker.with { broker, configuration in
+            try await broker.inject(.topic(configuration.topics.deadLetters, .unknownTopicOrPartition))
+        } _: { worker in
+            try await eventually("the reason") { worker.status.problems[.topics] != nil }
+            let answer = try await worker.admin.ask("/health/ready")
+            #expect(answer.status == 503)
+            #expect(answer.body.contains(worker.configuration.topics.deadLetters))
+            #expect(!answer.body.contains(worker.configuration.topics.tokens))
+            try await worker.broker.inject(.topic(worker.configuration.topics.deadLetters, nil))
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+            try await worker.produce(0..<3)
+            try await eventually("every end") { worker.ends.count == 3 }
+        }
+    }
+
+    @Test func `stops while it waits for a topic`() async throws {
+        try await RunningWorker.with { broker, configuration in
+            try await broker.inject(.topic(configuration.topics.tokens, .unknownTopicOrPartition))
+        } _: { worker in
+            try await eventually("the reason") { worker.status.problems[.topics] != nil }
+            try await worker.stop()
+        }
+    }
+
+    @Test func `stops consuming while the dead letters cannot be written, and goes on by itself`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.assigned()
+            try await worker.produce(0..<3)
+            try await eventually("the first ends") { worker.ends.count == 3 }
+            let topic = worker.configuration.topics.deadLetters
+            try await worker.broker.inject(.topic(topic, .topicAuthorizationFailed))
+            try await worker.produce([Array("nonsense".utf8)])
+            try await eventually("the blockage") { worker.status.problems[.publishing] != nil }
+            let answer = try await worker.admin.ask("/health/ready")
+            #expect(answer.status == 503)
+            #expect(answer.body.contains(topic) && answer.body.contains("TOPIC_AUTHORIZATION_FAILED"))
+            try await worker.produce(3..<6)
+            #expect(worker.ends.count == 3, "nothing is committed past an event without an end")
+            try await worker.broker.inject(.topic(topic, nil))
+            try await eventually("the other ends") { worker.ends.events.count == 7 }
+            #expect(worker.ends.count == 7)
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+        }
+    }
+
+    @Test func `stops while the dead letters cannot be written`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.assigned()
+            let topic = worker.configuration.topics.deadLetters
+            try await worker.broker.inject(.topic(topic, .topicAuthorizationFailed))
+            try await worker.produce([Array("nonsense".utf8)])
+            try await eventually("the blockage") { worker.status.problems[.publishing] != nil }
+            try await worker.stop()
+            #expect(worker.ends.count == 0)
+        }
+    }
+
+    /// A rebalance ends the patience of a commit that waits; what comes after it succeeds at its first try.
+    @Test func `at least once, a topic that was mended while the group moved on is no blockage for ever`() async throws {
+        try await RunningWorker.with(more: "delivery: at_least_once") { worker in
+            await worker.assigned()
+            try await worker.produce(0..<1)
+            try await eventually("the first end") { worker.ends.count == 1 }
+            worker.status.toggleQuiet()
+            await worker.log.line("quiet: nothing new is taken")
+            try await worker.produce([Array("nonsense".utf8)])
+            try await worker.broker.inject(.errors(.produce, Array(repeating: .topicAuthorizationFailed, count: 3)))
+            worker.status.toggleQuiet()
+            // The third refusal of the broker's is the last, and the pause after it is long.
+            try await eventually("the blockage") {
+                worker.log.lines.count { $0.metadata["kafka.error"]?.hasPrefix("delivering") ?? false } == 3
+            }
+            #expect(worker.status.problems[.publishing] != nil)
+            try await worker.broker.inject(.errors(.heartbeat, Array(repeating: .unknownMemberID, count: 3)))
+            try await eventually("the end") { worker.ends.events.count == 2 }
+            try await eventually("readiness") { worker.status.problems[.publishing] == nil }
+        }
+    }
+
+    @Test func `a producer of no further use is replaced, and no event is lost`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.assigned()
+            try await worker.produce(0..<3)
+            try await eventually("the first ends") { worker.ends.count == 3 }
+            // An abort that is refused: nothing is known of the transaction.
+            try await worker.broker.inject(.errors(.transactionOffsetCommit, [.illegalGeneration]))
+            try await worker.broker.inject(.errors(.endTransaction, [.requestTimedOut]))
+            try await worker.produce(3..<6)
+            try await eventually("another session") {
+                try await worker.admin.metric("remint_sessions_total") == 2
+            }
+            #expect(worker.status.problems[.worker] == nil)
+            // The mock keeps no transaction's offsets, so the first ones come again.
+            try await eventually("every end") { worker.ends.events.count == 6 }
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+        }
+    }
+
+    @Test func `ends with an error when another worker has its transactional id`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.assigned()
+            try await worker.broker.inject(.errors(.endTransaction, [.producerFenced]))
+            try await worker.produce(0..<3)
+            let error = await #expect(throws: WorkerError.self) { try await worker.result.get() }
+            #expect(error?.description.contains("transactional id") == true)
+            #expect(worker.ends.count == 0)
+        }
+    }
+
+    @Test func `loses no event to a group that takes the partitions away`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.assigned()
+            try await worker.produce(0..<20)
+            try await worker.broker.inject(.errors(.heartbeat, Array(repeating: .unknownMemberID, count: 3)))
+            try await worker.produce(20..<40)
+            try await eventually("every end") { worker.ends.events.count == 40 }
+        }
+    }
+
+    @Test func `an address that is taken ends the worker with an error`() async throws {
+        let log = RecordingLog()
+        let status = WorkerStatus()
+        let server = AdminServer(
+            address: .init(host: "127.0.0.1", port: 0), status: status, metrics: WorkerMetrics().registry,
+            logger: log.logger())
+        let other = Task { try await server.run() }
+        defer { other.cancel() }
+        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let folder = try TemporaryFolder()
+        try KeyRings.make("\(folder.path)/ring")
+        let text = workerConfiguration(
+            brokers: "127.0.0.1:1", ring: "\(folder.path)/ring", more: "admin: { listen: \"\(address)\" }")
+        let source = ConfigurationSource(environment: { _ in nil }, file: { _ in text })
+        let worker = try WorkerService(
+            Preflight(file: "c.yaml", registry: registry, source: source), logger: silent, signingLanes: 1,
+            now: { Events.now })
+        let error = await #expect(throws: WorkerError.self) { try await worker.run() }
+        #expect(error?.description.contains(address) == true)
+    }
+}

@@ -1,0 +1,114 @@
+import AdapterKit
+import BrazeAdapter
+import Kafka
+import Pipeline
+import Testing
+import Worker
+import WorkerConfiguration
+
+@Suite struct KafkaPropertiesTests {
+    private func configuration(_ kafka: String) throws -> Configuration {
+        let text = """
+            kafka:
+            \(kafka)
+            keys: { k: { path: k } }
+            apps: { a: { adapter: braze, key: k } }
+            """
+        let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil })
+        let reader = ConfigurationReader(registry: AdapterRegistry([.init(BrazeAdapter.self)]), source: source)
+        let (configuration, diagnostics) = reader.read("c.yaml")
+        return try #require(configuration, "\(diagnostics)")
+    }
+
+    @Test func `what the guarantee hangs on cannot be configured away`() throws {
+        let configuration = try configuration(
+            "  bootstrap_servers: 127.0.0.1:1\n  properties: { client.id: mine, acks: 1 }")
+        let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
+        #expect(properties.consumer(of: .live)["enable.auto.commit"] == "false")
+        #expect(properties.consumer(of: .live)["enable.auto.offset.store"] == "false")
+        #expect(properties.consumer(of: .live)["isolation.level"] == "read_committed")
+        #expect(properties.consumer(of: .live)["group.id"] == "remint")
+        #expect(properties.producer["enable.idempotence"] == "true")
+        #expect(properties.producer["client.id"] == "mine")
+    }
+
+    @Test func `a property librdkafka refuses is reported where it stands, without its value`() throws {
+        let configuration = try configuration(
+            """
+              bootstrap_servers: 127.0.0.1:1
+              properties:
+                client.id: mine
+                sesion.timeout.ms: 1
+                security.protocol: s3cret
+            """)
+        let found = KafkaProperties.diagnostics(for: configuration)
+        #expect(found.map(\.place.line) == [5, 6])
+        #expect(found.allSatisfy { $0.severity == .error && !$0.message.contains("s3cret") })
+    }
+
+    @Test func `the embedded broker gets the clients it needs`() throws {
+        let properties = KafkaProperties(
+            try configuration("  bootstrap_servers: embedded"), bootstrapServers: "127.0.0.1:7")
+        #expect(properties.consumer(of: .live)["session.timeout.ms"] == "6000")
+        #expect(properties.consumer(of: .live)["bootstrap.servers"] == "127.0.0.1:7")
+    }
+
+    @Test func `each lane has a group of its own`() throws {
+        let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1\n  group: shop")
+        let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
+        #expect(
+            Lane.allCases.map { properties.consumer(of: $0)["group.id"] } == ["shop", "shop-retries", "shop-bulk"])
+        #expect(
+            Set(Lane.allCases.map { properties.consumer(of: $0)["partition.assignment.strategy"] }) == ["range"])
+    }
+
+    /// A hung transaction must be aborted before the group hands its partitions on; librdkafka refuses a producer whose
+    /// other timeouts are longer.
+    @Test(arguments: [
+        (lines: [], timeout: "15000"),
+        (lines: ["transaction.timeout.ms: 5000"], timeout: "5000"),
+        (lines: ["transaction.timeout.ms: 60000"], timeout: "22500"),
+        (lines: ["session.timeout.ms: 6000"], timeout: "3000"),
+        (lines: ["session.timeout.ms: 6000", "transaction.timeout.ms: 60000"], timeout: "3000"),
+        (lines: ["transaction.timeout.ms: 10"], timeout: "1000"),
+        (lines: ["message.timeout.ms: 300000", "socket.timeout.ms: 60000"], timeout: "15000"),
+    ])
+    func `a transaction ends well before the session does`(lines: [String], timeout: String) throws {
+        let configuration = try configuration(
+            "  bootstrap_servers: 127.0.0.1:1\n  properties: { \(lines.joined(separator: ", ")) }")
+        let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
+        let producer = properties.transactionalProducer(id: "x")
+        for name in ["transaction.timeout.ms", "message.timeout.ms", "socket.timeout.ms"] {
+            #expect(producer[name] == timeout, "\(name)")
+        }
+        let session = try #require(properties.consumer(of: .live)["session.timeout.ms"].flatMap { Int($0) })
+        #expect(try #require(Int(timeout)) * 2 <= session || timeout == "1000")
+        #expect(producer["transactional.id"] == "x")
+        #expect(properties.producer["transactional.id"] == nil)
+        #expect(properties.producer["transaction.timeout.ms"] == lines.first { $0.hasPrefix("transaction") }.map {
+            String($0.split(separator: " ")[1])
+        })
+    }
+
+    @Test func `librdkafka makes clients of them`() async throws {
+        let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1")
+        let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
+        for producer in [properties.producer, properties.transactionalProducer(id: "x")] {
+            await (try KafkaProducer(producer, logger: silent)).close(within: .zero)
+        }
+        for lane in Lane.allCases {
+            let consumer = try KafkaConsumer(properties.consumer(of: lane), topics: ["t"], logger: silent)
+            #expect(await consumer.close(within: patience))
+        }
+    }
+
+    @Test func `a reader belongs to no group of the worker's, and is told where partitions end`() throws {
+        let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1")
+        let reader = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1").reader(group: "mine")
+        #expect(reader["group.id"] == "mine")
+        #expect(reader["enable.partition.eof"] == "true")
+        #expect(reader["auto.offset.reset"] == "earliest")
+        #expect(reader["isolation.level"] == "read_committed")
+        #expect(reader["enable.auto.commit"] == "false")
+    }
+}

@@ -1,0 +1,56 @@
+import AdapterKit
+import Testing
+
+@testable import Pipeline
+@testable import Worker
+
+@Suite struct WorkerStatusTests {
+    private let suspension = Suspension(
+        app: "a", since: UnixTime(seconds: 1), users: 10, keyVersion: "k1")
+
+    private func app(_ name: String, _ suspension: Suspension? = nil) -> WorkerStatus.AppStatus {
+        WorkerStatus.AppStatus(
+            name: name, adapter: "braze", keyRing: "r", keyVersion: "k1", suspension: suspension)
+    }
+
+    @Test func `is not ready before it works, and says why`() {
+        let status = WorkerStatus()
+        #expect(!status.isReady)
+        #expect(status.problems == [.worker: "it is starting"])
+        status.set(.worker, nil)
+        #expect(status.isReady)
+        status.set(.publishing, "no")
+        status.set(.keys, "broken")
+        #expect(status.problems == [.publishing: "no", .keys: "broken"])
+        status.set(.publishing, nil)
+        status.set(.keys, nil)
+        #expect(status.isReady)
+    }
+
+    @Test func `takes requests to resume suspended apps alone, once each`() {
+        let status = WorkerStatus()
+        status.set([app("a", suspension), app("b")])
+        #expect(status.resume("a") && status.resume("a"))
+        #expect(!status.resume("b"))
+        #expect(!status.resume("unknown"))
+        #expect(status.takeResumptions() == ["a"])
+        #expect(status.takeResumptions().isEmpty)
+    }
+
+    @Test func `knows how long ago the loop came by`() async {
+        let status = WorkerStatus()
+        let start = ContinuousClock.now
+        status.beat()
+        #expect(status.sinceHeartbeat <= .now - start)
+        #expect(status.sinceHeartbeat >= .zero)
+    }
+
+    @Test func `quiet mode comes and goes`() {
+        let status = WorkerStatus()
+        #expect(!status.isQuiet)
+        status.toggleQuiet()
+        #expect(status.isQuiet)
+        status.toggleQuiet()
+        #expect(!status.isQuiet)
+    }
+}

@@ -1,0 +1,87 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import WorkerConfiguration
+
+@testable import Worker
+
+/// A broker with the worker's topics, and a member of each lane's group: what a committer needs beside its producer.
+struct CommitBench {
+    let broker: EmbeddedBroker
+    let configuration: Configuration
+    let properties: KafkaProperties
+    let lanes: LaneConsumers
+
+    var consumers: PerLane<KafkaConsumer> { lanes.consumers }
+
+    /// Runs a test on a bench of its own.
+    ///
+    /// - Parameters:
+    ///   - joining: the lanes whose groups are joined before the test.
+    ///   - kafka: more lines of `kafka.properties`.
+    static func with<Result>(
+        joining: [Lane] = [.live], kafka: [String] = [], _ body: (CommitBench) async throws -> Result
+    ) async throws -> Result {
+        try await Brokers.with { broker in
+            let configuration = try readConfiguration(
+                workerConfiguration(brokers: broker.bootstrapServers, kafka: kafka))
+            for topic in configuration.allTopics { try await broker.createTopic(topic, partitions: 2) }
+            let properties = KafkaProperties(configuration, bootstrapServers: broker.bootstrapServers)
+            let lanes = try LaneConsumers(configuration, properties, logger: silent)
+            let bench = CommitBench(
+                broker: broker, configuration: configuration, properties: properties, lanes: lanes)
+            do {
+                for lane in joining { try await bench.join(lane) }
+                let result = try await body(bench)
+                _ = await lanes.close(within: patience)
+                return result
+            } catch {
+                _ = await lanes.close(within: patience)
+                throw error
+            }
+        }
+    }
+
+    /// Waits until the lane's consumer has its partitions.
+    func join(_ lane: Lane) async throws {
+        let consumer = consumers[lane]
+        while await consumer.assignedPartitions.isEmpty {
+            for case .rebalance(let rebalance) in await consumer.events(limit: 100, within: .milliseconds(200)) {
+                try await consumer.answer(rebalance)
+            }
+        }
+    }
+
+    /// Runs a test with a transactional producer that is ready.
+    func withProducer<Result>(
+        logger: Logger = silent, _ body: (KafkaProducer) async throws -> Result
+    ) async throws -> Result {
+        let producer = try KafkaProducer(properties.transactionalProducer(id: "x"), logger: logger)
+        do {
+            producer.prepare(configuration.outputTopics)
+            try await producer.initTransactions(within: patience)
+            let result = try await body(producer)
+            await producer.close(within: .zero)
+            return result
+        } catch {
+            await producer.close(within: .zero)
+            throw error
+        }
+    }
+
+    func committer(_ producer: KafkaProducer) -> TransactionalCommitter {
+        TransactionalCommitter(
+            producer: producer, consumers: consumers, configuration: configuration, now: { Events.now })
+    }
+}
+
+extension CommitBench {
+    /// The group takes the lane's partitions away, and the worker has not answered yet.
+    func lose(_ lane: Lane) async throws {
+        while await !consumers[lane].isAssignmentLost {
+            try await broker.inject(.errors(.heartbeat, [.unknownMemberID]))
+            _ = await consumers[lane].events(limit: 100, within: .milliseconds(200))
+        }
+    }
+}
