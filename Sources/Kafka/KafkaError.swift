@@ -52,6 +52,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let notEnoughReplicasAfterAppend = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         /// A compacted topic refuses a record, for instance one without a key.
         public static let invalidRecord = Code(RD_KAFKA_RESP_ERR_INVALID_RECORD)
+        /// A partition got a record whose number in the producer's own count is not the next.
+        public static let outOfOrderSequence = Code(RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER)
         /// The record was dropped with its transaction.
         public static let purged = Code(RD_KAFKA_RESP_ERR__PURGE_QUEUE)
         /// As `purged`, for a record that was on its way.

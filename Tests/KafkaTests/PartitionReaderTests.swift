@@ -104,15 +104,10 @@ import Testing
         }
     }
 
-    @Test func `needs a group's name, and refuses a partition of no topic`() {
+    @Test func `needs a group's name`() {
         let start = [PartitionOffset(partitions[0], offset: 0)]
-        let nowhere = [PartitionOffset(TopicPartition(topic: "", partition: 0), offset: 0)]
         #expect(throws: KafkaError.self) {
             try KafkaConsumer(["bootstrap.servers": "127.0.0.1:1"], reading: start, logger: silent)
-        }
-        #expect(throws: KafkaError.self) {
-            try KafkaConsumer(
-                ["bootstrap.servers": "127.0.0.1:1", "group.id": "g"], reading: nowhere, logger: silent)
         }
     }
 }

@@ -48,7 +48,8 @@ struct MetricDescription: Sendable {
     let labels: [String]
 
     func writeHeader(_ type: String, to text: inout String) {
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        let line = help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+        text += "# HELP \(name) \(line)\n# TYPE \(name) \(type)\n"
     }
 
     /// One sample; `more` is a label of the format's own.
@@ -63,7 +64,8 @@ struct MetricDescription: Sendable {
     }
 
     static func number(_ number: Double) -> String {
-        if number == .infinity { return "+Inf" }
+        if number.isNaN { return "NaN" }
+        if number.isInfinite { return number < 0 ? "-Inf" : "+Inf" }
         return number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
     }
 

@@ -64,7 +64,7 @@ struct AtLeastOnceCommitter: Committer {
                 case .smaller(let record): failed.append((delivery.place, record))
                 case .refused(let error):
                     failed.append(delivery)
-                    refused = refused ?? Blockage(topic: delivery.record.topic, error: error, record: delivery.record)
+                    refused = refused ?? Blockage(error, [delivery.record])
                 }
             }
             open = failed

@@ -25,14 +25,22 @@ enum CommitResult: Sendable {
     case fenced(KafkaError)
 }
 
-/// A topic that cannot be written.
+/// Topics of which at least one cannot be written.
 struct Blockage: Sendable {
-    /// The topic.
-    let topic: String
     /// What the broker or the client said.
     let error: KafkaError
-    /// A record it refused, to try again with.
-    let record: ProducerRecord
+    /// A record for each of the topics, to try again with.
+    let records: [ProducerRecord]
+
+    /// The topics.
+    var topic: String { records.map(\.topic).joined(separator: ", ") }
+
+    /// The topics of `records` cannot be written, or one of them.
+    init(_ error: KafkaError, _ records: [ProducerRecord]) {
+        self.error = error
+        var topics: Set<String> = []
+        self.records = records.filter { topics.insert($0.topic).inserted }
+    }
 }
 
 /// What became of a blockage.

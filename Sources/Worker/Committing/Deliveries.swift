@@ -30,11 +30,22 @@ struct Deliveries {
     /// The places of records that are too large for their topics.
     var tooLarge: [Int] { failures { $0.code == .messageTooLarge }.map { records[$0].place } }
 
-    /// The first record that a topic refuses, and why.
-    var refused: Blockage? {
-        failures { $0.code.isAboutTopic && $0.code != .messageTooLarge }.first.flatMap { index in
-            errors[index].map { Blockage(topic: records[index].record.topic, error: $0, record: records[index].record) }
+    /// What topics refuse, and why. Where that is not said of a record, it may be any of them: a record that waited in vain
+    /// may have waited for another one's topic, and `cause` is what the library says of the whole transaction.
+    func refused(because cause: KafkaError) -> Blockage? {
+        let refused = failures { $0.code.isAboutTopic && $0.code != .messageTooLarge }
+        guard let first = refused.first, let error = errors[first] else {
+            let isMeant = hasOnlyConsequences && cause.code.isAboutTopic && cause.code != .messageTooLarge
+            return isMeant ? Blockage(cause, records.map(\.record)) : nil
         }
+        let isVague = error.code == .messageTimedOut
+        return Blockage(error, isVague ? records.map(\.record) : refused.map { records[$0].record })
+    }
+
+    /// Whether what happened to the records only follows from what happened to their transaction.
+    var hasOnlyConsequences: Bool {
+        let all = errors.compactMap { $0 }
+        return !all.isEmpty && all.allSatisfy { Self.consequences.contains($0.code) }
     }
 
     /// The first error, those that only follow from another one last.
@@ -49,7 +60,7 @@ struct Deliveries {
     }
 
     /// What happens to records because something happened to the transaction.
-    private static let consequences: Set<KafkaError.Code> = [.purged, .purgedInFlight, .invalidState]
+    static let consequences: Set<KafkaError.Code> = [.purged, .purgedInFlight, .invalidState]
 }
 
 /// Which ends of a transaction become smaller, because their topics do not take them.

@@ -14,14 +14,21 @@ struct TransactionalCommitter: Committer {
     let now: @Sendable () -> UnixTime
     /// Between two tries of the same call.
     private let pause = Duration.milliseconds(50)
+    /// How often in a row a transaction may fail because of the one before it.
+    private static let aftermaths = 5
 
     func commit(_ transaction: Transaction) async -> CommitResult {
         var transaction = transaction
         var large = LargeRecords()
+        var aftermaths = 0
         while true {
             switch await attempt(transaction, oneByOne: large.suspects) {
             case .ended(let result): return result
+            case .aftermath(let error):
+                aftermaths += 1
+                if aftermaths > Self.aftermaths { return .aborted(error) }
             case .tooLarge(let places, let error):
+                aftermaths = 0
                 guard let culprit = large.culprit(among: places) else { continue }
                 let end = transaction.ends[culprit]
                 guard let smaller = end.settlement.byReference(end.record, at: now()) else {
@@ -35,6 +42,9 @@ struct TransactionalCommitter: Committer {
 
     private enum Attempt {
         case ended(CommitResult)
+        /// Aborted, because a record of a transaction before it failed: librdkafka counts that one as sent, finds a number
+        /// missing in front of the next one of its partition, and asks for a new epoch.
+        case aftermath(KafkaError)
         /// Aborted, because the records of these places are too large.
         case tooLarge([Int], KafkaError)
     }
@@ -75,13 +85,25 @@ struct TransactionalCommitter: Committer {
 
     /// Ends a transaction in which something went wrong.
     private func abort(after error: KafkaError, _ deliveries: Deliveries) async -> Attempt {
+        var cause = error
+        if deliveries.hasOnlyConsequences { cause = await reason() ?? error }
         // A record that failed makes the library want an abort; the record's own error does not say so.
-        let isDelivery = deliveries.error != nil && !error.isFatal && !error.isFenced
-        guard isDelivery || TransactionVerdict(error) == .abort else { return .ended(CommitResult(ended: error)) }
+        let isDelivery = deliveries.error != nil && !cause.isFatal && !cause.isFenced
+        guard isDelivery || TransactionVerdict(cause) == .abort else { return .ended(CommitResult(ended: cause)) }
         if let error = await abort() { return .ended(CommitResult(ended: error)) }
+        if cause.code == .outOfOrderSequence { return .aftermath(cause) }
         let tooLarge = deliveries.tooLarge
-        if !tooLarge.isEmpty { return .tooLarge(tooLarge, error) }
-        return .ended(deliveries.refused.map(CommitResult.blocked) ?? .aborted(error))
+        if !tooLarge.isEmpty { return .tooLarge(tooLarge, cause) }
+        return .ended(deliveries.refused(because: cause).map(CommitResult.blocked) ?? .aborted(cause))
+    }
+
+    /// Why the library wants the open transaction to be aborted: it says so when another one is begun, which changes
+    /// nothing. The records' own errors only say that they were dropped.
+    private func reason() async -> KafkaError? {
+        do throws(KafkaError) { try await producer.beginTransaction() } catch {
+            return error.code == .invalidState ? nil : error
+        }
+        return nil
     }
 
     /// - Returns: why the transaction could not be ended; nil where it is.
@@ -104,16 +126,25 @@ struct TransactionalCommitter: Committer {
 
     private func blocked(_ transaction: Transaction, _ place: Int, _ error: KafkaError) -> CommitResult {
         guard let output = transaction.ends[place].settlement.output else { return .aborted(error) }
-        let record = ProducerRecord(output, configuration)
-        return .blocked(Blockage(topic: record.topic, error: error, record: record))
+        return .blocked(Blockage(error, [ProducerRecord(output, configuration)]))
     }
 
-    /// Writes the record that was refused, and aborts: whatever came of it, nobody sees it.
+    /// Writes what was refused, and aborts: whatever came of it, nobody sees it.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck {
-        do throws(KafkaError) { try await producer.beginTransaction() } catch { return BlockageCheck(ended: error) }
-        let error = await producer.deliver([blockage.record]).first ?? nil
-        if let error, error.isFatal || error.isFenced { return BlockageCheck(ended: error) }
-        if let error = await abort() { return BlockageCheck(ended: error) }
-        return error.map(BlockageCheck.blocked) ?? .cleared
+        // The library remembers for a while what it heard of a topic; asking makes it forget.
+        for record in blockage.records { _ = try? await producer.metadata(of: record.topic, within: .seconds(5)) }
+        var last: KafkaError?
+        for _ in 0...Self.aftermaths {
+            do throws(KafkaError) { try await producer.beginTransaction() } catch { return BlockageCheck(ended: error) }
+            let errors = await producer.deliver(blockage.records).compactMap { $0 }
+            var error = errors.first { !Deliveries.consequences.contains($0.code) } ?? errors.first
+            if let dropped = error, Deliveries.consequences.contains(dropped.code) { error = await reason() ?? dropped }
+            if let error, error.isFatal || error.isFenced { return BlockageCheck(ended: error) }
+            if let error = await abort() { return BlockageCheck(ended: error) }
+            guard let error else { return .cleared }
+            guard error.code == .outOfOrderSequence else { return .blocked(error) }
+            last = error
+        }
+        return last.map(BlockageCheck.blocked) ?? .cleared
     }
 }

@@ -13,7 +13,8 @@ struct KeyRingWatcher: Sendable {
     let status: WorkerStatus
     let logger: Logger
 
-    /// Looks once a second, until the task is cancelled.
+    /// Looks once a second, until the task is cancelled. A ring that cannot be used is tried again each time, for what is
+    /// wrong may be with a key's file.
     func run() async {
         var seen = configuration.keys.map { KeyRingDirectory(path: $0.path).revision }
         var problems: [String: String] = [:]
@@ -22,9 +23,11 @@ struct KeyRingWatcher: Sendable {
             for (index, key) in configuration.keys.enumerated() {
                 let directory = KeyRingDirectory(path: key.path)
                 let revision = directory.revision
-                guard revision != seen[index] else { continue }
+                guard revision != seen[index] || problems[key.name] != nil else { continue }
                 seen[index] = revision
-                problems[key.name] = await load(key, directory)
+                let problem = await load(key, directory)
+                if let problem, problem != problems[key.name] { say(problem, of: key) }
+                problems[key.name] = problem
                 status.set(
                     .keys,
                     problems.isEmpty ? nil : problems.sorted { $0.key < $1.key }.map(\.value).joined(separator: "; "))
@@ -50,9 +53,12 @@ struct KeyRingWatcher: Sendable {
     }
 
     private func refused(_ key: Configuration.Key, _ problem: String) -> String {
+        "the key ring \(key.name) cannot be used: \(problem)"
+    }
+
+    private func say(_ problem: String, of key: Configuration.Key) {
         logger.error(
             "a key ring changed and cannot be used; its keys of before go on signing",
             metadata: [LogKey.keyRing: "\(key.name)", LogKey.detail: "\(problem)"])
-        return "the key ring \(key.name) cannot be used: \(problem)"
     }
 }

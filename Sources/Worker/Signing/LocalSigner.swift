@@ -20,11 +20,11 @@ public final class LocalSigner: SigningPort {
     public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0[ring] } }
 
     /// Signs with the active key of `ring` from now on; with none where it has none. What was asked for before is still
-    /// signed with the key it was asked for, until the ring is replaced again.
+    /// signed with the key it was asked for, until the ring is replaced again; another key under the name of the old one
+    /// signs at once.
     public func replace(_ ring: KeyRing) async {
         let new = Self.activeKey(of: ring)
         let old = activeKey(of: ring.name)
-        guard new?.reference != old else { return }
         if let new {
             for lane in lanes { await lane.add(new.key, for: new.reference) }
         }

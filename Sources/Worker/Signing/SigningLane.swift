@@ -25,8 +25,11 @@ actor SigningLane {
         }
     }
 
-    /// Makes `key` known.
-    func add(_ key: SigningKey, for reference: SigningKeyReference) { keys[reference] = key }
+    /// Makes `key` known, in place of another one of that name.
+    func add(_ key: SigningKey, for reference: SigningKeyReference) {
+        keys[reference] = key
+        signers[reference] = nil
+    }
 
     /// Forgets every key of `ring` but these.
     func keep(only references: [SigningKeyReference], of ring: String) {
