@@ -12,7 +12,7 @@ import WorkerConfiguration
 ///
 /// It runs until a graceful shutdown, commits what is ready and leaves its groups. A crash at any point loses nothing and,
 /// with `delivery: exactly_once`, doubles nothing.
-public struct WorkerService: Service {
+public struct WorkerService: Service, CustomStringConvertible, CustomReflectable {
     /// What others may know of it and ask of it.
     public let status = WorkerStatus()
 
@@ -46,6 +46,10 @@ public struct WorkerService: Service {
         self.observe = observe
         self.isReady = isReady
     }
+
+    /// Not what it is configured with: frameworks log the services they run.
+    public var description: String { "the worker of \(configuration.kafka.group)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     public func run() async throws {
         let metrics = WorkerMetrics()
@@ -119,7 +123,7 @@ public struct WorkerService: Service {
             case .stopped: return
             case .fenced(let error):
                 throw WorkerError(
-                    "another worker took over the transactional id \(session.instance); give each its own kafka.instance, or let this one be restarted: \(error)"
+                    "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"
                 )
             case .unusable(let error):
                 context.status.set(.worker, "its Kafka clients are made anew: \(error)")

@@ -19,14 +19,18 @@ public struct Configuration: Sendable {
         public var isEmbedded: Bool { bootstrapServers == "embedded" }
     }
 
-    /// A librdkafka property.
-    public struct Property: Sendable {
+    /// A librdkafka property. However it is printed, its value is not: it may be a password.
+    public struct Property: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         /// Its name.
         public let name: String
         /// Its value, which may be a secret.
         public let value: String
         /// Where it stands.
         public let place: Place
+
+        public var description: String { "\(name) (\(place.file):\(place.line))" }
+        public var debugDescription: String { description }
+        public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
     }
 
     /// What is promised of each event.

@@ -13,6 +13,7 @@ import Testing
         var open = Set(offsets.map(\.partition))
         var records: [ConsumedRecord] = []
         while !open.isEmpty {
+            try Task.checkCancellation()
             for event in await reader.events(limit: 10, within: .seconds(1)) {
                 switch event {
                 case .record(let record): records.append(record)
@@ -77,6 +78,7 @@ import Testing
                 var count = 0
                 var isAtEnd = false
                 while count < 5 || !isAtEnd {
+                    try Task.checkCancellation()
                     for event in await reader.events(limit: 100, within: .seconds(1)) {
                         if case .record = event { (count, isAtEnd) = (count + 1, false) }
                         if case .endOfPartition = event { isAtEnd = true }

@@ -17,6 +17,7 @@ import Testing
                 var seen: [ConsumedRecord] = []
                 var round = 0
                 while seen.count < 400 {
+                    try Task.checkCancellation()
                     round += 1
                     let paused = partitions[round % 2]
                     try await consumer.pause([paused])

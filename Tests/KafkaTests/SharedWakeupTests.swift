@@ -13,6 +13,7 @@ import Testing
             /// What all have, waiting where that is nothing.
             func events() async throws -> [ConsumedRecord] {
                 while true {
+                    try Task.checkCancellation()
                     var records: [ConsumedRecord] = []
                     var isIdle = true
                     for consumer in consumers {

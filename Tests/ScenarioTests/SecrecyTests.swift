@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import ProgramTestSupport
 import Testing
 
@@ -29,6 +30,23 @@ extension Scenarios {
                 #expect(!log.contains(secret), "a secret of \(secret.count) characters is in the log")
             }
             #expect(!log.contains("PRIVATE KEY"))
+        }
+
+        @Test func `a worker at trace level does not log a password of its configuration`() async throws {
+            let shop = try await Shop.open()
+            let file = URL(filePath: shop.configuration)
+            let text = try String(contentsOf: file, encoding: .utf8)
+                .replacing("  properties:\n", with: "  properties:\n    sasl.password: the-canary-sings\n")
+                .replacing("level: info", with: "level: trace")
+            try #require(text.contains("the-canary-sings") && text.contains("level: trace"))
+            try Data(text.utf8).write(to: file)
+            let worker = try await shop.startWorker()
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0)
+            #expect(worker.errorText.contains(" trace remint") || worker.errorText.contains(" debug remint"))
+            #expect(!worker.errorText.contains("canary"))
+            await shop.broker.close()
         }
 
         /// Every token, and every signature by itself.

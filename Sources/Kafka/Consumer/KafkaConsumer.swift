@@ -134,6 +134,8 @@ public actor KafkaConsumer {
     public func answer(_ rebalance: Rebalance) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         owesAnswer = false
+        // The library keeps a partition paused that goes and comes back, and it is not known here then.
+        if rebalance.kind != .assigned { try? resume(rebalance.partitions) }
         let list = PartitionList(
             rebalance.partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
         let isCooperative = unsafe String(cString: rd_kafka_rebalance_protocol(client.pointer)) == "COOPERATIVE"

@@ -19,17 +19,19 @@ final class Reachability: Sendable {
     /// A client reports an error.
     func noted(_ error: KafkaError) {
         guard error.code == .allBrokersDown else { return }
-        state.withLock { $0.isLost = true }
-        status.set(.brokers, "no broker can be reached: \(error)")
+        state.withLock { state in
+            state.isLost = true
+            // Under the lock, so that what is said last is true.
+            status.set(.brokers, "no broker can be reached: \(error)")
+        }
     }
 
     /// The brokers answered.
     func succeeded() {
-        let wasLost = state.withLock { state in
-            defer { state.isLost = false }
-            return state.isLost
+        state.withLock { state in
+            if state.isLost { status.set(.brokers, nil) }
+            state.isLost = false
         }
-        if wasLost { status.set(.brokers, nil) }
     }
 
     /// Whether it is time to ask; whoever is told so must call `asked`.

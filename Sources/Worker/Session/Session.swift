@@ -148,6 +148,7 @@ struct Session {
         while .now < end {
             if Task.isShuttingDownGracefully || Task.isCancelled { return false }
             context.status.beat()
+            context.metrics.set(context.status.problems)
             try? await Task.sleep(for: min(.milliseconds(250), end - .now))
         }
         return !Task.isShuttingDownGracefully && !Task.isCancelled

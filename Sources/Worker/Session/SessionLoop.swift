@@ -97,8 +97,11 @@ struct SessionLoop {
     private mutating func take() async throws(KafkaError) -> Bool {
         var hasMore = false
         let isHeld = isQuiet || flow.isBlocked
-        for lane in Lane.allCases where rebalances[lane] == nil && !Task.isShuttingDownGracefully {
+        for lane in Lane.allCases {
             let consumer = lanes.consumers[lane]
+            // Whoever takes nothing must not seem gone, or the group gives its partitions to others in the middle of a commit.
+            await consumer.keepAlive()
+            if rebalances[lane] != nil || Task.isShuttingDownGracefully { continue }
             let throttled = lane == .retries ? flow.throttledRetries() : []
             try await watch.apply(isHeld ? .everything : .some(throttled), to: consumer, lane)
             // A held lane's partitions are paused: what comes is a rebalance or an error.

@@ -45,10 +45,13 @@ struct RunCommand: AsyncParsableCommand {
 
 /// The worker, and the end of the process when a stop takes longer than it may: the library's own goodbye can wait for a
 /// broker for ever. Nothing is lost then; the events in hand were not committed.
-private struct DeadlineService: Service {
+private struct DeadlineService: Service, CustomStringConvertible, CustomReflectable {
     let worker: WorkerService
     let limit: Duration
     let logger: Logger
+
+    var description: String { worker.description }
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     func run() async throws {
         try await withGracefulShutdownHandler {

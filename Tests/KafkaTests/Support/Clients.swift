@@ -7,8 +7,8 @@ let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 /// Long enough for a loaded machine; a test that needs it has failed.
 let patience = Duration.seconds(20)
 
-/// A few brokers at a time: each opens dozens of descriptors with its clients, and Foundation's `Process` (Swift 6.3.1),
-/// which other tests use, crashes where a process has more than a thousand.
+/// A few brokers at a time: each opens dozens of descriptors with its clients, and Foundation's `Process` (Swift
+/// 6.3.1), which other tests use, crashes where a process has more than a thousand.
 private let permits = Permits(8)
 
 /// Runs a test on an embedded broker of its own.
@@ -83,6 +83,7 @@ func consumerProperties(_ broker: EmbeddedBroker, group: String) -> ClientProper
 func consume(_ count: Int, from consumer: KafkaConsumer) async throws -> [ConsumedRecord] {
     var records: [ConsumedRecord] = []
     while records.count < count {
+        try Task.checkCancellation()
         for event in await consumer.events(limit: count - records.count, within: .seconds(1)) {
             switch event {
             case .record(let record): records.append(record)
@@ -98,6 +99,7 @@ func consume(_ count: Int, from consumer: KafkaConsumer) async throws -> [Consum
 /// The next rebalance, unanswered. Records on the way are dropped.
 func rebalance(of consumer: KafkaConsumer) async throws -> Rebalance {
     while true {
+        try Task.checkCancellation()
         for event in await consumer.events(limit: 100, within: .seconds(1)) {
             switch event {
             case .record, .endOfPartition: continue
@@ -111,6 +113,7 @@ func rebalance(of consumer: KafkaConsumer) async throws -> Rebalance {
 /// The consumer's first error event.
 func error(of consumer: KafkaConsumer) async throws -> KafkaError {
     while true {
+        try Task.checkCancellation()
         for event in await consumer.events(limit: 100, within: .seconds(1)) {
             switch event {
             case .record, .endOfPartition: continue

@@ -3,7 +3,6 @@ import Foundation
 import Telemetry
 import Testing
 
-
 @testable import Pipeline
 @testable import Worker
 @testable import WorkerConfiguration

@@ -27,6 +27,7 @@ import WorkerConfiguration
     ) async throws {
         try await CommitBench.with(joining: Lane.allCases, kafka: kafka) { bench in
             let producer = try KafkaProducer(bench.properties.producer, logger: silent)
+            producer.prepare(bench.configuration.outputTopics)
             let patience = CommitPatience()
             let blockages = Blockages()
             let committer = AtLeastOnceCommitter(
@@ -63,7 +64,7 @@ import WorkerConfiguration
     @Test func `a topic that cannot be written is waited for and said, and nothing is committed meanwhile`()
         async throws
     {
-        try await with(kafka: ["message.timeout.ms: 1000"]) { bench, committer, _, blockages in
+        try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, _, blockages in
             var events = Events(bench.configuration)
             let transaction = try await events.transaction([events.challenge(1), events.garbage()])
             let topic = bench.configuration.topics.deadLetters
@@ -92,7 +93,7 @@ import WorkerConfiguration
     }
 
     @Test func `without patience it gives up, and commits nothing`() async throws {
-        try await with(kafka: ["message.timeout.ms: 1000"]) { bench, committer, patience, blockages in
+        try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, patience, blockages in
             var events = Events(bench.configuration)
             let transaction = try await events.transaction([events.garbage()])
             let topic = bench.configuration.topics.deadLetters

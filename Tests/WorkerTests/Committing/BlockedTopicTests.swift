@@ -34,8 +34,8 @@ import WorkerConfiguration
         }
     }
 
-    /// librdkafka does not say which topic of a transaction it was. A check of the wrong one would say that all is well,
-    /// and everything would be signed and refused again.
+    /// librdkafka does not say which topic of a transaction it was. A check of the wrong one would say that all is
+    /// well, and everything would be signed and refused again.
     @Test(arguments: [EmbeddedBroker.ResponseError.topicAuthorizationFailed, .unknownTopicOrPartition])
     func `of several topics the right one is waited for`(error: EmbeddedBroker.ResponseError) async throws {
         try await CommitBench.with { bench in

@@ -28,7 +28,7 @@ import WorkerConfiguration
                         .deadLettered(.malformedEvent), .deadLettered(.mintFailed), .minted,
                         .deadLettered(.mintFailed), .deadLettered(.malformedEvent),
                     ])
-                // A dead letter that is too large only refers to its event; a token's event is kept whole where it can be.
+                // A dead letter that is too large only refers to its event; a token's is kept whole where it can be.
                 #expect(
                     committed.ends.map { $0.settlement.output?.value == nil } == [
                         false, false, true, false, false, false, true, true,

@@ -34,9 +34,13 @@ struct RunningWorker {
 
     /// Runs a test on a worker, and stops it afterwards as SIGTERM does.
     ///
-    /// - Parameter disturb: what happens to the broker before the worker starts.
+    /// - Parameters:
+    ///   - kafka: more lines of `kafka.properties`.
+    ///   - more: more sections.
+    ///   - disturb: what happens to the broker before the worker starts.
     static func with(
-        more: String = "", disturb: (EmbeddedBroker, Configuration) async throws -> Void = { _, _ in },
+        kafka: [String] = [], more: String = "",
+        disturb: (EmbeddedBroker, Configuration) async throws -> Void = { _, _ in },
         _ body: (RunningWorker) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -44,7 +48,7 @@ struct RunningWorker {
         try KeyRings.make(ring)
         try await Brokers.with { broker in
             let text = workerConfiguration(
-                brokers: broker.bootstrapServers, kafka: ["message.timeout.ms: 2000"], ring: ring,
+                brokers: broker.bootstrapServers, kafka: ["message.timeout.ms: 2000"] + kafka, ring: ring,
                 more: "admin: { listen: \"127.0.0.1:0\" }\n\(more)")
             let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil })
             let preflight = Preflight(file: "c.yaml", registry: registry, source: source)

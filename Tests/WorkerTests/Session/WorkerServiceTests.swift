@@ -1,10 +1,7 @@
-import AdapterKit
-import Foundation
 import Kafka
 import Logging
 import Pipeline
 import Testing
-
 
 @testable import Worker
 @testable import WorkerConfiguration
@@ -54,86 +51,6 @@ import Testing
             try await eventually("the other ends") { worker.ends.count == 10 }
             #expect(!worker.log.lines.contains { $0.message == "partitions were revoked" })
             try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
-        }
-    }
-
-    @Test func `waits at the start for a topic that is missing, says which, and goes on by itself`() async throws {
-        try await RunningWorker.with { broker, configuration in
-            try await broker.inject(.topic(configuration.topics.deadLetters, .unknownTopicOrPartition))
-        } _: { worker in
-            try await eventually("the reason") { worker.status.problems[.topics] != nil }
-            let answer = try await worker.admin.ask("/health/ready")
-            #expect(answer.status == 503)
-            #expect(answer.body.contains(worker.configuration.topics.deadLetters))
-            #expect(!answer.body.contains(worker.configuration.topics.tokens))
-            try await worker.broker.inject(.topic(worker.configuration.topics.deadLetters, nil))
-            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
-            try await worker.produce(0..<3)
-            try await eventually("every end") { worker.ends.count == 3 }
-        }
-    }
-
-    @Test func `stops while it waits for a topic`() async throws {
-        try await RunningWorker.with { broker, configuration in
-            try await broker.inject(.topic(configuration.topics.tokens, .unknownTopicOrPartition))
-        } _: { worker in
-            try await eventually("the reason") { worker.status.problems[.topics] != nil }
-            try await worker.stop()
-        }
-    }
-
-    @Test func `stops consuming while the dead letters cannot be written, and goes on by itself`() async throws {
-        try await RunningWorker.with { worker in
-            await worker.assigned()
-            try await worker.produce(0..<3)
-            try await eventually("the first ends") { worker.ends.count == 3 }
-            let topic = worker.configuration.topics.deadLetters
-            try await worker.broker.inject(.topic(topic, .topicAuthorizationFailed))
-            try await worker.produce([Array("nonsense".utf8)])
-            try await eventually("the blockage") { worker.status.problems[.publishing] != nil }
-            let answer = try await worker.admin.ask("/health/ready")
-            #expect(answer.status == 503)
-            #expect(answer.body.contains(topic) && answer.body.contains("TOPIC_AUTHORIZATION_FAILED"))
-            try await worker.produce(3..<6)
-            #expect(worker.ends.count == 3, "nothing is committed past an event without an end")
-            try await worker.broker.inject(.topic(topic, nil))
-            try await eventually("the other ends") { worker.ends.events.count == 7 }
-            #expect(worker.ends.count == 7)
-            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
-        }
-    }
-
-    @Test func `stops while the dead letters cannot be written`() async throws {
-        try await RunningWorker.with { worker in
-            await worker.assigned()
-            let topic = worker.configuration.topics.deadLetters
-            try await worker.broker.inject(.topic(topic, .topicAuthorizationFailed))
-            try await worker.produce([Array("nonsense".utf8)])
-            try await eventually("the blockage") { worker.status.problems[.publishing] != nil }
-            try await worker.stop()
-            #expect(worker.ends.count == 0)
-        }
-    }
-
-    /// A rebalance ends the patience of a commit that waits; what comes after it succeeds at its first try.
-    @Test func `at least once, a topic that was mended while the group moved on is no blockage for ever`() async throws {
-        try await RunningWorker.with(more: "delivery: at_least_once") { worker in
-            await worker.assigned()
-            try await worker.produce(0..<1)
-            try await eventually("the first end") { worker.ends.count == 1 }
-            worker.status.toggleQuiet()
-            await worker.log.line("quiet: nothing new is taken")
-            try await worker.produce([Array("nonsense".utf8)])
-            try await worker.broker.inject(.errors(.produce, Array(repeating: .topicAuthorizationFailed, count: 3)))
-            worker.status.toggleQuiet()
-            // The third refusal of the broker's is the last, and the pause after it is long.
-            try await eventually("the blockage") {
-                worker.log.lines.count { $0.metadata["kafka.error"]?.hasPrefix("delivering") ?? false } == 3
-            }
-            #expect(worker.status.problems[.publishing] != nil)
-            try await worker.broker.inject(.errors(.heartbeat, Array(repeating: .unknownMemberID, count: 3)))
-            try await eventually("the end") { worker.ends.events.count == 2 }
-            try await eventually("readiness") { worker.status.problems[.publishing] == nil }
         }
     }
 

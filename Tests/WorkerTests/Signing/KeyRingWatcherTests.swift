@@ -87,7 +87,8 @@ import WorkerConfiguration
                 }
                 return watched.problem != nil
             }
-            for name in try FileManager.default.contentsOfDirectory(atPath: watched.path) where name.hasSuffix("secret") {
+            for name in try FileManager.default.contentsOfDirectory(atPath: watched.path) where name.hasSuffix("secret")
+            {
                 try FileManager.default.setAttributes(
                     [.posixPermissions: 0o600], ofItemAtPath: "\(watched.path)/\(name)")
             }

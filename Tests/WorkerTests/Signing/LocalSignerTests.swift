@@ -62,7 +62,8 @@ import Worker
         return (try KeyRingDirectory(path: folder.path).load(name: name), key)
     }
 
-    private func isSigned(_ signature: Result<[UInt8], Rejection>?, by key: SigningKey, _ request: SigningRequest) throws
+    private func isSigned(_ signature: Result<[UInt8], Rejection>?, by key: SigningKey, _ request: SigningRequest)
+        throws
         -> Bool
     {
         let secret = try #require(key.secret)
@@ -132,7 +133,7 @@ import Worker
             }
             return try await group.reduce(0, +)
         }
-        // What was asked for under the version before the last may fail, and is tried again; no more than one batch each.
+        // What was asked for under the version before the last may fail, and is tried again: one batch each at most.
         #expect(failures <= 4 * rings.count)
     }
 }

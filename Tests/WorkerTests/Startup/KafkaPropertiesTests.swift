@@ -85,9 +85,11 @@ import WorkerConfiguration
         #expect(try #require(Int(timeout)) * 2 <= session || timeout == "1000")
         #expect(producer["transactional.id"] == "x")
         #expect(properties.producer["transactional.id"] == nil)
-        #expect(properties.producer["transaction.timeout.ms"] == lines.first { $0.hasPrefix("transaction") }.map {
-            String($0.split(separator: " ")[1])
-        })
+        #expect(
+            properties.producer["transaction.timeout.ms"]
+                == lines.first { $0.hasPrefix("transaction") }.map {
+                    String($0.split(separator: " ")[1])
+                })
     }
 
     @Test func `librdkafka makes clients of them`() async throws {

@@ -31,8 +31,8 @@ struct AdminClient {
             body: String(decoding: data, as: UTF8.self))
     }
 
-    /// The value of one sample, such as `remint_sessions_total` or `remint_events_total{lane="live"}`; 0 where it is not
-    /// there.
+    /// The value of one sample, such as `remint_sessions_total` or `remint_events_total{lane="live"}`; 0 where it is
+    /// not there.
     func metric(_ sample: String) async throws -> Double {
         let lines = try await ask("/metrics").body.split(separator: "\n")
         return lines.first { $0.hasPrefix("\(sample) ") }.flatMap { Double($0.dropFirst(sample.count + 1)) } ?? 0

@@ -18,12 +18,13 @@ struct CommitBench {
     /// Runs a test on a bench of its own.
     ///
     /// - Parameters:
+    ///   - brokers: how many brokers there are.
     ///   - joining: the lanes whose groups are joined before the test.
     ///   - kafka: more lines of `kafka.properties`.
     static func with<Result>(
-        joining: [Lane] = [.live], kafka: [String] = [], _ body: (CommitBench) async throws -> Result
+        brokers: Int = 1, joining: [Lane] = [.live], kafka: [String] = [], _ body: (CommitBench) async throws -> Result
     ) async throws -> Result {
-        try await Brokers.with { broker in
+        try await Brokers.with(count: brokers) { broker in
             let configuration = try readConfiguration(
                 workerConfiguration(brokers: broker.bootstrapServers, kafka: kafka))
             for topic in configuration.allTopics { try await broker.createTopic(topic, partitions: 2) }
@@ -47,6 +48,7 @@ struct CommitBench {
     func join(_ lane: Lane) async throws {
         let consumer = consumers[lane]
         while await consumer.assignedPartitions.isEmpty {
+            try Task.checkCancellation()
             for case .rebalance(let rebalance) in await consumer.events(limit: 100, within: .milliseconds(200)) {
                 try await consumer.answer(rebalance)
             }
@@ -80,6 +82,7 @@ extension CommitBench {
     /// The group takes the lane's partitions away, and the worker has not answered yet.
     func lose(_ lane: Lane) async throws {
         while await !consumers[lane].isAssignmentLost {
+            try Task.checkCancellation()
             try await broker.inject(.errors(.heartbeat, [.unknownMemberID]))
             _ = await consumers[lane].events(limit: 100, within: .milliseconds(200))
         }
