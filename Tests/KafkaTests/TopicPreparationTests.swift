@@ -2,18 +2,23 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TopicPreparationTests {
+    /// A topic that was not known costs a whole second; of several, one is quick also on a busy machine.
     @Test func `the first record to a known topic waits for nothing`() async throws {
-        try await withProducer(topics: ["a": 2, "b": 2], ["transactional.id": "x"]) { _, producer in
-            producer.prepare(["a", "b"])
+        let topics = (0..<8).map { "t\($0)" }
+        let counts = Dictionary(uniqueKeysWithValues: topics.map { ($0, 2) })
+        try await withProducer(topics: counts, ["transactional.id": "x"]) { _, producer in
+            producer.prepare(topics)
             try await producer.initTransactions(within: patience)
-            let elapsed = try await ContinuousClock().measure {
-                try await producer.beginTransaction()
-                let records = ["a", "b"].map { ProducerRecord(topic: $0, key: nil, value: text("1")) }
-                #expect(await producer.deliver(records) == [nil, nil])
-                try await producer.commitTransaction()
+            var quickest = Duration.seconds(3600)
+            for topic in topics {
+                let elapsed = try await ContinuousClock().measure {
+                    try await producer.beginTransaction()
+                    #expect(await producer.deliver([ProducerRecord(topic: topic, key: nil, value: text("1"))]) == [nil])
+                    try await producer.commitTransaction()
+                }
+                quickest = min(quickest, elapsed)
             }
-            // A topic that was not known costs a whole second.
-            #expect(elapsed < .milliseconds(900))
+            #expect(quickest < .milliseconds(500))
         }
     }
 
