@@ -20,17 +20,17 @@ public actor KafkaConsumer {
         case error(KafkaError)
     }
 
-    private let client: ClientHandle
-    private var queue: EventQueue?
+    let client: ClientHandle
+    var queue: EventQueue?
     private let topics: [String]
-    private var assignment: Set<TopicPartition> = []
+    var assignment: Set<TopicPartition> = []
     /// Topic names by the address of librdkafka's own copy, which lives as long as the topic: a string per topic, not per
     /// record.
     private var names: [UInt: String] = [:]
     /// Whether a rebalance was returned and not answered.
     private var owesAnswer = false
     /// What was paused. Kept here, for 2.0.2 delivers a record again when a partition that is not paused is resumed.
-    private var paused: Set<TopicPartition> = []
+    var paused: Set<TopicPartition> = []
 
     /// Joins a group.
     ///
@@ -162,84 +162,6 @@ public actor KafkaConsumer {
         if rebalance.kind == .assigned { paused.subtract(rebalance.partitions) }
         paused.formIntersection(assignment)
         if let error { throw error }
-    }
-
-    /// Takes nothing more of `partitions` until they are resumed. What was fetched of them and not returned yet is
-    /// dropped and fetched again later; a partition that is not this member's, or paused already, is left alone.
-    ///
-    /// - Throws: `KafkaError`.
-    public func pause(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
-        guard queue != nil else { throw .clientIsClosed }
-        let running = Set(partitions).intersection(assignment).subtracting(paused)
-        guard !running.isEmpty else { return }
-        let list = PartitionList(running.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
-        if let error = unsafe KafkaError(rd_kafka_pause_partitions(client.pointer, list.pointer), in: "pausing") {
-            throw error
-        }
-        paused.formUnion(running)
-    }
-
-    /// Goes on with `partitions` behind the last record that was returned. Those that are not paused are left alone.
-    ///
-    /// - Throws: `KafkaError`.
-    public func resume(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
-        guard queue != nil else { throw .clientIsClosed }
-        let waiting = Set(partitions).intersection(paused)
-        guard !waiting.isEmpty else { return }
-        let list = PartitionList(waiting.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
-        if let error = unsafe KafkaError(rd_kafka_resume_partitions(client.pointer, list.pointer), in: "resuming") {
-            throw error
-        }
-        paused.subtract(waiting)
-    }
-
-    /// Asks the brokers for the first and the end offset of `partition`; the end is the offset the next record will get.
-    ///
-    /// - Throws: `KafkaError` when none answers within `limit`.
-    public func bounds(
-        of partition: TopicPartition, within limit: Duration
-    ) async throws(KafkaError) -> Range<Int64> {
-        let milliseconds = limit.kafkaMilliseconds
-        return try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
-            var low: Int64 = 0
-            var high: Int64 = 0
-            let code = unsafe rd_kafka_query_watermark_offsets(
-                client, partition.topic, partition.partition, &low, &high, milliseconds)
-            if let error = KafkaError(code, in: "asking for the bounds of \(partition)") { throw error }
-            return low..<max(low, high)
-        }
-    }
-
-    /// The offsets the group committed for `partitions`, each the next record to read; a partition without one is left
-    /// out.
-    ///
-    /// - Throws: `KafkaError` when the group's coordinator does not answer within `limit`.
-    public func committed(
-        _ partitions: [TopicPartition], within limit: Duration
-    ) async throws(KafkaError) -> [TopicPartition: Int64] {
-        let milliseconds = limit.kafkaMilliseconds
-        return try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
-            let list = PartitionList(partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
-            let code = unsafe rd_kafka_committed(client, list.pointer, milliseconds)
-            if let error = KafkaError(code, in: "asking for committed offsets") { throw error }
-            let offsets = unsafe PartitionList.offsets(in: list.pointer).filter { $0.offset >= 0 }
-            return Dictionary(offsets.map { ($0.partition, $0.offset) }) { first, _ in first }
-        }
-    }
-
-    /// The ends of the assigned partitions, each the offset the next record will get, as the last fetch learned them.
-    /// Asks nobody; a partition that was not fetched from yet is not among them.
-    public var knownEnds: [TopicPartition: Int64] {
-        guard queue != nil else { return [:] }
-        var ends: [TopicPartition: Int64] = [:]
-        for partition in assignment {
-            var low: Int64 = 0
-            var high: Int64 = 0
-            let code = unsafe rd_kafka_get_watermark_offsets(
-                client.pointer, partition.topic, partition.partition, &low, &high)
-            if code == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 { ends[partition] = high }
-        }
-        return ends
     }
 
     /// Commits `offsets`, each the next record to read, and waits for the broker's word.

@@ -99,7 +99,7 @@ struct SessionLoop {
         let isHeld = isQuiet || flow.isBlocked
         for lane in Lane.allCases {
             let consumer = lanes.consumers[lane]
-            // Whoever takes nothing must not seem gone, or the group gives its partitions away in the middle of a commit.
+            // Whoever takes nothing must not seem gone, or the group gives its partitions away during a commit.
             await consumer.keepAlive()
             if rebalances[lane] != nil || Task.isShuttingDownGracefully { continue }
             let throttled = lane == .retries ? flow.throttledRetries() : []

@@ -27,7 +27,6 @@ import WorkerConfiguration
     ) async throws {
         try await CommitBench.with(joining: Lane.allCases, kafka: kafka) { bench in
             let producer = try KafkaProducer(bench.properties.producer, logger: silent)
-            producer.prepare(bench.configuration.outputTopics)
             let patience = CommitPatience()
             let blockages = Blockages()
             let committer = AtLeastOnceCommitter(
