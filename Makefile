@@ -26,10 +26,11 @@ test: setup setup-tests ## Build and run every test.
 	$(SWIFT) test --skip-build --filter KafkaTests
 	$(SWIFT) test --skip-build --filter WorkerTests
 
-test-broker: setup setup-tests ## Run the tests that want a real cluster: REMINT_TEST_BROKERS=host:port make test-broker
+# With the release build: latency and throughput are measured here.
+test-broker: setup setup-tests release ## Run the tests that want a real cluster: REMINT_TEST_BROKERS=host:port make test-broker
 	@test -n "$$REMINT_TEST_BROKERS" || { echo 'name the cluster: REMINT_TEST_BROKERS=host:port make test-broker' >&2; exit 2; }
-	$(SWIFT) build $(BUILD_FLAGS) --product remint
-	$(SWIFT) test $(BUILD_FLAGS) --filter BrokerTests
+	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	REMINT_TEST_PROGRAM=.build/release/remint $(SWIFT) test --skip-build --filter BrokerTests
 
 check: lint build demo test ## Everything CI runs: format, warnings as errors, demo, tests.
 

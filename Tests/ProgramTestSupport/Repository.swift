@@ -15,7 +15,11 @@ package enum Repository {
         return folder.path == "/" ? root.appending(path: ".build/debug") : folder
     }
 
-    package static var remint: String { products.appending(path: "remint").path }
+    /// The program: the one `REMINT_TEST_PROGRAM` names, or else the one beside the tests.
+    package static var remint: String {
+        ProcessInfo.processInfo.environment["REMINT_TEST_PROGRAM"].map { URL(filePath: $0).path }
+            ?? products.appending(path: "remint").path
+    }
 
     /// Every file below `folder` with this ending.
     package static func files(under folder: String, ending: String) -> [URL] {

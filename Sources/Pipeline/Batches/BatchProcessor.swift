@@ -40,12 +40,16 @@ public struct BatchProcessor: Sendable {
 
     /// One end for each record, in their order.
     ///
-    /// - Parameter number: the batch's number; each is higher than the one before.
-    public mutating func process(_ records: [InputRecord], batch number: Int = 0) async -> [Settlement] {
+    /// - Parameters:
+    ///   - number: the batch's number; each is higher than the one before.
+    ///   - urgency: how much of the signer it may take.
+    public mutating func process(
+        _ records: [InputRecord], batch number: Int = 0, urgency: SigningUrgency = .live
+    ) async -> [Settlement] {
         resumeWhereKeysChanged()
         var work = Work(number: number, now: now(), count: records.count)
         for (index, record) in records.enumerated() { begin(record, index, &work) }
-        let signatures = await signing.sign(work.drafts.map(\.draft.request))
+        let signatures = await signing.sign(work.drafts.map(\.draft.request), urgency: urgency)
         for (draft, signature) in zip(work.drafts, signatures) {
             work.settlements[draft.index] = finish(records[draft.index], draft, signature, &work)
         }

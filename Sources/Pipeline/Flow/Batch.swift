@@ -4,6 +4,8 @@ public struct Batch: Sendable {
     public let number: Int
     /// What it is made of, each partition's records in the order of their offsets.
     public let records: [InputRecord]
+    /// How much of the machine it may take.
+    public let urgency: SigningUrgency
     /// How they ended, in the same order; empty until it was processed.
     public internal(set) var settlements: [Settlement] = []
 }

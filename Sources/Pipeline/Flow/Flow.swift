@@ -22,16 +22,20 @@ public struct Flow: Sendable {
         public let linger: Int64
         /// The least time between the beginnings of two transactions that no live event waits for, in microseconds.
         public let pause: Int64
+        /// The least time between the end of a transaction and the beginning of the next, in microseconds.
+        public let rest: Int64
         /// When events come back from the retry tiers.
         public let retries: RetryPolicy
 
         /// Batches of `shares` that wait up to `linger` to fill.
         public init(
-            shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), retries: RetryPolicy
+            shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), rest: Duration = .zero,
+            retries: RetryPolicy
         ) {
             self.shares = shares
             self.linger = linger.microseconds
             self.pause = pause.microseconds
+            self.rest = rest.microseconds
             self.retries = retries
         }
     }
@@ -76,6 +80,9 @@ public struct Flow: Sendable {
     private var ready: [Batch] = []
     private var committing: Transaction?
     private var lastBegin: UnixTime?
+    private var lastEnd: UnixTime?
+    /// When a live event was last taken.
+    private var lastLive: UnixTime?
     private var owesRollBack = false
     private var isStopping = false
     private var pace = Pace()
@@ -100,6 +107,7 @@ public struct Flow: Sendable {
 
     /// Records of `lane` were taken, each partition's in the order of their offsets.
     public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
+        if lane == .live, !records.isEmpty { lastLive = now }
         for record in records {
             progress[lane].taken(record.origin, producedAt: record.timestamp)
             if lane == .retries {
@@ -138,9 +146,10 @@ public struct Flow: Sendable {
     }
 
     /// The transaction under way was committed.
-    public mutating func committed() {
+    public mutating func committed(at now: UnixTime) {
         guard let transaction = committing else { return }
         committing = nil
+        lastEnd = now
         for batch in transaction.batches {
             for record in batch.records { progress[record.lane].finished(record.origin) }
         }
@@ -182,16 +191,19 @@ public struct Flow: Sendable {
         return .wait(until: min(moment ?? held, held))
     }
 
-    /// Until when a commit that no live event waits for is held back; nil where there is none, or it is time.
+    /// Until when a commit is held back; nil where there is none, or it is time. What is ready meanwhile is committed with
+    /// it.
     ///
-    /// A broker makes a transaction that follows the one before at once wait for its end, so that one bulk transaction right
-    /// after the other would slow down each live one. What is ready meanwhile is committed together.
+    /// A broker is not done with a transaction when it says so: the markers are still on their way, and one that follows at
+    /// once is sent back to try again 20 ms later. So each rests a moment, and those that no live event waits for keep so far
+    /// apart that hardly a live one comes upon them.
     private func heldBack(at now: UnixTime) -> UnixTime? {
-        guard committing == nil, !ready.isEmpty, hasRoom, !isStopping, let lastBegin, lastBegin <= now else {
-            return nil
-        }
-        guard !ready.contains(where: { $0.records.contains { $0.lane == .live } }) else { return nil }
-        let end = lastBegin.advanced(byMicroseconds: settings.pause)
+        guard committing == nil, !ready.isEmpty, !isStopping else { return nil }
+        let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
+        let (last, least) = isLive || !hasRoom ? (lastEnd, settings.rest) : (lastBegin, settings.pause)
+        // A clock that was set back must not hold anything up.
+        guard let last, last <= now else { return nil }
+        let end = last.advanced(byMicroseconds: least)
         return now < end ? end : nil
     }
 
@@ -254,10 +266,17 @@ public struct Flow: Sendable {
             }
         }
         guard !records.isEmpty else { return .wait(until: waiting.nextDue) }
-        let batch = Batch(number: nextNumber, records: records)
+        let urgency: SigningUrgency = isInBackground(records, at: now) ? .background : .live
+        let batch = Batch(number: nextNumber, records: records, urgency: urgency)
         nextNumber += 1
         processing = batch
         return .process(batch)
+    }
+
+    /// Whether nobody waits for `records`, and live events are about that somebody does wait for.
+    private func isInBackground(_ records: [InputRecord], at now: UnixTime) -> Bool {
+        guard let lastLive, lastLive <= now, now.microseconds(since: lastLive) < 1_000_000 else { return false }
+        return records.allSatisfy { $0.lane == .bulk }
     }
 
     /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.

@@ -37,11 +37,19 @@ public struct SigningRequest: Sendable {
     }
 }
 
+/// How much of what a signer has a call may take.
+public enum SigningUrgency: Sendable {
+    /// Somebody waits: everything there is.
+    case live
+    /// Nobody waits for these, but somebody may wait for what is next: something is left for them.
+    case background
+}
+
 /// Who signs: asynchronous and in batches, so that a process, an HSM or a KMS can stand behind it.
 public protocol SigningPort: Sendable {
     /// The key of `ring` that signs now; nil where there is none.
     func activeKey(of ring: String) -> SigningKeyReference?
 
     /// The JWS signatures of `requests`, in their order; for each, what kept it from being signed.
-    func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>]
+    func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>]
 }

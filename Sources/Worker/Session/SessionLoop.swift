@@ -28,6 +28,8 @@ struct SessionLoop {
     private var digest = EndsDigest()
     private let commits = Mailbox<(result: CommitResult, took: Duration)>()
     private let checks = Mailbox<BlockageCheck>()
+    /// What a broker takes to write a transaction's markers, with some to spare.
+    private static let rest = Duration.milliseconds(8)
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, patience: CommitPatience,
@@ -43,7 +45,8 @@ struct SessionLoop {
         flow = Flow(
             Flow.Settings(
                 shares: LaneShares(batchEvents: worker.batchEvents, bulkShare: worker.bulkShare),
-                linger: worker.batchLinger, retries: context.configuration.retryPolicy))
+                linger: worker.batchLinger, rest: context.configuration.delivery == .exactlyOnce ? Self.rest : .zero,
+                retries: context.configuration.retryPolicy))
     }
 
     /// Runs until the worker is to stop or the clients are of no further use.
@@ -171,7 +174,8 @@ struct SessionLoop {
 
     private mutating func process(_ batch: Batch) async {
         let start = ContinuousClock.now
-        let settlements = await processor.process(batch.records, batch: batch.number)
+        let settlements = await processor.process(
+            batch.records, batch: batch.number, urgency: batch.urgency)
         let seconds = (.now - start) / .seconds(1)
         flow.processed(batch.number, settlements, seconds: seconds)
         context.metrics.processed(settlements, seconds: seconds)
@@ -201,7 +205,7 @@ struct SessionLoop {
     private mutating func ended(_ result: CommitResult) -> SessionEnd? {
         switch result {
         case .committed(let transaction):
-            flow.committed()
+            flow.committed(at: context.now())
             processor.confirm(throughBatch: transaction.lastBatch)
             backoff.reset()
             context.reachability.succeeded()

@@ -1,4 +1,5 @@
 public import AdapterKit
+import Dispatch
 import JOSE
 public import Keyring
 public import Pipeline
@@ -8,13 +9,17 @@ import Synchronization
 public final class LocalSigner: SigningPort {
     private let active: Mutex<[String: SigningKeyReference]>
     private let lanes: [SigningLane]
+    /// One less than there are cores, on threads that give way to all others.
+    private let background: [SigningLane]
+    private var everyLane: [SigningLane] { lanes + background }
 
     /// A signer with the active keys of `rings` and `lanes` threads.
     public init(_ rings: [KeyRing], lanes count: Int) {
         let keys = rings.compactMap(Self.activeKey)
         active = Mutex(Dictionary(keys.map { ($0.reference.ring, $0.reference) }) { first, _ in first })
         let known = Dictionary(keys.map { ($0.reference, $0.key) }) { first, _ in first }
-        lanes = (0..<max(1, count)).map { SigningLane(number: $0, keys: known) }
+        lanes = (0..<max(1, count)).map { SigningLane("live.\($0)", keys: known, .userInitiated) }
+        background = (0..<max(1, count - 1)).map { SigningLane("background.\($0)", keys: known, .background) }
     }
 
     public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0[ring] } }
@@ -26,10 +31,10 @@ public final class LocalSigner: SigningPort {
         let new = Self.activeKey(of: ring)
         let old = activeKey(of: ring.name)
         if let new {
-            for lane in lanes { await lane.add(new.key, for: new.reference) }
+            for lane in everyLane { await lane.add(new.key, for: new.reference) }
         }
         active.withLock { $0[ring.name] = new?.reference }
-        for lane in lanes { await lane.keep(only: [old, new?.reference].compactMap { $0 }, of: ring.name) }
+        for lane in everyLane { await lane.keep(only: [old, new?.reference].compactMap { $0 }, of: ring.name) }
     }
 
     private static func activeKey(of ring: KeyRing) -> (reference: SigningKeyReference, key: SigningKey)? {
@@ -40,7 +45,11 @@ public final class LocalSigner: SigningPort {
         return (reference, key)
     }
 
-    public func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>] {
+    /// Work in the background leaves a core to whoever else is on the machine: the broker's client, the next live batch.
+    public func sign(
+        _ requests: [SigningRequest], urgency: SigningUrgency
+    ) async -> [Result<[UInt8], Rejection>] {
+        let lanes = urgency == .background ? background : lanes
         guard requests.count > 1, lanes.count > 1 else {
             return requests.isEmpty ? [] : await lanes[0].sign(requests[...])
         }
@@ -48,7 +57,7 @@ public final class LocalSigner: SigningPort {
         return await withTaskGroup { group in
             for (number, start) in stride(from: 0, to: requests.count, by: share).enumerated() {
                 let piece = requests[start..<min(start + share, requests.count)]
-                group.addTask { [lanes] in (number, await lanes[number].sign(piece)) }
+                group.addTask { (number, await lanes[number].sign(piece)) }
             }
             var pieces = [[Result<[UInt8], Rejection>]](repeating: [], count: lanes.count)
             for await (number, signatures) in group { pieces[number] = signatures }

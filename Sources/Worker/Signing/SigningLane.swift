@@ -13,8 +13,8 @@ actor SigningLane {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(number: Int, keys: [SigningKeyReference: SigningKey]) {
-        executor = QueueExecutor(label: "remint.signing.\(number)")
+    init(_ name: String, keys: [SigningKeyReference: SigningKey], _ quality: DispatchQoS) {
+        executor = QueueExecutor(label: "remint.signing.\(name)", quality)
         self.keys = keys
     }
 
@@ -58,7 +58,7 @@ actor SigningLane {
 private final class QueueExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
-    init(label: String) { queue = DispatchQueue(label: label, qos: .userInitiated) }
+    init(label: String, _ quality: DispatchQoS) { queue = DispatchQueue(label: label, qos: quality) }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

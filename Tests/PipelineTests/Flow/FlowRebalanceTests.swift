@@ -156,7 +156,7 @@ struct FlowRebalanceTests {
     func `new partitions are taken over between two pieces of work`(_ story: FlowStory) { play(story) }
 
     private func play(_ story: FlowStory) {
-        var teller = FlowTeller(linger: story.linger)
+        var teller = FlowTeller(story)
         #expect(teller.tell(story.acts) == story.expected)
     }
 }

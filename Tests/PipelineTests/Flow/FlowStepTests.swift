@@ -52,6 +52,22 @@ struct FlowStepTests {
                 .next("process 3: live/0 0"), .processed, .next("commit 2+3: live/0=1 bulk/0=2"),
             ]),
         FlowStory(
+            "after a transaction the broker has a moment", rest: .milliseconds(8),
+            [
+                .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
+                .take(.live, 1...1), .next("process 2: live/0 1"), .processed, .pass(5), .committed,
+                .next("wait until 13"), .pass(4), .take(.live, 2...2), .next("process 3: live/0 2"), .processed,
+                .pass(4), .next("commit 2+3: live/0=3"),
+            ]),
+        FlowStory(
+            "bulk alone leaves room while live events are about",
+            [
+                .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"), .committed,
+                .pass(999), .take(.bulk, 0...0), .next("process 2 in the background: bulk/0 0"), .processed,
+                .next("commit 2: bulk/0=1"), .committed, .pass(1), .take(.bulk, 1...1),
+                .next("process 3: bulk/0 1"),
+            ]),
+        FlowStory(
             "nor does a stop wait",
             bulkCommitted + [
                 .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .stop, .next("commit 2: bulk/0=2"),
@@ -210,7 +226,7 @@ struct FlowStepTests {
     func `lingers where it helps`(_ story: FlowStory) { play(story) }
 
     private func play(_ story: FlowStory) {
-        var teller = FlowTeller(linger: story.linger)
+        var teller = FlowTeller(story)
         #expect(teller.tell(story.acts) == story.expected)
     }
 }

@@ -99,7 +99,7 @@ struct SigningTests {
             func activeKey(of ring: String) -> SigningKeyReference? {
                 SigningKeyReference(ring: ring, version: "v", keyID: nil, algorithm: .hs512, retireAfter: nil)
             }
-            func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>] {
+            func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
                 requests.map { _ in .success([1]) }
             }
         }

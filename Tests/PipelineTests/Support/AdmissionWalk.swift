@@ -31,7 +31,7 @@ final class CountingSigning: SigningPort {
             ring: ring, version: "v\(version)", keyID: "k", algorithm: algorithm, retireAfter: nil)
     }
 
-    func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>] {
+    func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
         requests.map { _ in
             state.withLock { state in
                 state.count += 1

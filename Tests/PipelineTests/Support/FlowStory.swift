@@ -27,11 +27,13 @@ struct FlowStory: CustomTestStringConvertible, Sendable {
 
     let testDescription: String
     let linger: Duration
+    let rest: Duration
     let acts: [Act]
 
-    init(_ name: String, linger: Duration = .zero, _ acts: [Act]) {
+    init(_ name: String, linger: Duration = .zero, rest: Duration = .zero, _ acts: [Act]) {
         testDescription = name
         self.linger = linger
+        self.rest = rest
         self.acts = acts
     }
 
@@ -53,9 +55,11 @@ struct FlowTeller {
     private var now = TestBench.now
     private var batch: Batch?
 
-    init(linger: Duration) {
+    init(_ story: FlowStory) {
         flow = Flow(
-            Flow.Settings(shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: linger, retries: .standard))
+            Flow.Settings(
+                shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: story.linger, rest: story.rest,
+                retries: .standard))
     }
 
     /// What the flow named, act by act, where it was asked.
@@ -78,7 +82,7 @@ struct FlowTeller {
         case .processed: if let batch { flow.processed(batch.number, settle(batch.records), seconds: 0.0001) }
         case .processedLate(let number):
             flow.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
-        case .committed: flow.committed()
+        case .committed: flow.committed(at: now)
         case .aborted: flow.aborted()
         case .blocked: flow.aborted(isBlocked: true)
         case .unblocked: flow.unblocked()
@@ -92,7 +96,8 @@ struct FlowTeller {
         switch flow.next(at: now) {
         case .process(let batch):
             self.batch = batch
-            return "process \(batch.number): \(Self.list(batch.records))"
+            let manner = batch.urgency == .background ? " in the background" : ""
+            return "process \(batch.number)\(manner): \(Self.list(batch.records))"
         case .commit(let transaction):
             let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
             let offsets = Lane.allCases.flatMap { lane in

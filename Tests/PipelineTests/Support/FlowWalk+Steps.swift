@@ -121,7 +121,8 @@ extension FlowWalk {
         let fresh = heads.contains { $0.lane != .retries }
         if fresh, committing != nil { throw WalkFailure("events wait for a commit") }
         let dues = heads.filter { $0.lane == .retries }.map(due)
-        let latest = (dues + held + (fresh ? [now.advanced(byMicroseconds: linger)] : [])).min()
+        let next = dues + (fresh ? [now.advanced(byMicroseconds: linger)] : [])
+        let latest = (held + (room > 0 ? next : [])).min()
         guard let latest else {
             guard moment == nil else { throw WalkFailure("it waits for nothing") }
             return
@@ -131,12 +132,17 @@ extension FlowWalk {
         }
     }
 
-    /// Until when what is ready waits: only where no live event does, and not for long after the last commit began.
+    /// Until when what is ready waits: a moment after the last commit ended, and, where no live event is among it, not for
+    /// long after that one began.
     private func heldBack() throws(WalkFailure) -> [UnixTime] {
         guard committing == nil, !ready.isEmpty else { return [] }
         let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
-        guard !isLive, let lastBegin else { throw WalkFailure("what is ready waits") }
-        return [lastBegin.advanced(byMicroseconds: settings.pause)]
+        let isFull = ready.reduce(0) { $0 + $1.records.count } >= settings.shares.batchEvents * 2
+        let end =
+            isLive || isFull
+            ? lastEnd?.advanced(byMicroseconds: settings.rest) : lastBegin?.advanced(byMicroseconds: settings.pause)
+        guard let end, end > now else { throw WalkFailure("what is ready waits") }
+        return [end]
     }
 
     /// The next event of `partition` that was fetched and is not begun.
@@ -171,7 +177,8 @@ extension FlowWalk {
             try broker.commit(transaction, at: now)
         }
         committing = nil
-        flow.committed()
+        lastEnd = now
+        flow.committed(at: now)
         remembered = remembered.filter { $0.key > transaction.lastBatch }
         note(.committed)
     }

@@ -31,6 +31,7 @@ struct FlowWalk {
     var committing: (transaction: Transaction, isVisible: Bool)?
     /// When the last commit began.
     var lastBegin: UnixTime?
+    var lastEnd: UnixTime?
     /// Batches that were given up while in work.
     var late: [Batch] = []
     var owesRollBack = false
@@ -46,7 +47,7 @@ struct FlowWalk {
         linger = [0, 3000, 20_000][seed % 3]
         settings = Flow.Settings(
             shares: LaneShares(batchEvents: 1 + seed % 7, bulkShare: [0.1, 0, 0.5][seed / 3 % 3]),
-            linger: .microseconds(linger),
+            linger: .microseconds(linger), rest: .milliseconds([0, 8][seed / 9 % 2]),
             retries: RetryPolicy(
                 tiers: Self.delays.map { .init(name: "\($0)ms", delay: .milliseconds($0)) }, maxAttempts: 8,
                 deadline: .seconds(1000)))
@@ -175,7 +176,7 @@ struct FlowWalk {
         }
         (fetched, begun, asked, remembered, late) = ([:], [:], [:], [:], [])
         (processing, committing, owesRollBack, isStopping, isBlocked) = (nil, nil, false, false, false)
-        lastBegin = nil
+        (lastBegin, lastEnd) = (nil, nil)
         lastNumber = 0
     }
 

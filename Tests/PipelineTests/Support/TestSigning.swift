@@ -28,7 +28,7 @@ final class InMemorySigning: SigningPort {
 
     func activeKey(of ring: String) -> SigningKeyReference? { entries.withLock { $0[ring]?.reference } }
 
-    func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>] {
+    func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
         asked.withLock { $0.append(requests.count) }
         let entries = entries.withLock { $0 }
         return requests.map { request in
@@ -50,7 +50,9 @@ struct ScriptedSigning: SigningPort {
         SigningKeyReference(ring: ring, version: "v1", keyID: "v1", algorithm: algorithm, retireAfter: nil)
     }
 
-    func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>] { answer(requests) }
+    func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
+        answer(requests)
+    }
 }
 
 /// A clock that moves when it is told to.

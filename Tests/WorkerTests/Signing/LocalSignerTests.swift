@@ -33,7 +33,7 @@ import Worker
         let rings = try rings(algorithms)
         let signer = LocalSigner(rings, lanes: lanes)
         let requests = try (0..<count).map { try request(signer, algorithms[$0 % algorithms.count].rawValue, $0) }
-        let signatures = await signer.sign(requests)
+        let signatures = await signer.sign(requests, urgency: .live)
         #expect(signatures.count == count)
         for ((index, request), signature) in zip(requests.enumerated(), signatures) {
             let ring = try #require(rings.first { $0.name == request.key.ring })
@@ -48,7 +48,8 @@ import Worker
         let stranger = SigningKeyReference(
             ring: "HS256", version: "k2", keyID: "k2", algorithm: .hs256, retireAfter: nil)
         let input = SigningInput(encodedHeader: [], payload: [])
-        let results = await signer.sign([SigningRequest(key: stranger, input: input), try request(signer, "HS256", 1)])
+        let results = await signer.sign(
+            [SigningRequest(key: stranger, input: input), try request(signer, "HS256", 1)], urgency: .live)
         #expect(throws: Rejection(.keyUnavailable, "the version k2 of HS256 does not sign any more")) {
             try results[0].get()
         }
@@ -80,7 +81,7 @@ import Worker
         await signer.replace(new)
         #expect(signer.activeKey(of: "r")?.version == "k2")
         let after = try (0..<20).map { try request(signer, "r", $0) }
-        let signatures = await signer.sign(before + after)
+        let signatures = await signer.sign(before + after, urgency: .live)
         for (request, signature) in zip(before, signatures) { #expect(try isSigned(signature, by: oldKey, request)) }
         for (request, signature) in zip(after, signatures.dropFirst(20)) {
             #expect(try isSigned(signature, by: newKey, request))
@@ -88,8 +89,8 @@ import Worker
         // Two versions later it signs no more: the event is decided on anew.
         let (third, _) = try ring("r", version: "k3")
         await signer.replace(third)
-        #expect(await signer.sign(before).allSatisfy { (try? $0.get()) == nil })
-        #expect(await signer.sign(after).allSatisfy { (try? $0.get()) != nil })
+        #expect(await signer.sign(before, urgency: .live).allSatisfy { (try? $0.get()) == nil })
+        #expect(await signer.sign(after, urgency: .live).allSatisfy { (try? $0.get()) != nil })
     }
 
     /// A secret that leaked is replaced under its name; its name must not keep it alive.
@@ -97,10 +98,10 @@ import Worker
         let (old, _) = try ring("r", version: "k1"), (new, newKey) = try ring("r", version: "k1")
         let signer = LocalSigner([old], lanes: 2)
         let first = try request(signer, "r", 0)
-        _ = await signer.sign([first, first])
+        _ = await signer.sign([first, first], urgency: .live)
         await signer.replace(new)
         let request = try request(signer, "r", 1)
-        for signature in await signer.sign([request, request]) {
+        for signature in await signer.sign([request, request], urgency: .live) {
             #expect(try isSigned(signature, by: newKey, request))
         }
     }
@@ -111,7 +112,7 @@ import Worker
         await signer.replace(two)
         #expect(signer.activeKey(of: "two")?.version == "k1")
         let request = try request(signer, "one", 1)
-        #expect(try isSigned(await signer.sign([request]).first, by: oneKey, request))
+        #expect(try isSigned(await signer.sign([request], urgency: .live).first, by: oneKey, request))
     }
 
     @Test func `never fails while rings are replaced under it`() async throws {
@@ -122,14 +123,14 @@ import Worker
                 var failures = 0
                 for number in 0..<300 {
                     let requests = try (0..<4).map { try self.request(signer, "r", number * 4 + $0) }
-                    failures += await signer.sign(requests).count { (try? $0.get()) == nil }
+                    failures += await signer.sign(requests, urgency: .live).count { (try? $0.get()) == nil }
                 }
                 return failures
             }
             for ring in rings {
                 await signer.replace(ring)
                 let request = try self.request(signer, "r", 1)
-                _ = await signer.sign([request])
+                _ = await signer.sign([request], urgency: .live)
             }
             return try await group.reduce(0, +)
         }

@@ -76,7 +76,7 @@ private struct StampSigning: SigningPort {
         SigningKeyReference(ring: ring, version: "k1", keyID: "k1", algorithm: .hs256, retireAfter: nil)
     }
 
-    func sign(_ requests: [SigningRequest]) async -> [Result<[UInt8], Rejection>] {
+    func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
         requests.map { _ in .success([1, 2, 3]) }
     }
 }
