@@ -7,7 +7,7 @@ public struct KeyRing: Sendable {
     /// Its versions in the order of the file.
     public let versions: [KeyVersion]
 
-    /// The version that signs. A ring as it is loaded has exactly one.
+    /// The version that signs; nil where it was revoked and no other was promoted yet.
     public var active: KeyVersion? { versions.first { $0.state == .active } }
 
     /// Every key a vendor may hold of this ring.
@@ -24,18 +24,26 @@ public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible 
     public let column: Int?
     /// What is wrong and what would be right.
     public let message: String
+    /// Whether a test's crash came in between.
+    let isInterruption: Bool
+
+    init(interrupted file: String) {
+        (self.file, line, column, message, isInterruption) = (file, nil, nil, "the writing was interrupted", true)
+    }
 
     init(_ file: String, at value: JSONValue? = nil, _ message: String) {
         self.file = file
         line = value?.position.line
         column = value?.position.column
         self.message = message
+        isInterruption = false
     }
 
     /// An error at the byte `offset` of the file's `text`, where there is one.
     init(_ file: String, at offset: Int?, in text: [UInt8], _ message: String) {
         self.file = file
         self.message = message
+        isInterruption = false
         guard let offset else {
             (line, column) = (nil, nil)
             return

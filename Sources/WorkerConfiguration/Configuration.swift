@@ -110,6 +110,8 @@ public struct Configuration: Sendable {
         public var lifetime: Int64
         /// Whether a report without its user is skipped instead of dead-lettered.
         public var skipsMissingUser: Bool
+        /// How long a key's version must have been prepared before it may sign, in seconds: until every verifier has it.
+        public var publishWindow: Int64
     }
 
     /// A key ring.

@@ -11,7 +11,8 @@ struct Remint: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, RunCommand.self, CheckCommand.self, EmitCommand.self, InspectCommand.self,
-            AppsCommand.self, DeadLettersCommand.self,
+            AppsCommand.self, DeadLettersCommand.self, KeysCommand.self, LedgerCommand.self, ReissueCommand.self,
+            RotateCommand.self,
         ])
 
     /// Exit codes: 0 done, 1 the thing asked for is wrong, 2 usage, 75 try again later.

@@ -31,6 +31,9 @@ public protocol Adapter: Sendable {
     /// is pointed out, not overruled: the encoding is configured, never guessed.
     var secretEncoding: SecretEncoding? { get }
 
+    /// How the vendor comes to hold a new key; what `remint keys` and `remint rotate` tell their operator.
+    var keyHandover: KeyHandover { get }
+
     /// When reports of one user mean that the vendor refuses the tokens we mint.
     var loopGuard: LoopGuard { get }
 
@@ -64,6 +67,14 @@ public protocol Adapter: Sendable {
 
 extension Adapter {
     public var secretEncoding: SecretEncoding? { nil }
+
+    /// A vendor that says nothing else takes the new key before it signs, and keeps the old one until it is removed.
+    public var keyHandover: KeyHandover {
+        KeyHandover(
+            origin: secretEncoding == nil ? .ours : .shared, overlap: .several,
+            beforePromotion: ["Give the new key to \(vendor)."],
+            afterRetirement: ["Remove the old key at \(vendor)."])
+    }
 
     /// One token; a report is a refusal where its remedy says so.
     public var loopGuard: LoopGuard { LoopGuard() }

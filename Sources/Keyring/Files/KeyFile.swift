@@ -53,32 +53,10 @@ public enum KeyFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Writes `contents` to `path` with mode 600, whole or not at all: into a new file beside it that takes its name once
-    /// it is on disk.
+    /// Writes `contents` to `path` with mode 600, whole or not at all.
     ///
     /// - Throws: `KeyRingError`.
     public static func write(_ contents: SecretBytes, to path: String) throws(KeyRingError) {
-        let scratch = "\(path).\(getpid()).new"
-        let descriptor = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw KeyRingError(scratch, "cannot be created: \(String(cString: strerror(errno)))")
-        }
-        let isWritten = contents.withBytes { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                written += count
-            }
-            return fsync(descriptor) == 0
-        }
-        let isInPlace = isWritten && rename(scratch, path) == 0
-        let reason = String(cString: strerror(errno))
-        close(descriptor)
-        guard isInPlace else {
-            unlink(scratch)
-            throw KeyRingError(path, "cannot be written: \(reason)")
-        }
+        try DurableWrite(path: path, mode: 0o600).write(contents)
     }
 }

@@ -40,6 +40,19 @@ public struct KeyRingDirectory: Sendable {
     ///
     /// - Throws: `KeyRingError` for the first thing that is wrong.
     public func load(name: String) throws(KeyRingError) -> KeyRing {
+        var versions: [KeyVersion] = []
+        _ = try readListing { entry throws(KeyRingError) in versions.append(try entry.load()) }
+        return KeyRing(name: name, versions: versions)
+    }
+
+    /// Reads the listing alone.
+    ///
+    /// - Throws: `KeyRingError` for the first thing that is wrong.
+    public func readListing() throws(KeyRingError) -> KeyRingListing { try readListing { _ in } }
+
+    private func readListing(
+        _ each: (KeyRingEntry) throws(KeyRingError) -> Void
+    ) throws(KeyRingError) -> KeyRingListing {
         let root = try parse()
         for (name, value) in root.members where name != "versions" {
             throw KeyRingError(listing, at: value, "unknown member \"\(name)\"; known: versions")
@@ -47,19 +60,23 @@ public struct KeyRingDirectory: Sendable {
         guard let list = root["versions"], list.isArray else {
             throw KeyRingError(listing, at: root, "must hold an array \"versions\"")
         }
-        var versions: [KeyVersion] = []
-        for entry in list.elements {
-            let version = try KeyRingEntry(entry, in: self).load()
+        var versions: [ListedVersion] = []
+        for element in list.elements {
+            let entry = try KeyRingEntry(element, in: self)
+            let version = try entry.listed()
             guard !versions.contains(where: { $0.id == version.id }) else {
-                throw KeyRingError(listing, at: entry, "two versions share the id \"\(version.id)\"; give each its own")
+                throw KeyRingError(
+                    listing, at: element, "two versions share the id \"\(version.id)\"; give each its own")
             }
             versions.append(version)
+            try each(entry)
         }
         let active = versions.count { $0.state == .active }
-        guard active == 1 else {
+        // A leaked key stops signing at once, whether another one is there or not.
+        guard active == 1 || active == 0 && versions.contains(where: { $0.state == .revoked }) else {
             throw KeyRingError(listing, at: list, "has \(active) active versions; exactly one must be active")
         }
-        return KeyRing(name: name, versions: versions)
+        return KeyRingListing(file: listing, versions: versions)
     }
 
     /// Makes a new ring in the folder, with one active version.
@@ -69,48 +86,11 @@ public struct KeyRingDirectory: Sendable {
     public func create(_ key: SigningKey, id: String, secretEncoding: SecretEncoding?, at time: UnixTime)
         throws(KeyRingError)
     {
-        guard !id.isEmpty, !id.contains("/"), id != "keyring" else {
-            throw KeyRingError(listing, "the id of a version names its file: it must not be empty or hold a slash")
-        }
         guard !KeyFile.exists(listing) else {
             throw KeyRingError(listing, "exists already, and its keys would be lost; choose another folder")
         }
-        var json = JSONWriter()
-        json.beginObject()
-        json.name("versions")
-        json.beginArray()
-        json.beginObject()
-        json.member("id", id)
-        json.member("state", KeyVersion.State.active.rawValue)
-        json.member("algorithm", key.algorithm.rawValue)
-        if let secret = key.secret {
-            let encoding = secretEncoding ?? .base64url
-            json.member("file", "\(id).secret")
-            json.member("encoding", encoding.rawValue)
-            let text = encoding.encode(secret)
-            guard let read = try? encoding.decode(text), read.equals(secret) else {
-                throw KeyRingError(
-                    "\(path)/\(id).secret",
-                    "the secret cannot be written as \(encoding.rawValue); use hex, base64 or base64url")
-            }
-            try KeyFile.write(text, to: "\(path)/\(id).secret")
-        } else {
-            json.member("file", "\(id).pem")
-            try KeyFile.write(pem(of: key), to: "\(path)/\(id).pem")
-        }
-        json.member("created", time.description)
-        json.member("activated", time.description)
-        json.endObject()
-        json.endArray()
-        json.endObject()
-        try KeyFile.write(SecretBytes(copying: json.bytes), to: listing)
-    }
-
-    private func pem(of key: SigningKey) throws(KeyRingError) -> SecretBytes {
-        do throws(JOSEError) {
-            if let pem = try key.privateKeyPEM() { return pem }
-        } catch { throw KeyRingError(path, error.message) }
-        throw KeyRingError(path, "the key has no PEM form")
+        var editor = try KeyRingEditor(self)
+        try editor.add(key, id: id, encoding: secretEncoding, at: time)
     }
 
     private func parse() throws(KeyRingError) -> JSONValue {

@@ -21,7 +21,8 @@ struct KeyRingEntry {
         "retire_after",
     ]
 
-    func load() throws(KeyRingError) -> KeyVersion {
+    /// The entry as the listing has it.
+    func listed() throws(KeyRingError) -> ListedVersion {
         let id = try text("id")
         guard !id.isEmpty else { throw error("id", "is empty") }
         guard let state = KeyVersion.State(rawValue: try text("state")) else {
@@ -30,16 +31,27 @@ struct KeyRingEntry {
         guard let algorithm = Algorithm(rawValue: try text("algorithm")) else {
             throw error("algorithm", "is none of \(Algorithm.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        _ = try time("created")
-        _ = try time("activated")
-        let retireAfter = try time("retire_after")
-        let keyID = try optionalText("kid") ?? id
-        guard !keyID.isEmpty else { throw error("kid", "is empty; leave it out where the id is the kid") }
-        let key = state.verifies ? try loadKey(algorithm, keyID: keyID) : nil
-        let encoding = entry["encoding"]?.string.flatMap(SecretEncoding.init(rawValue:))
+        let keyID = try optionalText("kid")
+        guard keyID?.isEmpty != true else { throw error("kid", "is empty; leave it out where the id is the kid") }
+        let encoding = try optionalText("encoding")
+        guard encoding.map({ SecretEncoding(rawValue: $0) != nil }) ?? true else {
+            throw error("encoding", "is none of \(SecretEncoding.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return ListedVersion(
+            id: id, keyID: keyID, state: state, algorithm: algorithm,
+            file: state.verifies ? try text("file") : try optionalText("file") ?? "",
+            encoding: encoding.flatMap(SecretEncoding.init(rawValue:)),
+            passphraseFile: try optionalText("passphrase_file"), created: try time("created"),
+            activated: try time("activated"), retireAfter: try time("retire_after"))
+    }
+
+    /// The entry with its key, where that may still be used.
+    func load() throws(KeyRingError) -> KeyVersion {
+        let listed = try listed()
+        let key = listed.state.verifies ? try loadKey(listed.algorithm, keyID: listed.keyID ?? listed.id) : nil
         return KeyVersion(
-            id: id, state: state, algorithm: algorithm, secretEncoding: encoding, retireAfter: retireAfter,
-            signingKey: key)
+            id: listed.id, state: listed.state, algorithm: listed.algorithm, secretEncoding: listed.encoding,
+            retireAfter: listed.retireAfter, signingKey: key)
     }
 
     private func loadKey(_ algorithm: Algorithm, keyID: String) throws(KeyRingError) -> SigningKey {

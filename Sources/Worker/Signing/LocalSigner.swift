@@ -25,8 +25,8 @@ public final class LocalSigner: SigningPort {
     public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0[ring] } }
 
     /// Signs with the active key of `ring` from now on; with none where it has none. What was asked for before is still
-    /// signed with the key it was asked for, until the ring is replaced again; another key under the name of the old one
-    /// signs at once.
+    /// signed with the key it was asked for, until the ring is replaced again, unless that was revoked: a leaked key signs
+    /// nothing more. Another key under the name of the old one signs at once.
     public func replace(_ ring: KeyRing) async {
         let new = Self.activeKey(of: ring)
         let old = activeKey(of: ring.name)
@@ -34,7 +34,9 @@ public final class LocalSigner: SigningPort {
             for lane in everyLane { await lane.add(new.key, for: new.reference) }
         }
         active.withLock { $0[ring.name] = new?.reference }
-        for lane in everyLane { await lane.keep(only: [old, new?.reference].compactMap { $0 }, of: ring.name) }
+        let isLeaked = ring.versions.contains { $0.id == old?.version && $0.state == .revoked }
+        let kept = [isLeaked ? nil : old, new?.reference].compactMap { $0 }
+        for lane in everyLane { await lane.keep(only: kept, of: ring.name) }
     }
 
     private static func activeKey(of ring: KeyRing) -> (reference: SigningKeyReference, key: SigningKey)? {

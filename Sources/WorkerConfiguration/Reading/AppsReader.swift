@@ -22,6 +22,7 @@ struct AppsReader {
         let settings = app.value("settings")
         let key = key(app)
         let lifetime = app.duration("lifetime", in: .seconds(1)...(.seconds(31_536_000)))
+        let publishWindow = app.duration("publish_window", in: .seconds(1)...(.seconds(31_536_000)))
         let missingUser = app.choice("missing_user", MissingUser.self)?.choice
         readLookup(app.section("lookup"))
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
@@ -29,7 +30,8 @@ struct AppsReader {
         guard let key else { return nil }
         return Configuration.App(
             name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
-            lifetime: seconds, skipsMissingUser: missingUser == .skip)
+            lifetime: seconds, skipsMissingUser: missingUser == .skip,
+            publishWindow: publishWindow?.components.seconds ?? 600)
     }
 
     private enum MissingUser: String, CaseIterable {

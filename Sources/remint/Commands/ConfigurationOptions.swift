@@ -19,6 +19,16 @@ struct ConfigurationOptions: ParsableArguments {
         return preflight
     }
 
+    /// Reads the configuration alone, for what is about keys that may not be there yet.
+    ///
+    /// - Throws: `ExitCode` 1 where it cannot be read.
+    func loadConfiguration() throws -> Configuration {
+        let (configuration, diagnostics) = ConfigurationReader(registry: .remint, source: .system).read(config)
+        for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
+        guard let configuration else { throw ExitCode.failure }
+        return configuration
+    }
+
     /// The configured app called `name`.
     ///
     /// - Throws: `ValidationError` that names the known ones.

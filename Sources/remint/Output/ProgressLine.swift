@@ -2,7 +2,8 @@ import Foundation
 
 /// One line on standard error that is written over as work goes on; nothing where standard error is no terminal.
 struct ProgressLine {
-    private let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
+    /// Whether anybody sees it.
+    let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
     private var last = ContinuousClock.now - .seconds(1)
     private var isDirty = false
 

@@ -4,26 +4,18 @@ import Pipeline
 import Worker
 import WorkerConfiguration
 
-/// The dead letters' topic, read from its beginning to where it ended when the reading began.
-struct DeadLetterTopic {
+/// A topic, read from its beginning to where it ended when the reading began; nothing is committed.
+struct TopicReader {
     private let consumer: KafkaConsumer
     private let bounds: [TopicPartition: Range<Int64>]
 
-    /// - Throws: `KafkaError`, or `WorkerError` where the topic does not exist.
-    init(_ configuration: Configuration, brokers: String, logger: Logger) async throws {
-        let topic = configuration.topics.deadLetters
-        let properties = KafkaProperties(configuration, bootstrapServers: brokers).reader(
-            group: "\(configuration.kafka.group)-dead-letters")
-        let producer = try KafkaProducer(
-            KafkaProperties(configuration, bootstrapServers: brokers).producer, logger: logger)
-        let found = try await producer.metadata(of: topic, within: .seconds(15))
-        await producer.close(within: .seconds(1))
-        let partitions = (0..<found.partitionCount).map {
-            TopicPartition(topic: topic, partition: Int32(clamping: $0))
-        }
-        guard !partitions.isEmpty else { throw MissingTopic(topic) }
+    /// - Throws: `KafkaError`, or `MissingTopic`.
+    init(_ topic: String, _ configuration: Configuration, brokers: String, logger: Logger) async throws {
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let partitions = try await properties.partitions(of: topic, logger: logger)
         consumer = try KafkaConsumer(
-            properties, reading: partitions.map { PartitionOffset($0, offset: 0) }, logger: logger)
+            properties.reader(group: "\(configuration.kafka.group)-reader"),
+            reading: partitions.map { PartitionOffset($0, offset: 0) }, logger: logger)
         var bounds: [TopicPartition: Range<Int64>] = [:]
         for partition in partitions {
             bounds[partition] = try await consumer.bounds(of: partition, within: .seconds(15))
@@ -34,14 +26,14 @@ struct DeadLetterTopic {
     /// Reads every record.
     ///
     /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
-    func readAll(_ each: (InputRecord, Int, Int) -> Void) async throws {
-        var reading = DeadLetterReading(bounds)
+    func readAll(_ each: (ConsumedRecord, Int, Int) throws -> Void) async throws {
+        var reading = TopicReading(bounds)
         while !reading.isDone {
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {
                 switch event {
                 case .record(let record):
                     guard reading.took(record.position) else { continue }
-                    each(InputRecord(deadLetter: record), reading.done, reading.total)
+                    try each(record, reading.done, reading.total)
                 case .endOfPartition(let partition): reading.ended(partition)
                 case .error(let error): if error.isFatal { throw error }
                 case .rebalance: break
@@ -53,7 +45,7 @@ struct DeadLetterTopic {
 }
 
 /// How far a topic was read that others still write to.
-struct DeadLetterReading {
+struct TopicReading {
     private var open: [TopicPartition: Range<Int64>]
     private let starts: [TopicPartition: Int64]
     private var positions: [TopicPartition: Int64]
@@ -94,15 +86,19 @@ struct MissingTopic: Error, CustomStringConvertible {
     init(_ topic: String) { description = "the topic \(topic) does not exist or may not be read" }
 }
 
-extension InputRecord {
-    /// A dead letter as the pipeline reads it.
-    init(deadLetter record: ConsumedRecord) {
-        self.init(
-            origin: Origin(
-                topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
-            timestamp: nil, key: record.key, value: record.value,
-            headers: record.headers.map { Header($0.name, $0.value) },
-            // Like a retry's, its headers are a worker's and say where the event first stood.
-            lane: .retries)
+extension KafkaProperties {
+    /// The partitions of `topic`.
+    ///
+    /// - Throws: `KafkaError`, or `MissingTopic`.
+    func partitions(of topic: String, logger: Logger) async throws -> [TopicPartition] {
+        let producer = try KafkaProducer(producer, logger: logger)
+        let found: TopicMetadata
+        do { found = try await producer.metadata(of: topic, within: .seconds(15)) } catch {
+            await producer.close(within: .seconds(1))
+            throw error
+        }
+        await producer.close(within: .seconds(1))
+        guard found.partitionCount > 0 else { throw MissingTopic(topic) }
+        return (0..<found.partitionCount).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
     }
 }

@@ -24,6 +24,28 @@ public struct BloomreachAdapter: Adapter {
 
     public var algorithm: Algorithm { appRecipe.algorithm }
 
+    /// A stream chooses among several keys by `kid`. An API key of an Engagement project keeps its `kid` over two secrets.
+    public var keyHandover: KeyHandover {
+        switch settings.mode {
+        case .stream:
+            KeyHandover(
+                origin: .vendor, overlap: .several,
+                beforePromotion: [
+                    "Bloomreach: the event stream > add a signing key.",
+                    "Import its secret under its id: remint keys import --id ID --encoding utf8.",
+                ],
+                afterRetirement: ["The event stream > delete the old signing key."])
+        case .customerToken:
+            KeyHandover(
+                origin: .vendor, overlap: .several,
+                beforePromotion: [
+                    "Rotate the private API key's secret (POST …/access-keys/rotate); its id does not change, and the old secret is accepted for 24 hours. Not again within 24 hours: that kills the old secret at once.",
+                    "Import the new secret at once: remint keys import --id NAME --kid ID --encoding utf8, and promote it with --now.",
+                ],
+                afterRetirement: ["Nothing: the old secret ends 24 hours after the rotation."])
+        }
+    }
+
     public var lifetime: LifetimeBounds { appRecipe.lifetime }
 
     public var secretEncoding: SecretEncoding? { .utf8 }

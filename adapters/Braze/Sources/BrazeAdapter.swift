@@ -21,6 +21,18 @@ public struct BrazeAdapter: Adapter {
 
     public var algorithm: Algorithm { .rs256 }
 
+    /// Up to three public keys an app; a token passes if any of them verifies it.
+    public var keyHandover: KeyHandover {
+        KeyHandover(
+            origin: .ours, overlap: .several,
+            beforePromotion: [
+                "Braze dashboard: Settings > App Settings > the app > SDK Authentication > Add Public Key: paste the PEM.",
+                "Repeat for every app that uses this key ring: iOS, Android and Web are separate.",
+            ],
+            afterPromotion: ["SDK Authentication > Manage > Make Primary Key, for every app."],
+            afterRetirement: ["SDK Authentication > Manage > delete the old key (never possible while it is primary)."])
+    }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     public func recipe(for subject: Subject) -> Recipe { appRecipe }

@@ -37,6 +37,16 @@ public struct DotdigitalAdapter: Adapter {
 
     public var algorithm: Algorithm { .hs256 }
 
+    /// One secret per push profile; no grace after a change is documented, so none is assumed.
+    public var keyHandover: KeyHandover {
+        KeyHandover(
+            origin: .shared, overlap: .none,
+            beforePromotion: [
+                "Dotdigital: the push profile > change the shared secret to the prepared one, then promote it at once, with --now."
+            ],
+            afterRetirement: ["Keep the old secret for diagnosis only."])
+    }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     public var secretEncoding: SecretEncoding? { .utf8 }

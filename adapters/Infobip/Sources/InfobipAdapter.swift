@@ -32,6 +32,17 @@ public struct InfobipAdapter: Adapter {
 
     public var algorithm: Algorithm { .hs256 }
 
+    /// Keys are chosen by `kid`; several seem possible.
+    public var keyHandover: KeyHandover {
+        KeyHandover(
+            origin: .vendor, overlap: .several,
+            beforePromotion: [
+                "Infobip portal: App Profile > JWT private keys > Generate key: an id and a secret in hex.",
+                "Import the secret under that id: remint keys import --id ID --encoding hex.",
+            ],
+            afterRetirement: ["App Profile > JWT private keys > delete the old key."])
+    }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     public var secretEncoding: SecretEncoding? { .hex }

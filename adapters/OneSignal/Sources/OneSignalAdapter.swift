@@ -29,6 +29,21 @@ public struct OneSignalAdapter: Adapter {
 
     public var algorithm: Algorithm { .es256 }
 
+    /// One key at a time; whether the one before survives is not documented, so it is taken not to.
+    public var keyHandover: KeyHandover {
+        KeyHandover(
+            origin: .vendor, overlap: .none,
+            beforePromotion: [
+                "Choose a quiet hour: every token of the old key is taken to be refused from the next step on.",
+                "OneSignal dashboard: Settings > Keys & IDs > Identity Verification > Generate New Keys; download.",
+                "Import the private key (remint keys import) and promote it at once, with --now.",
+            ],
+            afterPromotion: [
+                "Every active user reports once; calls in flight may report again.",
+                "In trouble: switch Identity Verification off, repair, switch it on.",
+            ])
+    }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     /// The SDK gives no reason. Android's late 401 can drop a fresh token, so a second one is minted; a third report

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Kafka
 import Logging
 import Pipeline
 import Worker
@@ -72,4 +73,17 @@ struct DeadLetterOptions: ParsableArguments {
 extension Configuration {
     /// Reads an event's app and id out of a dead letter, however large it is.
     var deadLetterDecoder: EventDecoder { EventDecoder(maximumBytes: worker.maximumEventBytes) }
+}
+
+extension InputRecord {
+    /// A dead letter as the pipeline reads it.
+    init(deadLetter record: ConsumedRecord) {
+        self.init(
+            origin: Origin(
+                topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
+            timestamp: nil, key: record.key, value: record.value,
+            headers: record.headers.map { Header($0.name, $0.value) },
+            // Like a retry's, its headers are a worker's and say where the event first stood.
+            lane: .retries)
+    }
 }

@@ -28,9 +28,10 @@ struct DeadLettersList: AsyncParsableCommand {
         var found: [DeadLetterEntry] = []
         var total = 0
         var progress = ProgressLine()
-        let reader = try await DeadLetterTopic(configuration, brokers: brokers, logger: logger)
+        let reader = try await TopicReader(
+            configuration.topics.deadLetters, configuration, brokers: brokers, logger: logger)
         try await reader.readAll { record, done, all in
-            let entry = DeadLetterEntry(record, decoder: decoder)
+            let entry = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder)
             progress.show(done, of: all, "\(total) found")
             guard filter.matches(entry, at: now) else { return }
             total += 1

@@ -47,7 +47,7 @@ struct RedriveRun {
 
     private func drive(_ consumer: KafkaConsumer, _ producer: KafkaProducer) async throws -> Result {
         var result = Result()
-        var reading: DeadLetterReading?
+        var reading: TopicReading?
         var progress = ProgressLine()
         defer { progress.clear() }
         let start = ContinuousClock.now
@@ -74,7 +74,7 @@ struct RedriveRun {
     /// From where the group is to where the topic ends now.
     private func bounds(
         _ partitions: [TopicPartition], _ consumer: KafkaConsumer
-    ) async throws -> DeadLetterReading {
+    ) async throws -> TopicReading {
         let committed = try await consumer.committed(partitions, within: .seconds(15))
         var bounds: [TopicPartition: Range<Int64>] = [:]
         for partition in partitions {
@@ -82,7 +82,7 @@ struct RedriveRun {
             let start = min(max(committed[partition] ?? all.lowerBound, all.lowerBound), all.upperBound)
             bounds[partition] = start..<all.upperBound
         }
-        return DeadLetterReading(bounds)
+        return TopicReading(bounds)
     }
 
     /// Publishes what is meant of `records`, then commits all of them.

@@ -1,0 +1,154 @@
+public import JOSE
+
+/// What `keyring.json` says, as a value: the versions and the transitions between their states.
+///
+/// ```
+/// prepared ─► active ◄─► passive ─► retired        any ─► revoked
+///    └───────────────────────────────►┘
+/// ```
+/// At most one version is active. A ring has none only after a revocation: then nothing is signed and its events wait.
+public struct KeyRingListing: Sendable, Equatable {
+    /// The file, which errors name.
+    let file: String
+    /// The versions in the order of the file.
+    public private(set) var versions: [ListedVersion]
+
+    /// A ring without versions.
+    public init(file: String) {
+        self.file = file
+        versions = []
+    }
+
+    init(file: String, versions: [ListedVersion]) {
+        self.file = file
+        self.versions = versions
+    }
+
+    /// The version that signs.
+    public var active: ListedVersion? { versions.first { $0.state == .active } }
+
+    /// The version called `id`.
+    ///
+    /// - Throws: `KeyRingError` that names the known ones.
+    public func version(_ id: String) throws(KeyRingError) -> ListedVersion { versions[try index(of: id)] }
+
+    /// The text of the file.
+    public var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("versions")
+        json.beginArray()
+        for version in versions { version.write(to: &json) }
+        json.endArray()
+        json.endObject()
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+
+    // MARK: Transitions
+
+    /// Adds a version: prepared, or active where it is the ring's first.
+    ///
+    /// - Throws: `KeyRingError` for an id that is taken or names no file.
+    public mutating func add(_ version: ListedVersion) throws(KeyRingError) {
+        guard Self.isFileName(version.id) else {
+            throw KeyRingError(
+                file, "the id of a version names its file: letters, digits, dots, hyphens, underscores; not \"keyring\""
+            )
+        }
+        guard !versions.contains(where: { $0.id == version.id }) else {
+            throw KeyRingError(file, "has a version \"\(version.id)\" already; choose another id")
+        }
+        var version = version
+        if versions.isEmpty {
+            version.state = .active
+            version.activated = version.created
+        }
+        versions.append(version)
+    }
+
+    /// Makes `id` the version that signs; the one before becomes passive.
+    ///
+    /// - Returns: whether anything changed; not where it is active already.
+    /// - Throws: `KeyRingError` for a version that is unknown, retired or revoked.
+    @discardableResult
+    public mutating func promote(_ id: String, at time: UnixTime) throws(KeyRingError) -> Bool {
+        let index = try index(of: id)
+        guard try isMove(index, to: .active) else { return false }
+        if let current = versions.firstIndex(where: { $0.state == .active }) { versions[current].state = .passive }
+        versions[index].state = .active
+        versions[index].activated = time
+        return true
+    }
+
+    /// Ends the use of `id`, whose tokens are refused from now on.
+    ///
+    /// - Returns: whether anything changed.
+    /// - Throws: `KeyRingError` for a version that is unknown, active or revoked.
+    @discardableResult
+    public mutating func retire(_ id: String) throws(KeyRingError) -> Bool { try move(id, to: .retired) }
+
+    /// Declares `id` leaked: it signs nothing more, and nothing it signed counts.
+    ///
+    /// - Returns: whether anything changed.
+    /// - Throws: `KeyRingError` for a version that is unknown.
+    @discardableResult
+    public mutating func revoke(_ id: String) throws(KeyRingError) -> Bool { try move(id, to: .revoked) }
+
+    private mutating func move(_ id: String, to state: KeyVersion.State) throws(KeyRingError) -> Bool {
+        let index = try index(of: id)
+        guard try isMove(index, to: state) else { return false }
+        versions[index].state = state
+        return true
+    }
+
+    private func isMove(_ index: Int, to state: KeyVersion.State) throws(KeyRingError) -> Bool {
+        let version = versions[index]
+        guard version.state != state else { return false }
+        guard version.state.successors.contains(state) else {
+            let remedy =
+                switch (version.state, state) {
+                case (.active, .retired): "; promote another version first"
+                case (_, .active): "; generate or import a new one"
+                default: ""
+                }
+            throw KeyRingError(
+                file,
+                "the version \"\(version.id)\" is \(version.state.rawValue) and cannot become \(state.rawValue)\(remedy)"
+            )
+        }
+        return true
+    }
+
+    private func index(of id: String) throws(KeyRingError) -> Int {
+        guard let index = versions.firstIndex(where: { $0.id == id }) else {
+            let known = versions.map(\.id).joined(separator: ", ")
+            throw KeyRingError(file, "has no version \"\(id)\"; it has: \(known.isEmpty ? "none" : known)")
+        }
+        return index
+    }
+
+    /// Whether `id` can be the name of a file in the folder, and is not one of the ring's own.
+    static func isFileName(_ id: String) -> Bool {
+        id != "keyring" && !id.hasPrefix(".") && !id.isEmpty && id.utf8.count <= 128
+            && id.unicodeScalars.allSatisfy { !$0.properties.generalCategory.isControl && $0 != "/" && $0 != "\\" }
+    }
+}
+
+extension KeyVersion.State {
+    /// The states a version may go to from this one.
+    public var successors: Set<Self> {
+        switch self {
+        case .prepared: [.active, .retired, .revoked]
+        case .active: [.passive, .revoked]
+        case .passive: [.active, .retired, .revoked]
+        case .retired: [.revoked]
+        case .revoked: []
+        }
+    }
+}
+
+extension Unicode.GeneralCategory {
+    fileprivate var isControl: Bool {
+        [.control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned].contains(self)
+    }
+}

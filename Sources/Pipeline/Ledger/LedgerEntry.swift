@@ -1,0 +1,52 @@
+import AdapterKit
+
+/// What a record of the mailbox says of itself in its headers: who signed the token, until when it lives, which is newest.
+public struct LedgerEntry: Sendable, Equatable {
+    /// The app.
+    public let app: String
+    /// The id of the key's version.
+    public let keyID: String
+    /// The end of the token's life, in seconds since 1970.
+    public let expiresAt: Int64
+    /// Its version; a higher one is newer.
+    public let version: Int64
+
+    /// Reads `headers`; nil where they are no replacement token's.
+    public init?(headers: [Header]) {
+        guard let source = headers.text("ce_source"), source.hasPrefix(Self.sourcePrefix),
+            let keyID = headers.text("remint-key-id"),
+            let expiresAt = headers.text("remint-expires-at").flatMap({ Int64($0) }),
+            let version = headers.text("remint-version").flatMap({ Int64($0) })
+        else { return nil }
+        app = String(source.dropFirst(Self.sourcePrefix.count))
+        self.keyID = keyID
+        self.expiresAt = expiresAt
+        self.version = version
+    }
+
+    static let sourcePrefix = "/remint/"
+}
+
+/// Which tokens are meant.
+public struct LedgerFilter: Sendable, Equatable {
+    /// Only of these apps.
+    public var apps: [String]?
+    /// Only signed by this version of the app's key.
+    public var keyID: String?
+    /// Only those that end before this moment, in seconds since 1970.
+    public var expiringBefore: Int64?
+
+    /// All of them.
+    public init(apps: [String]? = nil, keyID: String? = nil, expiringBefore: Int64? = nil) {
+        self.apps = apps
+        self.keyID = keyID
+        self.expiringBefore = expiringBefore
+    }
+
+    func matches(app: String, keyID: String, expiresAt: Int64) -> Bool {
+        if let apps, !apps.contains(where: { $0.hasSameBytes(as: app) }) { return false }
+        if let wanted = self.keyID, !wanted.hasSameBytes(as: keyID) { return false }
+        if let expiringBefore, expiresAt >= expiringBefore { return false }
+        return true
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+
+/// `remint keys`: what a key ring holds and how it changes.
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys", abstract: "Makes, imports and lists keys, and changes what they may be used for.",
+        discussion: """
+            A version is prepared (the vendor may have it; it does not sign), active (it signs; one is), passive (its tokens are
+            good; it does not sign), retired or revoked. Workers see a change within a second. One operator at a time; every
+            change is a line in the ring's audit.log.
+            """,
+        subcommands: [
+            KeysGenerate.self, KeysImport.self, KeysList.self, KeysPromote.self, KeysRetire.self, KeysRevoke.self,
+            KeysJWKS.self,
+        ])
+}

@@ -1,0 +1,75 @@
+import AdapterKit
+import ArgumentParser
+import JOSE
+import Keyring
+import WorkerConfiguration
+
+/// `remint keys list`.
+struct KeysList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the versions of every key ring, or of one.")
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(name: .shortAndLong, help: "Only this key ring.") var key: String?
+    @Flag(help: "Print the list as JSON, a line each.") var json = false
+
+    func run() throws {
+        let configuration = try options.loadConfiguration()
+        let rings = configuration.keys.filter { key == nil || $0.name == key }
+        guard !rings.isEmpty else {
+            throw ValidationError("known key rings: \(configuration.keys.map(\.name).joined(separator: ", "))")
+        }
+        var table = TextTable(
+            "KEY RING", "VERSION", "STATE", "ALGORITHM", "KID", "CREATED", "ACTIVATED", "RETIRE AFTER", "APPS")
+        for ring in rings {
+            let apps = configuration.apps.filter { $0.key == ring.name }.map(\.name).joined(separator: ", ")
+            for version in try KeyRingDirectory(path: ring.path).readListing().versions {
+                if json {
+                    printJSON(version, of: ring.name)
+                } else {
+                    table.add(
+                        ring.name, version.id, version.state.rawValue, version.algorithm.rawValue,
+                        version.keyID ?? version.id, version.created?.description ?? "-",
+                        version.activated?.description ?? "-", version.retireAfter?.description ?? "-", apps)
+                }
+            }
+        }
+        if !json { for line in table.lines { Terminal.print(line) } }
+    }
+
+    private func printJSON(_ version: ListedVersion, of ring: String) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("key_ring", ring)
+        json.member("version", version.id)
+        json.member("state", version.state.rawValue)
+        json.member("algorithm", version.algorithm.rawValue)
+        json.member("kid", version.keyID ?? version.id)
+        for (name, time) in [
+            ("created", version.created), ("activated", version.activated), ("retire_after", version.retireAfter),
+        ] {
+            if let time { json.member(name, time.description) }
+        }
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+}
+
+/// `remint keys jwks`.
+struct KeysJWKS: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jwks", abstract: "Prints the public keys of a ring as a JWK Set (RFC 7517).",
+        discussion: "Prepared, active and passive versions: a verifier has a key before its first token comes.")
+
+    @OptionGroup var ring: KeyRingOptions
+
+    func run() throws {
+        let ring = try ring.load()
+        let keys = try ring.directory.load(name: ring.ring.name).verificationKeys
+        Terminal.print(String(decoding: try JWK.setJSON(of: keys), as: UTF8.self))
+        let secrets = keys.count { $0.secret != nil }
+        if secrets > 0 {
+            Terminal.error("remint: \(secrets) shared secrets have no public form and are not in the set")
+        }
+    }
+}

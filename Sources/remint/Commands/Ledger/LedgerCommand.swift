@@ -1,0 +1,71 @@
+import AdapterKit
+import ArgumentParser
+import JOSE
+import Pipeline
+import WorkerConfiguration
+
+/// `remint ledger`: who holds a live token of which key.
+struct LedgerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ledger", abstract: "Shows live tokens by app and key.",
+        discussion: """
+            Reads the headers of the mailbox from its beginning to where it ends now. Of each subject a hash is kept, at most
+            \(Ledger.bytesPerSubject) bytes each: 160 MB for a million.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "Only of this app.") var app: String?
+    @Option(help: "Only of this version of the key.") var keyID: String?
+    @Option(help: ArgumentHelp("Only tokens that end within this time.", valueName: "1h")) var expiringWithin: String?
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Flag(help: "Print the list as JSON, a line each.") var json = false
+
+    func run() async throws {
+        let configuration = try options.loadConfiguration()
+        let now = UnixTime.system()
+        let filter = LedgerFilter(
+            apps: app.map { [$0] }, keyID: keyID, expiringBefore: try expiringWithin.map { try now.moment(after: $0) })
+        let ledger = try await LedgerReader(configuration, brokers: brokers).read()
+        let holdings = ledger.holdings(at: now, matching: filter)
+        json ? holdings.forEach(Self.printJSON) : printTable(holdings, now)
+        if ledger.strangers > 0 {
+            Terminal.error("remint: \(ledger.strangers) records of the mailbox are no replacement tokens")
+        }
+    }
+
+    private func printTable(_ holdings: [Ledger.Holding], _ now: UnixTime) {
+        var table = TextTable("APP", "KEY", "LIVE", "FIRST ENDS", "LAST ENDS", "ENDED")
+        for holding in holdings {
+            table.add(
+                holding.app.printable(limit: 40), holding.keyID.printable(limit: 40), String(holding.live),
+                holding.firstEnd.map { UnixTime(seconds: $0).description } ?? "-",
+                holding.lastEnd.map { UnixTime(seconds: $0).description } ?? "-", String(holding.ended))
+        }
+        for line in table.lines { Terminal.print(line) }
+    }
+
+    private static func printJSON(_ holding: Ledger.Holding) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("app", holding.app)
+        json.member("key_id", holding.keyID)
+        json.member("live", Int64(holding.live))
+        if let end = holding.firstEnd { json.member("first_expires_at", end) }
+        if let end = holding.lastEnd { json.member("last_expires_at", end) }
+        json.member("ended", Int64(holding.ended))
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+}
+
+extension UnixTime {
+    /// The moment `text`, such as 1h, after this one, in seconds since 1970.
+    ///
+    /// - Throws: `ValidationError`.
+    func moment(after text: String) throws -> Int64 {
+        guard let duration = DurationText.parse(text) else {
+            throw ValidationError("\(text.printable(limit: 20)) is not a duration such as 30s, 10m, 1h or 7d")
+        }
+        return advanced(bySeconds: duration.components.seconds).seconds
+    }
+}

@@ -1,0 +1,148 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// `remint reissue`: new tokens for many users.
+struct ReissueCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reissue", abstract: "Asks for new tokens for many users, on the bulk lane.",
+        discussion: """
+            The users come from a file (CSV with a header row or JSON Lines, gzip or not) or from the ledger, those whose token
+            ends first in front. What was delivered is noted in a checkpoint; a job that was killed goes on behind it when the
+            same command is run again, and no more than the last batch is sent twice, with the same event ids. Rows that cannot
+            be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
+            failed.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: ArgumentHelp("The users.", valueName: "users.csv|users.jsonl")) var input: String?
+    @Flag(help: "The users who hold a live token.") var ledger = false
+    @Option(help: "The app; needed with --input.") var app: String?
+    @Option(help: "With --ledger: only tokens of this version of the key.") var keyID: String?
+    @Option(help: ArgumentHelp("With --ledger: only tokens that end within this time.", valueName: "1h"))
+    var expiringWithin: String?
+    @Option(help: "csv or jsonl. Default: by the file's name.") var format: UserInput.Format?
+    @Option(
+        help: "The column, or the JSON member, that is the user; several where the vendor names users by several ids.")
+    var userColumn: [String] = []
+    @Option(help: "What stands between CSV's fields.") var delimiter = ","
+    @Option(help: "Events a second; 0 for as fast as they can be delivered.") var rate = 500.0
+    @Option(help: "By how much the time between batches varies, 0 to 1.") var jitter = 0.2
+    @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
+    @Option(help: ArgumentHelp("How long to rest between waves.", valueName: "10m")) var waveRest: String?
+    @Option(help: ArgumentHelp("The checkpoint. Default: INPUT.reissue.json, or reissue-….json.", valueName: "file"))
+    var state: String?
+    @Flag(help: "Say what would be sent, what it costs and how long it takes; send nothing.") var dryRun = false
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Flag(help: "Print the result as JSON.") var json = false
+
+    func validate() throws {
+        guard (input != nil) != ledger else { throw ValidationError("give either --input or --ledger") }
+        guard input == nil || app != nil else { throw ValidationError("--input needs its --app") }
+        guard rate >= 0, rate.isFinite else { throw ValidationError("--rate is 0 or more") }
+        guard (0...1).contains(jitter) else { throw ValidationError("--jitter is 0 to 1") }
+        guard wave ?? 1 > 0 else { throw ValidationError("--wave is at least 1") }
+        guard delimiter.utf8.count == 1 else { throw ValidationError("--delimiter is one character, such as ; or ,") }
+        if let input, format == nil, Self.format(of: input) == nil {
+            throw ValidationError("the name of \(input) does not say what it is; add --format csv or --format jsonl")
+        }
+    }
+
+    func run() async throws {
+        let configuration = try options.loadConfiguration()
+        let setup = try ReissueSetup(self, configuration)
+        guard !dryRun else { return try await estimate(setup) }
+        var progress = try setup.files.load() ?? ReissueProgress(job: setup.freshJob(), input: setup.identity)
+        guard progress.input == setup.identity else {
+            throw InputUnreadable(
+                path: setup.files.state,
+                reason: "it is the checkpoint of another input, or the input changed; name another --state")
+        }
+        if progress.isFinished {
+            Terminal.error("remint: this job is done; remove \(setup.files.state) to run it again")
+        } else {
+            if progress.rows > 0 { Terminal.error("remint: goes on behind row \(progress.rows)") }
+            try await setup.prepareInput(progress)
+            let source = try setup.open()
+            let job = ReissueJob(
+                configuration: configuration, app: setup.app, brokers: setup.brokers, files: setup.files,
+                pace: setup.pace,
+                total: try setup.count(), logger: Logger.quiet(configuration.log))
+            _ = try await job.run(&progress, next: source)
+        }
+        report(progress, setup)
+    }
+
+    static func format(of path: String) -> UserInput.Format? {
+        let name = path.hasSuffix(".gz") ? path.dropLast(3) : path[...]
+        if name.hasSuffix(".csv") { return .csv }
+        return name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson") ? .jsonl : nil
+    }
+
+    private func report(_ progress: ReissueProgress, _ setup: ReissueSetup) {
+        if json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("job", progress.job)
+            writer.member("rows", Int64(progress.rows))
+            writer.member("sent", Int64(progress.sent))
+            writer.member("rejected", Int64(progress.rejected))
+            writer.member("checkpoint", setup.files.state)
+            writer.endObject()
+            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+            return
+        }
+        Terminal.print("\(progress.sent) events sent of \(progress.rows) rows; \(progress.rejected) rejected")
+        if progress.rejected > 0 { Terminal.print("the rejected rows: \(setup.files.rejects)") }
+    }
+
+    /// Counts what would be sent, and says what that costs.
+    private func estimate(_ setup: ReissueSetup) async throws {
+        var counts: [String: Int] = [:]
+        var rejected = 0
+        try await setup.each { item, problem in
+            if problem == nil, let app = item.app ?? setup.app {
+                counts[app.name, default: 0] += 1
+            } else {
+                rejected += 1
+            }
+        }
+        let total = counts.values.reduce(0, +)
+        var seconds = 0.0
+        var lines: [(app: String, count: Int, algorithm: Algorithm, perSecond: Double)] = []
+        for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
+            guard let app = setup.configuration.apps.first(where: { $0.name == name }) else { continue }
+            let speed = try await SigningEstimate(app.adapter.algorithm)
+            seconds += Double(count) / max(1, speed.perSecond)
+            lines.append((name, count, app.adapter.algorithm, speed.perSecond))
+        }
+        let waves = setup.pace.wave.map { max(0, (total - 1) / $0) } ?? 0
+        let sending = (setup.pace.rate.map { Double(total) / $0 } ?? 0) + Double(waves) * setup.pace.rest
+        let eta = Int64(max(seconds, sending).rounded(.up))
+        if json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("events", Int64(total))
+            writer.member("rejected", Int64(rejected))
+            writer.member("signing_seconds", Int64(seconds.rounded(.up)))
+            writer.member("sending_seconds", Int64(sending.rounded(.up)))
+            writer.member("seconds", eta)
+            writer.endObject()
+            return Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+        }
+        for line in lines {
+            Terminal.print(
+                "\(line.app): \(line.count) events; \(line.algorithm.rawValue) signs \(Int(line.perSecond)) a second on this machine"
+            )
+        }
+        Terminal.print("\(total) events, \(rejected) rows rejected; nothing is sent")
+        Terminal.print(
+            "about \(DurationText.format(seconds: eta)): signing alone \(DurationText.format(seconds: Int64(seconds.rounded(.up)))) on one such machine, sending \(DurationText.format(seconds: Int64(sending.rounded(.up))))"
+        )
+    }
+}

@@ -1,0 +1,149 @@
+import AdapterKit
+import Foundation
+import Kafka
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// Sends a job's events to the bulk lane, batch after batch: delivered first, then noted in the checkpoint.
+struct ReissueJob {
+    let configuration: Configuration
+    let app: Configuration.App?
+    let brokers: String
+    let files: ReissueFiles
+    let pace: ReissuePace
+    let total: Int?
+    let logger: Logger
+    /// Asked before each batch; false ends the job there, to be gone on with later.
+    var mayGoOn: () -> Bool = { true }
+    /// Where to stop for now, in rows; nil for the end.
+    var limit: Int?
+
+    /// A row of the input, ready to be sent, or not.
+    struct Item {
+        let row: UserRow
+        let app: Configuration.App?
+    }
+
+    /// Why the job ended.
+    enum End: Equatable { case finished, paused, limitReached }
+
+    /// - Parameter next: the input's next items; nil at its end.
+    /// - Throws: `KafkaError` where something could not be delivered; the checkpoint is of before.
+    func run(_ progress: inout ReissueProgress, next: () throws -> [Item]?) async throws -> End {
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let producer = try KafkaProducer(properties.producer, logger: logger)
+        let lag = BulkLag(configuration, properties, logger: logger)
+        do {
+            let end = try await send(&progress, producer, lag, next)
+            await producer.close(within: .seconds(10))
+            await lag.close()
+            return end
+        } catch {
+            await producer.close(within: .seconds(1))
+            await lag.close()
+            throw error
+        }
+    }
+
+    private func send(
+        _ progress: inout ReissueProgress, _ producer: KafkaProducer, _ lag: BulkLag, _ next: () throws -> [Item]?
+    ) async throws -> End {
+        let rejects = try files.openRejects(progress)
+        var random = SystemRandomNumberGenerator()
+        var display = ReissueDisplay(total: total, startedWith: progress.sent)
+        defer { display.clear() }
+        var pending = ArraySlice<Item>()
+        // What the checkpoint knows of was sent before.
+        var toSkip = progress.rows
+        while true {
+            while pending.isEmpty {
+                guard let items = try next() else {
+                    progress.isFinished = true
+                    try files.save(progress)
+                    return .finished
+                }
+                pending = items.dropFirst(toSkip)
+                toSkip -= items.count - pending.count
+            }
+            if let limit, progress.rows >= limit { return .limitReached }
+            guard mayGoOn() else { return .paused }
+            let start = ContinuousClock.now
+            let room = limit.map { $0 - progress.rows } ?? .max
+            let items = pending.prefix(min(room, pace.batch(sent: progress.sent)))
+            pending = pending.dropFirst(items.count)
+            let count = try await send(Array(items), &progress, producer, rejects)
+            await display.show(progress, lag)
+            let pause = pace.pause(after: count, sent: progress.sent, random: &random)
+            if count > 0, pause > 0 { try? await Task.sleep(until: start + .seconds(pause), clock: .continuous) }
+        }
+    }
+
+    /// - Returns: how many events were delivered.
+    private func send(
+        _ items: [Item], _ progress: inout ReissueProgress, _ producer: KafkaProducer, _ rejects: FileHandle?
+    ) async throws -> Int {
+        var records: [ProducerRecord] = []
+        var refused = Data()
+        var next = progress
+        for item in items {
+            next.rows += 1
+            do throws(UserRow.BadRow) {
+                let event = try event(of: item, id: progress.eventID(row: next.rows))
+                records.append(
+                    ProducerRecord(topic: configuration.topics.invalidationsBulk, key: event.key, value: event.value))
+            } catch {
+                next.rejected += 1
+                refused += ReissueFiles.reject(line: item.row.line, error.reason)
+            }
+        }
+        let errors = await producer.deliver(records)
+        if let error = errors.compactMap({ $0 }).first { throw error }
+        if !refused.isEmpty, let rejects {
+            try rejects.write(contentsOf: refused)
+            try rejects.synchronize()
+            next.rejectsLength += refused.count
+        }
+        next.sent += records.count
+        try files.save(next)
+        progress = next
+        return records.count
+    }
+
+    private func event(of item: Item, id: String) throws(UserRow.BadRow) -> ReissueEvent {
+        guard let app = item.app ?? app else { throw UserRow.BadRow("its app is not configured") }
+        return try ReissueEvent(
+            user: try item.row.user.get(), app: app.name, adapter: app.adapter, id: id, at: UnixTime.system())
+    }
+}
+
+/// The job's line on the terminal: how many of how many, how fast, how far behind the workers are, how long still.
+struct ReissueDisplay {
+    private let total: Int?
+    private let before: Int
+    private let start = ContinuousClock.now
+    private var line = ProgressLine()
+
+    init(total: Int?, startedWith sent: Int) {
+        self.total = total
+        before = sent
+    }
+
+    mutating func show(_ progress: ReissueProgress, _ lag: BulkLag) async {
+        guard line.isShown else { return }
+        let seconds = max(0.001, (.now - start) / .seconds(1))
+        let rate = Double(progress.sent - before) / seconds
+        let behind = await lag.value
+        var note = "\(progress.sent) sent, \(Int(rate))/s"
+        if let behind { note += ", \(behind) waiting, \(max(0, progress.sent - behind)) answered" }
+        if progress.rejected > 0 { note += ", \(progress.rejected) rejected" }
+        if let total, rate > 0 {
+            let rest = Double(max(0, total - progress.rows)) / rate
+            note += ", \(DurationText.format(seconds: Int64(rest.rounded(.up)))) left"
+        }
+        line.show(progress.rows, of: total ?? progress.rows, note)
+    }
+
+    mutating func clear() { line.clear() }
+}

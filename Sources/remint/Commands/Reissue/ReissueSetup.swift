@@ -1,0 +1,146 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+import Logging
+import Pipeline
+import WorkerConfiguration
+
+/// What a `remint reissue` is about: its input, its files, its pace.
+struct ReissueSetup {
+    let configuration: Configuration
+    let brokers: String
+    let app: Configuration.App?
+    let files: ReissueFiles
+    let pace: ReissuePace
+    private let command: ReissueCommand
+
+    init(_ command: ReissueCommand, _ configuration: Configuration) throws {
+        self.command = command
+        self.configuration = configuration
+        brokers = command.dryRun && !command.ledger ? "" : try configuration.brokers(instead: command.brokers)
+        app = try command.app.map { try command.options.app($0, in: configuration) }
+        let state = command.state ?? Self.state(for: command)
+        files = ReissueFiles(state: state, rejects: state.replacingSuffix(".json", by: "") + ".rejects.jsonl")
+        let rest = try command.waveRest.map { text in
+            guard let rest = DurationText.parse(text) else {
+                throw ValidationError("--wave-rest is a duration such as 30s, 10m or 1h")
+            }
+            return rest / .seconds(1)
+        }
+        pace = ReissuePace(
+            rate: command.rate > 0 ? command.rate : nil, jitter: command.jitter, wave: command.wave, rest: rest ?? 0)
+    }
+
+    /// What the checkpoint must be of: the same file as it was, or the same choice among the ledger.
+    var identity: String {
+        guard let input = command.input else {
+            return
+                "ledger app=\(command.app ?? "*") key=\(command.keyID ?? "*") expiring=\(command.expiringWithin ?? "*")"
+        }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: input)
+        let size = (attributes?[.size] as? Int) ?? -1
+        let changed = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+        return
+            "\(input) bytes=\(size) changed=\(Int(changed)) app=\(command.app ?? "") columns=\(columns.joined(separator: ","))"
+    }
+
+    func freshJob() -> String {
+        var random = SystemRandomNumberGenerator()
+        return RandomUUID.make(using: &random)
+    }
+
+    /// Where the subjects of a job out of the ledger are listed.
+    private var list: String { files.state.replacingSuffix(".json", by: "") + ".subjects" }
+
+    /// Lists the ledger's subjects, where that is the input and was not done.
+    func prepareInput(_ progress: ReissueProgress) async throws {
+        guard command.ledger, progress.rows == 0 else { return }
+        try LedgerInput.write(try await ledgerKeys(), to: list)
+        try files.save(progress)
+    }
+
+    private func ledgerKeys() async throws -> [[UInt8]] {
+        let now = UnixTime.system()
+        let filter = LedgerFilter(
+            apps: command.app.map { [$0] }, keyID: command.keyID,
+            expiringBefore: try command.expiringWithin.map { try now.moment(after: $0) })
+        let reader = try LedgerReader(configuration, brokers: brokers)
+        return try await reader.keys(in: try await reader.read(), matching: filter, at: now)
+    }
+
+    /// The input's items, a few at a time.
+    func open() throws -> () throws -> [ReissueJob.Item]? {
+        guard let path = command.input else {
+            let input = try LedgerInput(path: list, configuration)
+            return { try input.next() }
+        }
+        let input = try UserInput(
+            path: path, format: command.format ?? ReissueCommand.format(of: path) ?? .csv, columns: columns,
+            areNamed: areNamed, delimiter: command.delimiter.utf8.first ?? UInt8(ascii: ","))
+        return { try input.next()?.map { ReissueJob.Item(row: $0, app: nil) } }
+    }
+
+    /// How many rows there are, for the progress bar; reads the input once more.
+    func count() throws -> Int? {
+        let next = try open()
+        var count = 0
+        while let items = try next() { count += items.count }
+        return count
+    }
+
+    /// Every item with what is wrong with it.
+    func each(_ body: (ReissueJob.Item, UserRow.BadRow?) -> Void) async throws {
+        func check(_ item: ReissueJob.Item) {
+            do throws(UserRow.BadRow) {
+                guard let app = item.app ?? app else { throw UserRow.BadRow("its app is not configured") }
+                _ = try ReissueEvent(
+                    user: try item.row.user.get(), app: app.name, adapter: app.adapter, id: "", at: UnixTime(seconds: 0)
+                )
+                body(item, nil)
+            } catch { body(item, error) }
+        }
+        guard command.ledger else {
+            let next = try open()
+            while let items = try next() { items.forEach(check) }
+            return
+        }
+        let apps = Dictionary(configuration.apps.map { ($0.name, $0) }) { first, _ in first }
+        for (number, key) in try await ledgerKeys().enumerated() {
+            let subject = SubjectKey(key)
+            let user = subject.map { Result<[UInt8], UserRow.BadRow>.success($0.user) }
+            check(
+                ReissueJob.Item(
+                    row: UserRow(line: number + 1, user: user ?? .failure(.init("the token answers a challenge"))),
+                    app: subject.flatMap { apps[$0.app] }))
+        }
+    }
+
+    private var columns: [String] {
+        command.userColumn.isEmpty ? [areNamed ? "registered" : "user"] : command.userColumn
+    }
+
+    /// Whether the app's vendor names users by several ids, so that a plain one is refused.
+    private var areNamed: Bool {
+        guard let adapter = app?.adapter, let text = try? JSONDocument(parsing: Array("\"probe\"".utf8)).root else {
+            return false
+        }
+        do throws(Rejection) { _ = try adapter.subject(reissuing: text) } catch {
+            return error.code == .malformedReport
+        }
+        return false
+    }
+
+    private static func state(for command: ReissueCommand) -> String {
+        if let input = command.input { return "\(input).reissue.json" }
+        let choice = [command.app, command.keyID, command.expiringWithin].map { $0 ?? "" }.joined(separator: "\n")
+        let digest = SHA256.hash(Array(choice.utf8)).prefix(4)
+        return "reissue-" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + ".json"
+    }
+}
+
+extension String {
+    func replacingSuffix(_ suffix: String, by other: String) -> String {
+        hasSuffix(suffix) ? dropLast(suffix.count) + other : self
+    }
+}

@@ -1,0 +1,244 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+import Kafka
+import Keyring
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// How a campaign re-issues.
+struct CampaignPaceOptions: ParsableArguments {
+    @Option(help: "The part that goes first and is watched, in percent; 0 for none.") var canary = 1.0
+    @Option(help: ArgumentHelp("How long the canary is watched once it is answered.", valueName: "5m")) var watch = "5m"
+    @Option(help: "How many of the canary's users may have their tokens rejected. Default: 1 in 100.")
+    var maxRejections: Int?
+    @Option(help: "Events a second; 0 for as fast as they can be delivered.") var rate = 500.0
+    @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
+    @Option(help: ArgumentHelp("How long to rest between waves.", valueName: "10m")) var waveRest: String?
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+
+    func validate() throws {
+        guard (0...100).contains(canary) else { throw ValidationError("--canary is 0 to 100 percent") }
+        guard DurationText.parse(watch) != nil else { throw ValidationError("--watch is a duration such as 30s or 5m") }
+        guard rate >= 0, rate.isFinite else { throw ValidationError("--rate is 0 or more") }
+        guard waveRest == nil || waveRest.flatMap(DurationText.parse) != nil else {
+            throw ValidationError("--wave-rest is a duration such as 30s or 10m")
+        }
+    }
+
+    var watchLength: Duration { DurationText.parse(watch) ?? .seconds(300) }
+    var pace: ReissuePace {
+        let rest = waveRest.flatMap(DurationText.parse).map { $0 / .seconds(1) }
+        return ReissuePace(rate: rate > 0 ? rate : nil, wave: wave, rest: rest ?? 0)
+    }
+}
+
+/// `remint rotate reissue`.
+struct RotateReissue: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reissue", abstract: "New tokens for everyone who holds one of the old version.",
+        discussion: """
+            Those whose token ends first come first. The canary is answered and watched before the rest is sent; where the
+            vendor rejects its tokens, the campaign pauses by itself and this command ends with 1. It can be stopped and run
+            again at any time. Tokens that answer a challenge are not re-issued: they end by themselves.
+            """)
+
+    @OptionGroup var ring: KeyRingOptions
+    @OptionGroup var pace: CampaignPaceOptions
+
+    func run() async throws {
+        let ring = try ring.load()
+        try await CampaignReissue(campaign: Campaign(ring: ring), options: pace).run()
+    }
+}
+
+/// Re-issues a campaign's tokens: canary, watch, waves.
+struct CampaignReissue {
+    let campaign: Campaign
+    let options: CampaignPaceOptions
+    private var ring: RingInUse { campaign.ring }
+
+    func run() async throws {
+        let brokers = try ring.configuration.brokers(instead: options.brokers)
+        let running = try ReissueLock(ring.directory)
+        defer { running.release() }
+        let before = try campaign.load()
+        let rotation = try campaign.change("rotate reissue") {
+            try $0.reissuing(isCautious: options.canary > 0, at: UnixTime.system())
+        }
+        let files = ReissueFiles(
+            state: "\(ring.directory.path)/rotation-\(rotation.to).json",
+            rejects: "\(ring.directory.path)/rotation-\(rotation.to).rejects.jsonl")
+        // After a complete round another one looks for what came since.
+        var progress = try await begin(rotation, files, isNewRound: before.phase == .reissued, brokers)
+        let total = try count(files)
+        let job = { (limit: Int?) in
+            ReissueJob(
+                configuration: ring.configuration, app: nil, brokers: brokers, files: files, pace: options.pace,
+                total: total, logger: Logger.quiet(ring.configuration.log), mayGoOn: isNotPaused, limit: limit)
+        }
+        if rotation.phase == .canary {
+            let size = min(total, max(1, Int((Double(total) * options.canary / 100).rounded(.up))))
+            guard try await run(job(size), &progress, files) != .paused else { return paused() }
+            try await watch(rotation, size, brokers)
+            try campaign.change("rotate canary passed", detail: "\(size) tokens") { $0.canaryPassed() }
+        }
+        guard try await run(job(nil), &progress, files) != .paused else { return paused() }
+        try await waitUntilAnswered(brokers)
+        try campaign.change("rotate reissued", detail: "\(progress.sent) events") { $0.reissued() }
+        Terminal.print(
+            "\(ring.ring.name): \(progress.sent) events sent, \(progress.rejected) subjects left to end by themselves")
+        Terminal.print("Then: remint rotate status, and remint rotate retire")
+    }
+
+    private func list(_ files: ReissueFiles) -> String { files.state.replacingSuffix(".json", by: ".subjects") }
+
+    private func begin(
+        _ rotation: Rotation, _ files: ReissueFiles, isNewRound: Bool, _ brokers: String
+    ) async throws -> ReissueProgress {
+        if let known = try files.load(), !(isNewRound && known.isFinished) { return known }
+        let reader = try LedgerReader(ring.configuration, brokers: brokers)
+        let filter = LedgerFilter(apps: ring.apps.map(\.name), keyID: rotation.from)
+        let keys = try await reader.keys(in: try await reader.read(), matching: filter, at: UnixTime.system())
+        try LedgerInput.write(keys, to: list(files))
+        var random = SystemRandomNumberGenerator()
+        let progress = ReissueProgress(job: RandomUUID.make(using: &random), input: "ledger of \(rotation.from)")
+        try files.save(progress)
+        return progress
+    }
+
+    private func count(_ files: ReissueFiles) throws -> Int {
+        let input = try LedgerInput(path: list(files), ring.configuration)
+        var count = 0
+        while let items = try input.next() { count += items.count }
+        return count
+    }
+
+    private func run(_ job: ReissueJob, _ progress: inout ReissueProgress, _ files: ReissueFiles) async throws
+        -> ReissueJob.End
+    {
+        guard !progress.isFinished else { return .finished }
+        let input = try LedgerInput(path: list(files), ring.configuration)
+        return try await job.run(&progress, next: { try input.next() })
+    }
+
+    private func isNotPaused() -> Bool { (try? campaign.load())?.pause == nil }
+
+    private func paused() { Terminal.print("\(ring.ring.name): paused; go on with: remint rotate resume") }
+
+    // MARK: Canary
+
+    /// Waits until the canary is answered, then for rejections of its tokens.
+    ///
+    /// - Throws: `CanaryRejected` where there are too many; the campaign is paused then.
+    private func watch(_ rotation: Rotation, _ size: Int, _ brokers: String) async throws {
+        try await waitUntilAnswered(brokers)
+        let since = rotation.canarySince ?? rotation.begun
+        let limit = options.maxRejections ?? size / 100
+        let watch = try await RejectionWatch(ring, since: since, brokers: brokers)
+        let end = ContinuousClock.now + options.watchLength
+        var rejected = 0
+        var line = ProgressLine()
+        while rejected <= limit {
+            rejected = await watch.count()
+            let left = end - .now
+            guard left > .zero else { break }
+            line.show(
+                Int((options.watchLength - left) / .milliseconds(1)), of: Int(options.watchLength / .milliseconds(1)),
+                "watching \(size) canary tokens: \(rejected) rejected")
+        }
+        line.clear()
+        await watch.close()
+        guard rejected > limit else { return }
+        let reason = "the vendor rejected \(rejected) of \(size) canary tokens"
+        try campaign.change("rotate pause", detail: reason) { try $0.pause(because: reason) }
+        throw CanaryRejected(reason: reason)
+    }
+
+    /// Until the workers took everything that was sent.
+    private func waitUntilAnswered(_ brokers: String) async throws {
+        let properties = KafkaProperties(ring.configuration, bootstrapServers: brokers)
+        let lag = BulkLag(ring.configuration, properties, logger: Logger.quiet(ring.configuration.log))
+        var line = ProgressLine()
+        defer { line.clear() }
+        var first: Int?
+        while true {
+            let waiting = try await lag.ask()
+            guard waiting > 0 else { break }
+            first = first ?? waiting
+            line.show((first ?? 0) - waiting, of: first ?? 0, "\(waiting) events wait for the workers")
+            guard isNotPaused() else { break }
+            try await Task.sleep(for: .milliseconds(250))
+        }
+        await lag.close()
+    }
+}
+
+/// The canary did not pass.
+struct CanaryRejected: Error, CustomStringConvertible {
+    let reason: String
+    var description: String {
+        "\(reason); the campaign is paused. Go back with: remint rotate abort, or on with: remint rotate resume"
+    }
+}
+
+/// Counts users whose new tokens the vendor rejects: the dead letters `rejected_by_vendor` of the ring's apps.
+struct RejectionWatch {
+    private let consumer: KafkaConsumer
+    private let apps: [String]
+    private let since: UnixTime
+    private let decoder: EventDecoder
+    private let found = Counter()
+
+    private actor Counter {
+        var count = 0
+        func add() { count += 1 }
+    }
+
+    init(_ ring: RingInUse, since: UnixTime, brokers: String) async throws {
+        let configuration = ring.configuration
+        let logger = Logger.quiet(configuration.log)
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let partitions = try await properties.partitions(of: configuration.topics.deadLetters, logger: logger)
+        consumer = try KafkaConsumer(
+            properties.reader(group: "\(configuration.kafka.group)-reader"),
+            reading: partitions.map { PartitionOffset($0, offset: 0) }, logger: logger)
+        apps = ring.apps.map(\.name)
+        self.since = since
+        decoder = configuration.deadLetterDecoder
+    }
+
+    /// How many there were so far; waits a moment for more.
+    func count() async -> Int {
+        for event in await consumer.events(limit: 1000, within: .milliseconds(500)) {
+            guard case .record(let record) = event else { continue }
+            let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder)
+            guard letter.code == .rejectedByVendor, let failedAt = letter.failedAt, failedAt >= since,
+                let app = letter.app, apps.contains(app)
+            else { continue }
+            await found.add()
+        }
+        return await found.count
+    }
+
+    func close() async { await consumer.close(within: .seconds(1)) }
+}
+
+/// Two may not re-issue for one campaign at once.
+struct ReissueLock {
+    private let descriptor: Int32
+
+    /// - Throws: `RotationError` where another process holds it.
+    init(_ directory: KeyRingDirectory) throws {
+        descriptor = open("\(directory.path)/reissue.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            if descriptor >= 0 { Foundation.close(descriptor) }
+            throw RotationError("another operator is re-issuing for this campaign; watch it with: remint rotate status")
+        }
+    }
+
+    func release() { Foundation.close(descriptor) }
+}

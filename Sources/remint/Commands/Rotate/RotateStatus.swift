@@ -1,0 +1,136 @@
+import AdapterKit
+import ArgumentParser
+import JOSE
+import Keyring
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// `remint rotate status`.
+struct RotateStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "How far the campaign is, and who still holds a token of the old version.")
+
+    @OptionGroup var ring: KeyRingOptions
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Flag(help: "Print it as JSON.") var json = false
+
+    func run() async throws {
+        let ring = try ring.load()
+        let rotation = try Campaign(ring: ring).load()
+        let files = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json", rejects: "")
+        let progress = try files.load()
+        let brokers = try ring.configuration.brokers(instead: brokers)
+        let ledger = try await LedgerReader(ring.configuration, brokers: brokers).read()
+        let logger = Logger.quiet(ring.configuration.log)
+        let lag = BulkLag(
+            ring.configuration, KafkaProperties(ring.configuration, bootstrapServers: brokers), logger: logger)
+        let waiting = await lag.value
+        await lag.close()
+        let now = UnixTime.system()
+        func live(_ version: String) -> (count: Int, lastEnd: Int64?) {
+            let holdings = ledger.holdings(
+                at: now, matching: LedgerFilter(apps: ring.apps.map(\.name), keyID: version))
+            return (holdings.reduce(0) { $0 + $1.live }, holdings.compactMap(\.lastEnd).max())
+        }
+        let old = live(rotation.from), new = live(rotation.to)
+        if json {
+            printJSON(ring, rotation, progress, waiting, old: old.count, oldEnd: old.lastEnd, new: new.count)
+            return
+        }
+        let pause = rotation.pause.map { ", paused: \($0)" } ?? ""
+        Terminal.print("\(ring.ring.name): from \(rotation.from) to \(rotation.to): \(rotation.phase.rawValue)\(pause)")
+        Terminal.print("begun \(rotation.begun)")
+        if let progress {
+            Terminal.print(
+                "re-issued: \(progress.sent) events sent of \(progress.rows) rows, \(progress.rejected) rejected")
+        }
+        if let waiting { Terminal.print("bulk lane: \(waiting) events wait") }
+        let end = old.lastEnd.map { "; the last one ends at \(UnixTime(seconds: $0))" } ?? ""
+        Terminal.print("live tokens of \(rotation.from): \(old.count)\(end)")
+        Terminal.print("live tokens of \(rotation.to): \(new.count)")
+    }
+
+    private func printJSON(
+        _ ring: RingInUse, _ rotation: Rotation, _ progress: ReissueProgress?, _ waiting: Int?, old: Int,
+        oldEnd: Int64?, new: Int
+    ) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("key_ring", ring.ring.name)
+        json.member("from", rotation.from)
+        json.member("to", rotation.to)
+        json.member("phase", rotation.phase.rawValue)
+        if let pause = rotation.pause { json.member("paused", pause) }
+        json.member("begun", rotation.begun.description)
+        if let progress {
+            json.member("sent", Int64(progress.sent))
+            json.member("rejected", Int64(progress.rejected))
+        }
+        if let waiting { json.member("bulk_lag", Int64(waiting)) }
+        json.member("live_old", Int64(old))
+        if let oldEnd { json.member("last_old_expires_at", oldEnd) }
+        json.member("live_new", Int64(new))
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+}
+
+/// `remint rotate revoke`.
+struct RotateRevoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "For a leaked key: it stops signing at once, and its users get new tokens first.",
+        discussion: """
+            The successor is the campaign's prepared version, or the one --promote names; without one nothing is signed until a
+            version is promoted, and events wait in the retry tiers. No canary and no publish window: the key is out.
+            """)
+
+    @OptionGroup var ring: KeyRingOptions
+    @OptionGroup var pace: CampaignPaceOptions
+    @Option(help: "The leaked version. Default: the active one, or the one the campaign replaces.") var version: String?
+    @Option(help: "The version that signs instead.") var promote: String?
+    @Flag(help: "Do not re-issue now.") var noReissue = false
+
+    func run() async throws {
+        let ring = try ring.load()
+        let campaign = Campaign(ring: ring)
+        let open = try campaign.loadIfAny().flatMap { $0.phase.isOver ? nil : $0 }
+        let listing = try ring.directory.readListing()
+        guard let leaked = version ?? open?.from ?? listing.active?.id else {
+            throw RotationError("no version is active; name the leaked one with --version")
+        }
+        let successor = promote ?? (open?.to == leaked ? open?.from : open?.to) ?? listing.active.map(\.id)
+        let other = successor == leaked ? nil : successor
+        try ring.revoke(leaked, promoting: other)
+        Terminal.print("\(ring.ring.name): \(leaked) is revoked")
+        guard let other else {
+            Terminal.error(
+                "remint: warning: no version signs; import or generate one, then: remint rotate revoke --version \(leaked) --promote ID"
+            )
+            return
+        }
+        Terminal.print("\(ring.ring.name): \(other) signs")
+        try follow(leaked, other, campaign, open)
+        guard !noReissue else { return }
+        var options = pace
+        options.canary = 0
+        try await CampaignReissue(campaign: campaign, options: options).run()
+    }
+
+    /// Makes the campaign be about the leaked version.
+    private func follow(_ leaked: String, _ other: String, _ campaign: Campaign, _ open: Rotation?) throws {
+        if let open, open.from == leaked, open.to == other {
+            try campaign.change("rotate promote", detail: "after a revocation") { rotation in
+                rotation.resume()
+                try rotation.promoted()
+            }
+            return
+        }
+        let editor = try KeyRingEditor(campaign.ring.directory)
+        var rotation = Rotation(from: leaked, to: other, at: UnixTime.system())
+        try rotation.promoted()
+        try campaign.begin(rotation, editor)
+    }
+}
