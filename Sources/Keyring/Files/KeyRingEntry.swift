@@ -33,14 +33,12 @@ struct KeyRingEntry {
         }
         let keyID = try optionalText("kid")
         guard keyID?.isEmpty != true else { throw error("kid", "is empty; leave it out where the id is the kid") }
-        let encoding = try optionalText("encoding")
-        guard encoding.map({ SecretEncoding(rawValue: $0) != nil }) ?? true else {
-            throw error("encoding", "is none of \(SecretEncoding.allCases.map(\.rawValue).joined(separator: ", "))")
-        }
+        let encoding = entry["encoding"]?.string.flatMap(SecretEncoding.init(rawValue:))
+        if algorithm.keyType == .secret, state.verifies, encoding == nil { throw encodingMissing }
         return ListedVersion(
             id: id, keyID: keyID, state: state, algorithm: algorithm,
             file: state.verifies ? try text("file") : try optionalText("file") ?? "",
-            encoding: encoding.flatMap(SecretEncoding.init(rawValue:)),
+            encoding: encoding,
             passphraseFile: try optionalText("passphrase_file"), created: try time("created"),
             activated: try time("activated"), retireAfter: try time("retire_after"))
     }
@@ -48,33 +46,31 @@ struct KeyRingEntry {
     /// The entry with its key, where that may still be used.
     func load() throws(KeyRingError) -> KeyVersion {
         let listed = try listed()
-        let key = listed.state.verifies ? try loadKey(listed.algorithm, keyID: listed.keyID ?? listed.id) : nil
+        let key = listed.state.verifies ? try loadKey(listed) : nil
         return KeyVersion(
             id: listed.id, state: listed.state, algorithm: listed.algorithm, secretEncoding: listed.encoding,
             retireAfter: listed.retireAfter, signingKey: key)
     }
 
-    private func loadKey(_ algorithm: Algorithm, keyID: String) throws(KeyRingError) -> SigningKey {
-        let contents = try file("file", try text("file"))
+    private func loadKey(_ listed: ListedVersion) throws(KeyRingError) -> SigningKey {
+        let algorithm = listed.algorithm, keyID = listed.keyID ?? listed.id
+        let contents = try file("file", listed.file)
         let passphrase: SecretBytes? =
             if let name = try optionalText("passphrase_file") {
                 try file("passphrase_file", name).trimmingLineEnd()
             } else { nil }
         do throws(JOSEError) {
-            if algorithm.keyType == .secret {
-                return try SigningKey(secret: try encoding().decode(contents), algorithm: algorithm, keyID: keyID)
+            if let encoding = listed.encoding, algorithm.keyType == .secret {
+                return try SigningKey(secret: try encoding.decode(contents), algorithm: algorithm, keyID: keyID)
             }
             return try SigningKey(pem: contents, passphrase: passphrase, algorithm: algorithm, keyID: keyID)
         } catch { throw self.error("file", error.message) }
     }
 
     /// A shared secret's encoding is stated, never guessed.
-    private func encoding() throws(JOSEError) -> SecretEncoding {
-        guard let name = entry["encoding"]?.string, let encoding = SecretEncoding(rawValue: name) else {
-            let known = SecretEncoding.allCases.map(\.rawValue).joined(separator: ", ")
-            throw JOSEError(.invalidKey, "a shared secret needs its \"encoding\", one of \(known)")
-        }
-        return encoding
+    private var encodingMissing: KeyRingError {
+        let known = SecretEncoding.allCases.map(\.rawValue).joined(separator: ", ")
+        return error("file", "a shared secret needs its \"encoding\", one of \(known)")
     }
 
     private func file(_ member: String, _ name: String) throws(KeyRingError) -> SecretBytes {

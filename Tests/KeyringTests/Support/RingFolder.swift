@@ -36,7 +36,10 @@ final class RingFolder: Sendable {
 
     func read(_ name: String) throws -> String { try String(contentsOf: url.appending(path: name), encoding: .utf8) }
 
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    /// The files in it, but for the operators' lock.
+    func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0 != "keyring.lock" }.sorted()
+    }
 
     /// Writes `keyring.json` with these elements of `versions`, each on a line of its own from the second line on.
     func list(_ versions: String...) throws {

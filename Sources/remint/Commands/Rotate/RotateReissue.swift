@@ -72,6 +72,7 @@ struct CampaignReissue {
         let files = ReissueFiles(
             state: "\(ring.directory.path)/rotation-\(rotation.to).json",
             rejects: "\(ring.directory.path)/rotation-\(rotation.to).rejects.jsonl")
+        try await waitForWorkers(rotation)
         // After a complete round another one looks for what came since.
         var progress = try await begin(rotation, files, isNewRound: before.phase == .reissued, brokers)
         let total = try count(files)
@@ -88,10 +89,20 @@ struct CampaignReissue {
         }
         guard try await run(job(nil), &progress, files) != .paused else { return paused() }
         try await waitUntilAnswered(brokers)
+        guard isNotPaused() else { return paused() }
         try campaign.change("rotate reissued", detail: "\(progress.sent) events") { $0.reissued() }
         Terminal.print(
             "\(ring.ring.name): \(progress.sent) events sent, \(progress.rejected) subjects left to end by themselves")
         Terminal.print("Then: remint rotate status, and remint rotate retire")
+    }
+
+    /// Workers look at their rings once a second; what is asked for before they have seen the new version would be signed
+    /// with the old one once more.
+    private func waitForWorkers(_ rotation: Rotation) async throws {
+        let listed = try ring.directory.readListing().version(rotation.to)
+        guard let activated = listed.activated else { return }
+        let rest = activated.advanced(bySeconds: 3).microseconds(since: UnixTime.system())
+        if (1...3_000_000).contains(rest) { try await Task.sleep(for: .microseconds(rest)) }
     }
 
     private func list(_ files: ReissueFiles) -> String { files.state.replacingSuffix(".json", by: ".subjects") }
