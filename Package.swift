@@ -25,6 +25,7 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let sockets = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func module(
@@ -87,7 +88,7 @@ let package = Package(
             "Worker",
             [
                 "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging,
-                lifecycle, hummingbird, nio,
+                lifecycle, hummingbird, nio, sockets,
             ]),
         .executableTarget(
             name: "remint",
@@ -113,7 +114,7 @@ let package = Package(
             "WorkerTests",
             [
                 "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter",
-                "DotdigitalAdapter", logging,
+                "DotdigitalAdapter", logging, lifecycle, nio, sockets,
             ]),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),

@@ -32,6 +32,8 @@ public enum LogKey {
     public static let keyRing = "remint.key.ring"
     /// A version of a key.
     public static let keyVersion = "remint.key.version"
+    /// The path of a signer's socket.
+    public static let signerSocket = "remint.signer.socket"
     /// An address of the admin server.
     public static let adminAddress = "remint.admin.address"
     /// A topic.

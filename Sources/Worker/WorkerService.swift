@@ -53,9 +53,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     public func run() async throws {
         let metrics = WorkerMetrics()
-        let signer = LocalSigner(rings, lanes: signingLanes)
+        let local = LocalSigner(rings, lanes: signingLanes)
+        let signers = signers()
         let context = SessionContext(
-            configuration: configuration, signer: signer, status: status, metrics: metrics,
+            configuration: configuration, signer: route(local, signers), status: status, metrics: metrics,
             reachability: Reachability(status: status), logger: logger, now: now, observe: observe)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
@@ -71,9 +72,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                     }
                 }
             }
-            let watcher = KeyRingWatcher(configuration: configuration, signer: signer, status: status, logger: logger)
+            let watcher = KeyRingWatcher(configuration: configuration, signer: local, status: status, logger: logger)
             group.addTask { await watcher.run() }
+            for signer in signers { group.addTask { await signer.run() } }
             group.addTask {
+                for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }
                 try await work(context)
                 throw Finished()
             }
@@ -85,6 +88,31 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// The work is done, so that the tasks beside it end as well.
     private struct Finished: Error {}
+
+    // MARK: Signers
+
+    /// Without their keys events only wait, and use up attempts; a signer that is started together with the worker gets
+    /// this much time before the first is taken.
+    private static let patienceForKeys = Duration.seconds(5)
+
+    /// One client for each signer's socket.
+    private func signers() -> [SignerProcess] {
+        let keys = Dictionary(grouping: configuration.keys.filter { $0.signer != nil }) { $0.signer ?? "" }
+        return keys.sorted { $0.key < $1.key }.map { socket, keys in
+            let wanted = keys.map { key in
+                (key.name, Set(configuration.apps.filter { $0.key == key.name }.map(\.adapter.algorithm)))
+            }
+            return SignerProcess(
+                socket: socket, wanted: Dictionary(wanted) { first, _ in first }, status: status, lanes: signingLanes,
+                logger: logger)
+        }
+    }
+
+    private func route(_ local: LocalSigner, _ signers: [SignerProcess]) -> any SigningPort {
+        guard !signers.isEmpty else { return local }
+        let routes = signers.flatMap { signer in signer.wanted.keys.map { ($0, signer) } }
+        return RoutedSigner(local: local, others: Dictionary(routes) { first, _ in first })
+    }
 
     private func startAdminServer(_ registry: MetricsRegistry) -> Task<Void, any Error>? {
         guard let address = configuration.admin else { return nil }

@@ -118,9 +118,11 @@ public struct Configuration: Sendable {
     public struct Key: Sendable {
         /// Its name.
         public var name: String
-        /// Its folder.
-        public var path: String
-        /// Where `path` stands in the file.
+        /// Its folder; nil for a ring that a signer holds.
+        public var path: String?
+        /// The socket of the signer that holds it; nil for a ring that is read from its folder.
+        public var signer: String?
+        /// Where `path` or `signer` stands in the file.
         public var place: Place
     }
 

@@ -30,7 +30,8 @@ extension Scenarios {
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
             "Telemetry": ["Foundation", "Logging", "Synchronization"],
             "Worker": [
-                "Dispatch", "Glibc", "Hummingbird", "Logging", "NIOCore", "ServiceLifecycle", "Synchronization",
+                "Dispatch", "Glibc", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
+                "Synchronization",
             ],
             "remint": [
                 "ArgumentParser", "Dispatch", "Foundation", "FoundationNetworking", "Logging", "ServiceLifecycle",

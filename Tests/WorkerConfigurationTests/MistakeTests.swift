@@ -66,6 +66,13 @@ struct MistakeTests {
             "a key ring without a path", SampleText.replacing("{ path: /var/keys/push }", "{}"),
             says: "5:9 keys.push.path is missing"),
         Mistake(
+            "a key ring here and behind a signer",
+            SampleText.replacing("path: /var/keys/push", "path: /var/keys/push, signer: s"),
+            says: "5:41 keys.push has both path and signer"),
+        Mistake(
+            "a signer without a name", SampleText.replacing("path: /var/keys/push", "signer: ''"),
+            says: "5:19 keys.push.signer is empty"),
+        Mistake(
             "a key ring that is a text", SampleText.replacing("{ path: /var/keys/push }", "keys/push"),
             says: "5:9 keys.push must be a mapping", "5:9 keys.push.path is missing"),
         Mistake(

@@ -75,6 +75,14 @@ struct SampleTests {
         #expect(configuration.keys.last?.path == "/var/keys/push", "an absolute path stays")
     }
 
+    @Test func `a key ring behind a signer has a socket and no folder`() throws {
+        let file = SampleText.replacing("path: /var/keys/push", "signer: run/signer.sock")
+        let configuration = try file.configuration()
+        #expect(configuration.keys.map(\.path) == ["conf/keys/shop", nil])
+        #expect(configuration.keys.map(\.signer) == [nil, "conf/run/signer.sock"])
+        #expect(configuration.keys.last?.place == Place(file: ConfigurationFile.name, line: 5, column: 19))
+    }
+
     @Test func `null and an empty mapping are as good as nothing`() throws {
         let more = "topics:\nworker: ~\nlog: null\nadmin: {}\ndelivery:\n"
         let configuration = try SampleText.with(more).configuration()

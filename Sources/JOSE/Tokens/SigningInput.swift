@@ -17,6 +17,9 @@ public struct SigningInput: Sendable {
         Base64.url.encode(payload, appendingTo: &bytes)
     }
 
+    /// An input that was put together elsewhere: `header.payload`, both base64url.
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+
     /// The finished token.
     public consuming func token(signature: [UInt8]) -> [UInt8] {
         bytes.append(UInt8(ascii: "."))

@@ -1,10 +1,14 @@
-/// Growing pauses: a quarter of a second, then twice as long each time, up to ten seconds.
+/// Growing pauses: a quarter of a second, then twice as long each time, up to ten seconds or less.
 struct Backoff: Sendable {
+    private let most: Duration
     private var next = Duration.milliseconds(250)
+
+    /// Pauses of up to `most`.
+    init(atMost most: Duration = .seconds(10)) { self.most = most }
 
     /// The next pause.
     mutating func pause() -> Duration {
-        defer { next = min(next * 2, .seconds(10)) }
+        defer { next = min(next * 2, most) }
         return next
     }
 

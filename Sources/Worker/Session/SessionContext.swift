@@ -8,7 +8,7 @@ import WorkerConfiguration
 /// What a session is given, and whom it tells what it sees.
 struct SessionContext: Sendable {
     let configuration: Configuration
-    let signer: LocalSigner
+    let signer: any SigningPort
     let status: WorkerStatus
     let metrics: WorkerMetrics
     let reachability: Reachability

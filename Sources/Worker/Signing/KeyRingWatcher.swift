@@ -12,25 +12,34 @@ struct KeyRingWatcher: Sendable {
     let signer: LocalSigner
     let status: WorkerStatus
     let logger: Logger
+    /// Told of every ring that changed and can be used.
+    var changed: @Sendable (KeyRing) -> Void = { _ in }
+
+    private var folders: [(key: Configuration.Key, directory: KeyRingDirectory)] {
+        configuration.keys.compactMap { key in key.path.map { (key, KeyRingDirectory(path: $0)) } }
+    }
+
+    /// The listings' revisions, in the order of the configuration.
+    var revisions: [KeyRingDirectory.Revision?] { folders.map(\.directory.revision) }
 
     /// Looks once a second, until the task is cancelled. A ring that cannot be used is tried again each time, for what is
     /// wrong may be with a key's file.
-    func run() async {
-        var seen = configuration.keys.map { KeyRingDirectory(path: $0.path).revision }
+    ///
+    /// - Parameter revisions: the listings' as they were when the rings were loaded; by default as they are now.
+    func run(since revisions: [KeyRingDirectory.Revision?]? = nil) async {
+        let folders = folders
+        var seen = revisions ?? self.revisions
         var problems: [String: String] = [:]
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
-            for (index, key) in configuration.keys.enumerated() {
-                let directory = KeyRingDirectory(path: key.path)
+            for (index, (key, directory)) in folders.enumerated() {
                 let revision = directory.revision
                 guard revision != seen[index] || problems[key.name] != nil else { continue }
                 seen[index] = revision
                 let problem = await load(key, directory)
                 if let problem, problem != problems[key.name] { say(problem, of: key) }
                 problems[key.name] = problem
-                status.set(
-                    .keys,
-                    problems.isEmpty ? nil : problems.sorted { $0.key < $1.key }.map(\.value).joined(separator: "; "))
+                status.setKeys(problem, of: key.name)
             }
         }
     }
@@ -43,6 +52,7 @@ struct KeyRingWatcher: Sendable {
             .filter { $0.severity == .error }
         if let error = errors.first { return refused(key, error.message) }
         await signer.replace(ring)
+        changed(ring)
         logger.notice(
             "a key ring changed",
             metadata: [

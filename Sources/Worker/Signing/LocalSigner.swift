@@ -39,7 +39,7 @@ public final class LocalSigner: SigningPort {
         for lane in everyLane { await lane.keep(only: kept, of: ring.name) }
     }
 
-    private static func activeKey(of ring: KeyRing) -> (reference: SigningKeyReference, key: SigningKey)? {
+    static func activeKey(of ring: KeyRing) -> (reference: SigningKeyReference, key: SigningKey)? {
         guard let version = ring.active, let key = version.signingKey else { return nil }
         let reference = SigningKeyReference(
             ring: ring.name, version: version.id, keyID: key.keyID, algorithm: version.algorithm,

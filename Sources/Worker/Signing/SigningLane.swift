@@ -55,7 +55,7 @@ actor SigningLane {
 }
 
 /// Runs an actor on a dispatch queue.
-private final class QueueExecutor: SerialExecutor {
+final class QueueExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
     init(label: String, _ quality: DispatchQoS) { queue = DispatchQueue(label: label, qos: quality) }

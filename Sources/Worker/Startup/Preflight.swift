@@ -8,7 +8,7 @@ public import WorkerConfiguration
 public struct Preflight: Sendable {
     /// The configuration, where it can be read.
     public let configuration: Configuration?
-    /// The key rings that could be loaded, by name.
+    /// The key rings that could be loaded, by name; none that a signer holds.
     public let rings: [String: KeyRing]
     /// What there is to say.
     public let diagnostics: [Diagnostic]
@@ -36,13 +36,27 @@ public struct Preflight: Sendable {
         var rings: [String: KeyRing] = [:]
         var diagnostics: [Diagnostic] = []
         for key in keys {
+            guard let path = key.path else {
+                diagnostics += signerDiagnostics(of: key)
+                continue
+            }
             do throws(KeyRingError) {
-                rings[key.name] = try KeyRingDirectory(path: key.path).load(name: key.name)
+                rings[key.name] = try KeyRingDirectory(path: path).load(name: key.name)
             } catch {
                 diagnostics.append(diagnostic(for: error, of: key))
             }
         }
         return (rings, diagnostics)
+    }
+
+    /// A ring behind a signer is not here to be looked at: whether its keys fit is known once the signer told them.
+    private static func signerDiagnostics(of key: Configuration.Key) -> [Diagnostic] {
+        guard let socket = key.signer, socket.utf8.count > SignerSocket.longestPath else { return [] }
+        return [
+            Diagnostic(
+                .error, at: key.place,
+                "the signer's socket has a path of \(socket.utf8.count) bytes; at most \(SignerSocket.longestPath)")
+        ]
     }
 
     /// An error inside the listing stands where it is; one about a file as a whole, where the file is named.

@@ -37,6 +37,7 @@ public final class WorkerStatus: Sendable {
 
     private struct State {
         var problems: [Dependency: String] = [.worker: "it is starting"]
+        var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
         var resumptions: Set<String> = []
         var isQuiet = false
@@ -61,6 +62,15 @@ public final class WorkerStatus: Sendable {
 
     /// Says why `dependency` is not there, or with nil that it is.
     func set(_ dependency: Dependency, _ problem: String?) { state.withLock { $0.problems[dependency] = problem } }
+
+    /// Says what is wrong with the keys of `source`, a ring or a signer, or with nil that nothing is.
+    func setKeys(_ problem: String?, of source: String) {
+        state.withLock { state in
+            state.keyProblems[source] = problem
+            let problems = state.keyProblems.sorted { $0.key < $1.key }.map(\.value)
+            state.problems[.keys] = problems.isEmpty ? nil : problems.joined(separator: "; ")
+        }
+    }
 
     func beat() { state.withLock { $0.heartbeat = .now } }
 

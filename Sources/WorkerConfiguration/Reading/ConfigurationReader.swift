@@ -123,9 +123,17 @@ public struct ConfigurationReader {
         section.all.compactMap { _, name, value in
             let key = Section(value, name: section.path(name), section.diagnostics)
             defer { key.finish() }
-            guard let (path, node) = key.requiredText("path") else { return nil }
+            let signer = key.requiredTextIfPresent("signer")
+            guard signer != nil || key.value("signer") == nil else { return nil }
+            if let (_, node) = signer, key.value("path") != nil {
+                section.diagnostics.error(
+                    node, "\(key.name) has both path and signer; a ring is read from its folder or held by a signer")
+            }
+            guard let (path, node) = signer ?? key.requiredText("path") else { return nil }
+            let resolved = section.diagnostics.resolve(path)
             return Configuration.Key(
-                name: name, path: section.diagnostics.resolve(path), place: section.diagnostics.place(of: node))
+                name: name, path: signer == nil ? resolved : nil, signer: signer == nil ? nil : resolved,
+                place: section.diagnostics.place(of: node))
         }
     }
 

@@ -1,0 +1,60 @@
+import AdapterKit
+import Dispatch
+import Pipeline
+
+/// What was wrong with what a signer said: each is logged once, until it is right again.
+enum SignerTrouble: Hashable, Sendable {
+    /// It cannot be reached, or does not tell its keys.
+    case keys
+    /// A ring of it cannot be used.
+    case ring(String)
+    /// An answer did not come in time.
+    case overdue
+    /// An answer is not of the protocol.
+    case malformed
+    /// An answer has more or fewer signatures than were asked for.
+    case count
+    /// A signature is not the key's.
+    case signature
+    /// The signer has the key and could not sign.
+    case failed
+}
+
+/// Looks at signatures before they are used, on a thread of its own: a verification takes as long as many a signature.
+actor SignatureCheck {
+    private let executor: QueueExecutor
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ name: String) { executor = QueueExecutor(label: "remint.checking.\(name)", .userInitiated) }
+
+    /// The answers to `requests`, and what was wrong with them.
+    ///
+    /// - Parameter known: the signer's rings, by name, as it told of them at one time or another; one must agree.
+    func results(
+        of requests: ArraySlice<SigningRequest>, _ answers: [SignerFrame.Answer], _ known: [[String: TrustedRing]]
+    ) -> (results: [Result<[UInt8], Rejection>], troubles: [SignerTrouble: String]) {
+        guard answers.count == requests.count else {
+            let text = "gave \(answers.count) answers where \(requests.count) were asked for"
+            return (requests.map { _ in .failure(Rejection(.mintFailed, "the signer \(text)")) }, [.count: text])
+        }
+        var troubles: [SignerTrouble: String] = [:]
+        let results = zip(requests, answers).map { request, answer -> Result<[UInt8], Rejection> in
+            let name = "the version \(request.key.version) of \(request.key.ring)"
+            switch answer {
+            case .keyUnavailable:
+                return .failure(Rejection(.keyUnavailable, "\(name) does not sign any more, says the signer"))
+            case .failed:
+                troubles[.failed] = "could not sign with \(name)"
+                return .failure(Rejection(.mintFailed, "the signer could not sign with \(name)"))
+            case .signature(let bytes):
+                if known.contains(where: { $0[request.key.ring]?.isRight(bytes, for: request) == true }) {
+                    return .success(bytes)
+                }
+                troubles[.signature] = "gave a signature that is not one of \(name)"
+                return .failure(Rejection(.mintFailed, "the signer's signature is not one of \(name)"))
+            }
+        }
+        return (results, troubles)
+    }
+}

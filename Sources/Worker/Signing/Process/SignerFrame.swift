@@ -1,0 +1,87 @@
+import NIOCore
+import Pipeline
+
+/// One message between a worker and its signer; README.md beside this file has it byte by byte.
+enum SignerFrame: Sendable, Equatable {
+    /// Which keys are there?
+    case keysRequest(id: UInt64)
+    /// Sign these.
+    case signRequest(id: UInt64, SigningUrgency, [Item])
+    /// The keys that are there.
+    case keys(id: UInt64, [PublishedRing])
+    /// For each of what was to be signed, in its order.
+    case signatures(id: UInt64, [Answer])
+
+    /// Something to be signed.
+    struct Item: Sendable, Equatable {
+        /// The ring.
+        let ring: String
+        /// The version of it.
+        let version: String
+        /// The algorithm's JOSE name.
+        let algorithm: String
+        /// `header.payload`.
+        let input: [UInt8]
+    }
+
+    /// What became of one item.
+    enum Answer: Sendable, Equatable {
+        case signature([UInt8])
+        /// No key of that name and algorithm signs.
+        case keyUnavailable
+        /// The key is there and could not sign, or what was to be signed is no JWS.
+        case failed
+    }
+
+    /// What ties an answer to its question.
+    var id: UInt64 {
+        switch self {
+        case .keysRequest(let id), .signRequest(let id, _, _), .keys(let id, _), .signatures(let id, _): id
+        }
+    }
+}
+
+/// A ring as its signer tells of it: nothing secret.
+struct PublishedRing: Sendable, Equatable {
+    /// A version that counts.
+    struct Version: Sendable, Equatable {
+        /// Its id.
+        let id: String
+        /// Whether it signs.
+        let isActive: Bool
+        /// The algorithm's JOSE name.
+        let algorithm: String
+        /// `kid`, where it has one.
+        let keyID: String?
+        /// Microseconds since 1970 that no token of it may outlive; nil for none.
+        let retireAfter: Int64?
+        /// SubjectPublicKeyInfo; nil for a shared secret.
+        let publicKeyPEM: String?
+    }
+
+    /// Its name.
+    let name: String
+    /// Its versions, in the order of its listing.
+    let versions: [Version]
+}
+
+/// What both sides keep to.
+enum SignerProtocol {
+    /// The only version there is.
+    static let version: UInt8 = 1
+    /// The most bytes that follow a frame's length.
+    static let maximumFrameBytes = 16 << 20
+    /// The most items of one request.
+    static let maximumItems = 4096
+    /// The most rings of an answer, and the most versions of a ring.
+    static let maximumRings = 4096
+    /// The longest signature: twice what RSA with 16384 bits has.
+    static let maximumSignatureBytes = 4096
+}
+
+/// A frame that is none, or cannot become one. It says which rule was broken, and no byte of the frame.
+struct SignerProtocolError: Error, Sendable, Equatable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

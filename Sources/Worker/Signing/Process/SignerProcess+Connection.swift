@@ -1,0 +1,140 @@
+import Glibc
+import Logging
+import NIOCore
+import Pipeline
+import Synchronization
+import Telemetry
+
+extension SignerProcess {
+    /// Keeps connected, and asks for the keys once a second, until the task is cancelled.
+    public func run() async {
+        var backoff = Backoff(atMost: .seconds(2))
+        while !Task.isCancelled {
+            do {
+                let connection = try await SignerConnection.open(socket, patience: times.patience)
+                let (trouble, wasUseful) = await follow(connection)
+                if wasUseful { backoff.reset() }
+                if let trouble { note([.keys: trouble]) }
+            } catch {
+                note([.keys: "cannot be reached: \(Self.text(error)); start it with: remint signer"])
+            }
+            guard await backoff.wait(while: { true }) else { break }
+        }
+    }
+
+    /// Asks for the keys again and again, for as long as the connection holds.
+    ///
+    /// - Returns: what is wrong, nil where the task was cancelled; and whether keys were told at all.
+    private func follow(_ connection: SignerConnection) async -> (trouble: String?, wasUseful: Bool) {
+        var wasUseful = false
+        defer {
+            state.withLock { $0.connection = nil }
+            connection.close(.broken("it was given up"))
+        }
+        while !Task.isCancelled {
+            switch await connection.ask({ .keysRequest(id: $0) }) {
+            case .success(.keys(_, let rings)):
+                take(rings)
+                wasUseful = true
+                clear([.keys])
+                state.withLock { $0.connection = connection }
+                keysAreKnown()
+            case .success: return ("answered another question than was asked", wasUseful)
+            case .failure(.broken(let text)): return ("cannot be reached: \(text)", wasUseful)
+            case .failure(.overdue(let patience)): return ("did not tell its keys within \(patience)", wasUseful)
+            case .failure(.malformed(let text)), .failure(.tooLarge(let text)):
+                return ("does not speak the protocol: \(text)", wasUseful)
+            }
+            try? await Task.sleep(for: times.interval)
+        }
+        return (nil, wasUseful)
+    }
+
+    // MARK: Keys
+
+    /// Takes what the signer tells of the rings it is asked for.
+    private func take(_ published: [PublishedRing]) {
+        let told = Dictionary(published.map { ($0.name, $0) }) { first, _ in first }
+        for (name, algorithms) in wanted {
+            guard let ring = told[name] else {
+                distrust(name, "has no key ring \(name); give it one with a path in its configuration")
+                continue
+            }
+            let before = state.withLock { $0.rings[name] }
+            if before?.published == ring {
+                trust(name, nil)
+                continue
+            }
+            do throws(TrustedRing.Distrust) {
+                let trusted = try TrustedRing(ring, for: algorithms, before: before)
+                guard trusted.active != nil else {
+                    distrust(name, "has no active version of the key ring \(name)")
+                    continue
+                }
+                trust(name, trusted)
+                if before?.active != trusted.active { sayChanged(trusted) }
+            } catch { distrust(name, "has a key ring \(name) that cannot be used: \(error.reason)") }
+        }
+    }
+
+    private func trust(_ name: String, _ ring: TrustedRing?) {
+        state.withLock { state in
+            if let ring { state.rings[name] = ring }
+            state.distrusted.remove(name)
+        }
+        clear([.ring(name)])
+    }
+
+    private func distrust(_ name: String, _ reason: String) {
+        state.withLock { _ = $0.distrusted.insert(name) }
+        note([.ring(name): reason])
+    }
+
+    private func sayChanged(_ ring: TrustedRing) {
+        logger.notice(
+            "a signer's key ring changed",
+            metadata: [
+                LogKey.signerSocket: "\(socket)", LogKey.keyRing: "\(ring.published.name)",
+                LogKey.keyVersion: "\(ring.active?.version ?? "none")",
+            ])
+    }
+
+    // MARK: Troubles
+
+    /// Says what is wrong: in the log when it begins, in the status for as long as it lasts.
+    func note(_ troubles: [SignerTrouble: String]) {
+        guard !troubles.isEmpty else { return }
+        let new = state.withLock { state in
+            let new = troubles.filter { state.troubles[$0.key] == nil }
+            state.troubles.merge(troubles) { $1 }
+            show(state)
+            return new
+        }
+        for text in new.values.sorted() {
+            logger.error(
+                "a signer cannot be used as it is; what it should have signed waits",
+                metadata: [LogKey.signerSocket: "\(socket)", LogKey.detail: "\(text)"])
+        }
+    }
+
+    /// These are right again.
+    func clear(_ troubles: [SignerTrouble]) {
+        let ended = state.withLock { state in
+            let ended = troubles.filter { state.troubles.removeValue(forKey: $0) != nil }
+            if !ended.isEmpty { show(state) }
+            return !ended.isEmpty && state.troubles.isEmpty
+        }
+        if ended { logger.notice("a signer can be used again", metadata: [LogKey.signerSocket: "\(socket)"]) }
+    }
+
+    /// Under the lock, so that what is said last is true.
+    private func show(_ state: State) {
+        let texts = state.troubles.values.sorted()
+        status.setKeys(texts.isEmpty ? nil : "\(self) \(texts.joined(separator: "; "))", of: socket)
+    }
+
+    private static func text(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        return String(cString: strerror(error.errnoCode))
+    }
+}
