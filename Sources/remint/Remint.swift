@@ -10,9 +10,8 @@ struct Remint: AsyncParsableCommand {
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, RunCommand.self, CheckCommand.self, EmitCommand.self, InspectCommand.self,
             AppsCommand.self, DeadLettersCommand.self, KeysCommand.self, LedgerCommand.self, ReissueCommand.self,
-            RotateCommand.self,
+            RotateCommand.self, SignerCommand.self,
         ])
 
     /// Exit codes: 0 done, 1 the thing asked for is wrong, 2 usage, 75 try again later.

@@ -21,11 +21,17 @@ struct CheckCommand: ParsableCommand {
             for diagnostic in preflight.diagnostics { Terminal.error("\(diagnostic)") }
             if preflight.isReady, let configuration = preflight.configuration {
                 Terminal.print(
-                    "\(options.config): ok: \(configuration.apps.count) apps, \(preflight.rings.count) key rings, delivery \(configuration.delivery.rawValue)"
+                    "\(options.config): ok: \(configuration.apps.count) apps, \(preflight.rings.count) key rings, \(behindSigners(configuration))delivery \(configuration.delivery.rawValue)"
                 )
             }
         }
         if !preflight.isReady { throw ExitCode.failure }
+    }
+
+    /// How many rings could not be looked at here.
+    private func behindSigners(_ configuration: Configuration) -> String {
+        let count = configuration.keys.count { $0.signer != nil }
+        return count == 0 ? "" : "\(count) behind a signer and not looked at, "
     }
 
     private func report(_ preflight: Preflight) -> String {
