@@ -1,0 +1,142 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// The keys live with another process, and whatever becomes of that one, each event is answered once.
+    @Suite(.timeLimit(.minutes(4))) struct SignerTests {
+        @Test func `a signer that is killed under load costs no event and doubles none`() async throws {
+            let shop = try await Shop.open()
+            let place = try SignerPlace(shop)
+            var signer = try await place.start()
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            var sent: Set<String> = []
+            for round in 0..<4 {
+                let deferred = try await admin.total("remint_outcomes_total", [#"outcome="deferred""#])
+                let minted = try await admin.total("remint_outcomes_total", [#"outcome="minted""#])
+                let ids = (0..<400).map { "event-\(round)-\($0)" }
+                try await shop.produce(ids.prefix(300).enumerated().map { report($0, $1) })
+                // In the middle of them; in the first round right away.
+                try await admin.wait(
+                    "remint_outcomes_total", [#"outcome="minted""#], atLeast: minted + Double(round * 50))
+                signer.kill()
+                await signer.waitForEnd()
+                try await shop.produce(ids.suffix(100).enumerated().map { report($0, $1) })
+                sent.formUnion(ids)
+                // What came after its end failed and waits.
+                try await admin.wait("remint_outcomes_total", [#"outcome="deferred""#], atLeast: deferred + 1)
+                while try await !admin.get("/health/ready").text.contains("the signer at") {
+                    try Task.checkCancellation()
+                }
+                #expect(FileManager.default.fileExists(atPath: place.socket), "a killed signer leaves its socket")
+                signer = try await place.start()
+            }
+            try await admin.wait("remint_outcomes_total", [#"outcome="minted""#], atLeast: Double(sent.count))
+            while try await admin.get("/health/ready").status != 200 { try Task.checkCancellation() }
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            let answers = try await everything(of: shop, in: "remint.tokens")
+            #expect(Set(answers.compactMap { $0.member("event_id") }) == sent)
+            #expect(answers.count == sent.count, "one token for each event")
+            #expect(try await everything(of: shop, in: "remint.dead-letters").isEmpty)
+            signer.terminate()
+            await signer.waitForEnd()
+            #expect(signer.status == 0, "\(signer.errorText)")
+            #expect(!FileManager.default.fileExists(atPath: place.socket))
+            // Who asks is in its log, and nothing that was asked.
+            #expect(signer.errorText.contains("a worker connected"))
+            #expect(!signer.errorText.contains("eyJ") && !signer.errorText.contains("event-"))
+            await shop.broker.close()
+        }
+
+        @Test func `a worker starts beside a signer that is not there, and a second signer does not start`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let place = try SignerPlace(shop)
+            let check = try await Program.run(Repository.remint, ["check", "--config", shop.configuration])
+            #expect(check.status == 0, "\(check.errorText)")
+            #expect(check.outputText.contains("3 behind a signer and not looked at"))
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            #expect(try await admin.get("/health/ready").text.contains("start it with: remint signer"))
+            try await shop.produce([report(0, "early")])
+            try await admin.wait("remint_outcomes_total", [#"outcome="deferred""#], atLeast: 1)
+            let signer = try await place.start()
+            try await admin.wait("remint_outcomes_total", [#"outcome="minted""#], atLeast: 1)
+            let second = try await Program.run(Repository.remint, place.arguments)
+            #expect(second.status == 75)
+            #expect(second.errorText.contains("another signer listens on \(place.socket)"))
+            for program in [worker, signer] {
+                program.terminate()
+                await program.waitForEnd()
+                #expect(program.status == 0, "\(program.errorText)")
+            }
+            await shop.broker.close()
+        }
+
+        /// A signer's configuration beside a shop's worker, whose keys it takes over.
+        private struct SignerPlace {
+            private static let rings = ["infobip-mobile", "onesignal-shop", "braze-ios"]
+            let socket: String
+            let arguments: [String]
+
+            init(_ shop: borrowing Shop) throws {
+                let folder = shop.folder
+                socket = folder.appending(path: "s").path
+                let file = folder.appending(path: "signer.yaml")
+                arguments = ["signer", "--config", file.path, "--socket", socket]
+                var text = try String(contentsOf: URL(filePath: shop.configuration), encoding: .utf8)
+                try Data(text.utf8).write(to: file)
+                for ring in Self.rings {
+                    try #require(text.contains("{ path: keys/\(ring) }"))
+                    text = text.replacing("{ path: keys/\(ring) }", with: "{ signer: s }")
+                }
+                try Data(text.utf8).write(to: URL(filePath: shop.configuration))
+            }
+
+            func start() async throws -> Program {
+                let signer = try Program(Repository.remint, arguments)
+                try #require(await signer.wrote("the signer listens"), "\(signer.errorText)")
+                return signer
+            }
+        }
+
+        /// A report of one of three vendors: a shared secret, an elliptic curve and RSA.
+        private func report(_ number: Int, _ id: String) -> ProducerRecord {
+            switch number % 3 {
+            case 0: rawReport("infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#(id)"}"#, id: id)
+            case 1: rawReport("onesignal-shop", #"{"externalId":"\#(id)"}"#, id: id)
+            default:
+                rawReport("braze-ios", #"{"errorCode":22,"errorReason":"sdk_auth_error","userId":"\#(id)"}"#, id: id)
+            }
+        }
+
+        /// Every record of `topic`, which nobody writes any more.
+        private func everything(of shop: borrowing Shop, in topic: String) async throws -> [ConsumedRecord] {
+            let reader = try KafkaConsumer(
+                EmbeddedBroker.clientProperties.merging([
+                    "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "reader-\(topic)",
+                    "auto.offset.reset": "earliest", "enable.auto.commit": "false", "enable.partition.eof": "true",
+                ]), topics: [topic], logger: quiet)
+            var records: [ConsumedRecord] = []
+            var ended: Set<TopicPartition> = []
+            while ended.count < 2 {
+                try Task.checkCancellation()
+                for event in await reader.events(limit: 1000, within: .milliseconds(200)) {
+                    switch event {
+                    case .record(let record): records.append(record)
+                    case .rebalance(let rebalance): try await reader.answer(rebalance)
+                    case .error(let error): if error.isFatal { throw error }
+                    case .endOfPartition(let partition): ended.insert(partition)
+                    }
+                }
+            }
+            await reader.close(within: .seconds(5))
+            return records
+        }
+    }
+}
