@@ -23,9 +23,15 @@ struct SignerCommand: AsyncParsableCommand {
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let logger = Logger.remint(configuration.log)
+        let server: SignerServer
         do {
-            let server = try SignerServer(
+            server = try SignerServer(
                 preflight, socket: socket, signingLanes: ProcessInfo.processInfo.activeProcessorCount, logger: logger)
+        } catch {
+            Terminal.error("remint: \(error)")
+            throw ExitCode.failure
+        }
+        do {
             var group = ServiceGroupConfiguration(
                 services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             // A worker that does not take its answers must not keep the keys in memory.

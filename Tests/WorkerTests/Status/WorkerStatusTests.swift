@@ -27,6 +27,17 @@ import Testing
         #expect(status.isReady)
     }
 
+    @Test func `keys are a problem until every ring and signer is right`() {
+        let status = WorkerStatus()
+        status.setKeys("the ring is broken", of: "b")
+        status.setKeys("the signer is away", of: "a")
+        #expect(status.problems[.keys] == "the signer is away; the ring is broken")
+        status.setKeys(nil, of: "b")
+        #expect(status.problems[.keys] == "the signer is away")
+        status.setKeys(nil, of: "a")
+        #expect(status.problems[.keys] == nil)
+    }
+
     @Test func `takes requests to resume suspended apps alone, once each`() {
         let status = WorkerStatus()
         status.set([app("a", suspension), app("b")])

@@ -20,19 +20,16 @@ enum SignerFailure: Error, Sendable, Equatable {
 final class SignerConnection: Sendable {
     private let channel: any Channel
     private let questions: SignerQuestions
-    private let patience: Duration
 
-    private init(_ channel: any Channel, _ questions: SignerQuestions, patience: Duration) {
+    private init(_ channel: any Channel, _ questions: SignerQuestions) {
         self.channel = channel
         self.questions = questions
-        self.patience = patience
     }
 
     /// Connects to the signer on `socket`.
     ///
-    /// - Parameter patience: how long an answer may take.
     /// - Throws: NIO's errors.
-    static func open(_ socket: String, patience: Duration) async throws -> SignerConnection {
+    static func open(_ socket: String) async throws -> SignerConnection {
         let questions = SignerQuestions()
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in
@@ -43,18 +40,19 @@ final class SignerConnection: Sendable {
                 }
             }
             .connect(unixDomainSocketPath: socket).get()
-        return SignerConnection(channel, questions, patience: patience)
+        return SignerConnection(channel, questions)
     }
 
-    /// Asks what `question` makes of a number, and waits for the answer.
-    func ask(_ question: (UInt64) -> SignerFrame) async -> Result<SignerFrame, SignerFailure> {
+    /// Asks what `question` makes of a number, and waits for the answer, for as long as `patience`.
+    func ask(
+        within patience: Duration, _ question: (UInt64) -> SignerFrame
+    ) async -> Result<SignerFrame, SignerFailure> {
         let id = questions.number()
         let bytes: ByteBuffer
         do throws(SignerProtocolError) { bytes = try question(id).encoded() } catch {
             return .failure(.tooLarge(error.description))
         }
         return await withCheckedContinuation { continuation in
-            let patience = patience
             let questions = questions
             let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(patience)) {
                 questions.fail(id, .overdue(patience))

@@ -11,7 +11,7 @@ extension SignerProcess {
         var backoff = Backoff(atMost: .seconds(2))
         while !Task.isCancelled {
             do {
-                let connection = try await SignerConnection.open(socket, patience: times.patience)
+                let connection = try await SignerConnection.open(socket)
                 let (trouble, wasUseful) = await follow(connection)
                 if wasUseful { backoff.reset() }
                 if let trouble { note([.keys: trouble]) }
@@ -32,7 +32,7 @@ extension SignerProcess {
             connection.close(.broken("it was given up"))
         }
         while !Task.isCancelled {
-            switch await connection.ask({ .keysRequest(id: $0) }) {
+            switch await connection.ask(within: times.patienceForKeys, { .keysRequest(id: $0) }) {
             case .success(.keys(_, let rings)):
                 take(rings)
                 wasUseful = true

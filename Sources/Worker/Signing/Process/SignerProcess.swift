@@ -11,8 +11,10 @@ import Telemetry
 public final class SignerProcess: SigningPort, CustomStringConvertible {
     /// How often and how long. Tests have other times.
     struct Times: Sendable {
-        /// How long an answer may take.
+        /// How long signatures may take.
         var patience = Duration.seconds(5)
+        /// How long the keys may take, which is no work; then the connection is given up.
+        var patienceForKeys = Duration.seconds(5)
         /// How often the keys are asked for.
         var interval = Duration.seconds(1)
     }
@@ -120,7 +122,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
                 ring: request.key.ring, version: request.key.version, algorithm: request.key.algorithm.rawValue,
                 input: request.input.bytes)
         }
-        switch await connection.ask({ .signRequest(id: $0, urgency, items) }) {
+        switch await connection.ask(within: times.patience, { .signRequest(id: $0, urgency, items) }) {
         case .success(.signatures(_, let answers)):
             // A key that was replaced meanwhile was the right one when the question was asked.
             let now = state.withLock { $0.rings }

@@ -95,7 +95,8 @@ struct ClientBench {
     private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ patience: Duration) {
         signer = SignerProcess(
             socket: socket, wanted: wanted, status: status, lanes: 2,
-            times: .init(patience: patience, interval: .milliseconds(20)), logger: log.logger())
+            times: .init(patience: patience, patienceForKeys: .seconds(20), interval: .milliseconds(20)),
+            logger: log.logger())
     }
 
     /// A request under the active key of `ring`.

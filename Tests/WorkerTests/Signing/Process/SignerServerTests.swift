@@ -52,7 +52,7 @@ import WorkerConfiguration
     @Test func `signs nothing that is no JWT, and with no key it was not asked for`() async throws {
         let bench = try SignerBench([.hs256, .es256])
         try await bench.withServer {
-            let connection = try await SignerConnection.open(bench.socket, patience: patience)
+            let connection = try await SignerConnection.open(bench.socket)
             defer { connection.close(.broken("the test is over")) }
             let token = Array("e30.e30".utf8)
             let inputs: [[UInt8]] = [
@@ -66,9 +66,11 @@ import WorkerConfiguration
                 SignerFrame.Item(ring: $0.0, version: $0.1, algorithm: $0.2, input: token)
             }
             guard
-                case .success(.signatures(_, let answers)) = await connection.ask({
-                    .signRequest(id: $0, .live, items + strangers)
-                })
+                case .success(.signatures(_, let answers)) = await connection.ask(
+                    within: patience,
+                    {
+                        .signRequest(id: $0, .live, items + strangers)
+                    })
             else {
                 Issue.record("no answer")
                 return
@@ -132,11 +134,11 @@ import WorkerConfiguration
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             for await _ in ready {}
-            let connection = try await SignerConnection.open(bench.socket, patience: patience)
+            let connection = try await SignerConnection.open(bench.socket)
             let items = [SignerFrame.Item](
                 repeating: .init(ring: "ES256", version: "k1", algorithm: "ES256", input: Array("e30.e30".utf8)),
                 count: 500)
-            async let answer = connection.ask { .signRequest(id: $0, .live, items) }
+            async let answer = connection.ask(within: patience) { .signRequest(id: $0, .live, items) }
             await log.line("a worker connected")
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
