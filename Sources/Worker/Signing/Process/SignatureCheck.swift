@@ -2,24 +2,6 @@ import AdapterKit
 import Dispatch
 import Pipeline
 
-/// What was wrong with what a signer said: each is logged once, until it is right again.
-enum SignerTrouble: Hashable, Sendable {
-    /// It cannot be reached, or does not tell its keys.
-    case keys
-    /// A ring of it cannot be used.
-    case ring(String)
-    /// An answer did not come in time.
-    case overdue
-    /// An answer is not of the protocol.
-    case malformed
-    /// An answer has more or fewer signatures than were asked for.
-    case count
-    /// A signature is not the key's.
-    case signature
-    /// The signer has the key and could not sign.
-    case failed
-}
-
 /// Looks at signatures before they are used, on a thread of its own: a verification takes as long as many a signature.
 actor SignatureCheck {
     private let executor: QueueExecutor

@@ -75,18 +75,17 @@ struct SignerConversation: Sendable {
 
     /// Whether `input` is two parts in base64url with a dot between them (RFC 7515, section 5.1).
     static func isSigningInput(_ input: [UInt8]) -> Bool {
-        let parts = input.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count == 2
-            && parts.allSatisfy { part in
-                !part.isEmpty
-                    && part.allSatisfy { byte in
-                        switch byte {
-                        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                            true
-                        default: false
-                        }
-                    }
+        let dot = UInt8(ascii: ".")
+        var dots = 0
+        for byte in input {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                break
+            case dot: dots += 1
+            default: return false
             }
+        }
+        return dots == 1 && input.first != dot && input.last != dot
     }
 }

@@ -99,40 +99,6 @@ extension SignerProcess {
             ])
     }
 
-    // MARK: Troubles
-
-    /// Says what is wrong: in the log when it begins, in the status for as long as it lasts.
-    func note(_ troubles: [SignerTrouble: String]) {
-        guard !troubles.isEmpty else { return }
-        let new = state.withLock { state in
-            let new = troubles.filter { state.troubles[$0.key] == nil }
-            state.troubles.merge(troubles) { $1 }
-            show(state)
-            return new
-        }
-        for text in new.values.sorted() {
-            logger.error(
-                "a signer cannot be used as it is; what it should have signed waits",
-                metadata: [LogKey.signerSocket: "\(socket)", LogKey.detail: "\(text)"])
-        }
-    }
-
-    /// These are right again.
-    func clear(_ troubles: [SignerTrouble]) {
-        let ended = state.withLock { state in
-            let ended = troubles.filter { state.troubles.removeValue(forKey: $0) != nil }
-            if !ended.isEmpty { show(state) }
-            return !ended.isEmpty && state.troubles.isEmpty
-        }
-        if ended { logger.notice("a signer can be used again", metadata: [LogKey.signerSocket: "\(socket)"]) }
-    }
-
-    /// Under the lock, so that what is said last is true.
-    private func show(_ state: State) {
-        let texts = state.troubles.values.sorted()
-        status.setKeys(texts.isEmpty ? nil : "\(self) \(texts.joined(separator: "; "))", of: socket)
-    }
-
     private static func text(_ error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
         return String(cString: strerror(error.errnoCode))
