@@ -1,6 +1,7 @@
 import AdapterKit
 import Glibc
 import JOSE
+import Keyring
 
 /// What a worker process is called among those of its group: no other live one has the name, and the next process in this
 /// place gets it again, so that it ends at once what its predecessor left open.
@@ -22,14 +23,13 @@ final class InstanceName: Sendable {
             let path = "\(folder)/remint-\(label)-\(slot).lock"
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { continue }
-            var status = stat()
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &status) == 0 else {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let file = FileIdentity(of: descriptor) else {
                 close(descriptor)
                 continue
             }
             // The boot's id and the file's: two machines, or two processes that see different folders under one name,
             // never agree on both.
-            let place = Self.bootID + Array("/\(status.st_dev)/\(status.st_ino)".utf8)
+            let place = Self.bootID + Array("/\(file.device)/\(file.inode)".utf8)
             text = "\(group)-\(host)-\(SHA256.hash(place).prefix(6).map(Self.hex).joined())"
             self.descriptor = descriptor
             return

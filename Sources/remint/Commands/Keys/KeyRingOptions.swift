@@ -22,7 +22,11 @@ struct KeyRingOptions: ParsableArguments {
         guard let ring = configuration.keys.first(where: { $0.name == name }) else {
             throw ValidationError("no key ring is called \(name) in \(options.config); known: \(known)")
         }
-        return RingInUse(configuration: configuration, ring: ring)
+        guard let path = ring.path else {
+            throw ValidationError(
+                "the key ring \(name) is behind a signer; run this with the signer's own configuration, which has its path")
+        }
+        return RingInUse(configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path))
     }
 }
 
@@ -30,8 +34,8 @@ struct KeyRingOptions: ParsableArguments {
 struct RingInUse {
     let configuration: Configuration
     let ring: Configuration.Key
+    let directory: KeyRingDirectory
     var apps: [Configuration.App] { configuration.apps.filter { $0.key == ring.name } }
-    var directory: KeyRingDirectory { KeyRingDirectory(path: ring.path) }
     var audit: AuditLog { AuditLog(directory) }
     /// What the vendor wants done; nil for a ring that no app uses.
     var handover: KeyHandover? { apps.first?.adapter.keyHandover }

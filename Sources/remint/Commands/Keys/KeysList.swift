@@ -22,8 +22,12 @@ struct KeysList: ParsableCommand {
         var table = TextTable(
             "KEY RING", "VERSION", "STATE", "ALGORITHM", "KID", "CREATED", "ACTIVATED", "RETIRE AFTER", "APPS")
         for ring in rings {
+            guard let path = ring.path else {
+                Terminal.error("remint: \(ring.name) is behind the signer at \(ring.signer ?? "its socket")")
+                continue
+            }
             let apps = configuration.apps.filter { $0.key == ring.name }.map(\.name).joined(separator: ", ")
-            for version in try KeyRingDirectory(path: ring.path).readListing().versions {
+            for version in try KeyRingDirectory(path: path).readListing().versions {
                 if json {
                     printJSON(version, of: ring.name)
                 } else {

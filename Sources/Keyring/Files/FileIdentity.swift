@@ -1,0 +1,17 @@
+import Glibc
+
+/// What tells one file of this machine from another, whatever they are called: its device and inode.
+public struct FileIdentity: Sendable, Equatable {
+    /// The file system.
+    public let device: UInt64
+    /// The file on it.
+    public let inode: UInt64
+
+    /// The open file's identity; nil where the descriptor is none.
+    public init?(of descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+}
