@@ -118,7 +118,7 @@ let package = Package(
             ]),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),
-        tests("ScenarioTests", ["remint", "Kafka", "ProgramTestSupport", logging]),
+        tests("ScenarioTests", ["remint", "Kafka", "Keyring", "JOSE", "ProgramTestSupport", logging]),
         tests("BrokerTests", ["remint", "Kafka", "ProgramTestSupport", logging]),
     ] + adapterTargets
 )

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import Keyring
 import Logging
 import ProgramTestSupport
 import Testing
@@ -49,6 +50,18 @@ struct Shop: ~Copyable {
         self.broker = broker
         self.folder = folder
         self.temporary = temporary
+    }
+
+    /// Replaces a passage of the configuration.
+    func configure(_ passage: String, _ replacement: String) throws {
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        try #require(text.contains(passage))
+        try Data(text.replacing(passage, with: replacement).utf8).write(to: URL(filePath: configuration))
+    }
+
+    /// The key ring of the app called the same.
+    func ring(_ app: String) throws -> KeyRing {
+        try KeyRingDirectory(path: folder.appending(path: "keys/\(app)").path).load(name: app)
     }
 
     /// Starts a worker and waits until it consumes.

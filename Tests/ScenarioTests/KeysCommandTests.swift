@@ -1,0 +1,141 @@
+import Foundation
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// `remint keys`, as an operator meets it.
+    @Suite(.timeLimit(.minutes(2))) struct KeysCommandTests {
+        /// A mistake, and what is said of it.
+        private struct Mistake: CustomTestStringConvertible, Sendable {
+            let testDescription: String
+            /// Makes the input, in a folder of its own.
+            let openssl: String
+            let arguments: [String]
+            let words: String
+        }
+
+        private static let mistakes: [Mistake] = [
+            Mistake(
+                testDescription: "the wrong algorithm", openssl: "genpkey -algorithm ED25519 -out key",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key", "--algorithm", "EdDSA"],
+                words: "EdDSA is not for the app braze-ios: Braze takes RS256 alone"),
+            Mistake(
+                testDescription: "a key of the wrong type", openssl: "genpkey -algorithm ED25519 -out key",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key"], words: "RS256 needs a key of type RSA"),
+            Mistake(
+                testDescription: "a weak key", openssl: "genrsa -out key 1024",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key"], words: "the RSA key has 1024 bits"),
+            Mistake(
+                testDescription: "a passphrase that is missing",
+                openssl: "genpkey -algorithm RSA -aes256 -pass pass:right -out key",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key"], words: "passphrase"),
+            Mistake(
+                testDescription: "a wrong passphrase",
+                openssl: "genpkey -algorithm RSA -aes256 -pass pass:right -out key",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key", "--passphrase-file", "wrong"],
+                words: "passphrase"),
+            Mistake(
+                testDescription: "a public key", openssl: "pkey -in private -pubout -out key",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key"], words: "private"),
+            Mistake(
+                testDescription: "an id that is taken", openssl: "genrsa -out key 2048",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "braze-ios-2026-11"],
+                words: "has a version \"braze-ios-2026-11\" already"),
+            Mistake(
+                testDescription: "an unknown version", openssl: "version",
+                arguments: ["promote", "x", "--key", "braze-ios"],
+                words: "has no version \"x\"; it has: braze-ios-2026-11"),
+            Mistake(
+                testDescription: "the active version retired", openssl: "version",
+                arguments: ["retire", "braze-ios-2026-11", "--force", "--key", "braze-ios"],
+                words: "is active and cannot become retired; promote another version first"),
+            Mistake(
+                testDescription: "a secret of another encoding", openssl: "rand -base64 -out key 33",
+                arguments: ["import", "--key", "infobip-mobile", "--secret", "key", "--encoding", "hex"], words: "hex"),
+            Mistake(
+                testDescription: "an unknown ring", openssl: "version", arguments: ["generate", "--key", "nobody"],
+                words: "no key ring is called nobody"),
+        ]
+
+        @Test func `a mistake is one clear line and changes nothing`() async throws {
+            let folder = try TemporaryFolder()
+            let demo = try await Program.run(
+                Repository.remint, ["demo", "--dir", "shop", "--json"], directory: folder.url)
+            try #require(demo.status == 0, "\(demo.errorText)")
+            try Data("wrong\n".utf8).write(to: folder.url.appending(path: "wrong"))
+            let private_ = try await Program.run(
+                "openssl", ["genrsa", "-out", "private", "2048"], directory: folder.url)
+            try #require(private_.status == 0)
+            for mistake in Self.mistakes {
+                let made = try await Program.run(
+                    "openssl", mistake.openssl.split(separator: " ").map(String.init), directory: folder.url)
+                try #require(made.status == 0, "\(mistake): \(made.errorText)")
+                for name in ["key", "wrong"] {
+                    try? FileManager.default.setAttributes(
+                        [.posixPermissions: 0o600], ofItemAtPath: folder.url.appending(path: name).path)
+                }
+                let before = try rings(folder)
+                let program = try await Program.run(
+                    Repository.remint,
+                    ["keys", mistake.arguments[0], "--config", "shop/remint.yaml"] + mistake.arguments.dropFirst(),
+                    directory: folder.url)
+                #expect([1, 2].contains(program.status), "\(mistake)")
+                let first = program.errorText.split(separator: "\n").first.map(String.init) ?? ""
+                #expect(first.contains(mistake.words), "\(mistake): \(program.errorText)")
+                #expect(try rings(folder) == before, "\(mistake): nothing half done")
+            }
+        }
+
+        @Test func `a life of a key`() async throws {
+            let folder = try TemporaryFolder()
+            func keys(_ arguments: String...) async throws -> Program {
+                try await Program.run(
+                    Repository.remint, ["keys", arguments[0], "--config", "shop/remint.yaml"] + arguments.dropFirst(),
+                    directory: folder.url)
+            }
+            let demo = try await Program.run(
+                Repository.remint, ["demo", "--dir", "shop", "--json"], directory: folder.url)
+            try #require(demo.status == 0, "\(demo.errorText)")
+            let made = try await keys("generate", "--key", "braze-ios", "--id", "b", "--rsa-bits", "3072")
+            #expect(made.status == 0, "\(made.errorText)")
+            #expect(made.outputText.contains("-----BEGIN PUBLIC KEY-----"))
+            #expect(made.outputText.contains("Settings > App Settings"))
+            #expect(!made.outputText.contains("PRIVATE"))
+            let early = try await keys("promote", "--key", "braze-ios", "b")
+            #expect(early.status == 1)
+            let promoted = try await keys("promote", "--key", "braze-ios", "b", "--now")
+            #expect(promoted.status == 0, "\(promoted.errorText)")
+            let set = try await keys("jwks", "--key", "braze-ios")
+            let root = try JSONSerialization.jsonObject(with: set.standardOutput) as? [String: Any]
+            #expect(
+                (root?["keys"] as? [[String: Any]])?.compactMap { $0["kid"] as? String } == ["braze-ios-2026-11", "b"])
+            #expect((root?["keys"] as? [[String: Any]])?.allSatisfy { $0["d"] == nil } == true)
+            let short = try await Program.run("openssl", ["rand", "-hex", "-out", "short", "8"], directory: folder.url)
+            try #require(short.status == 0)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: folder.url.appending(path: "short").path)
+            let imported = try await keys(
+                "import", "--key", "infobip-mobile", "--secret", "short", "--encoding", "hex", "--id", "s")
+            #expect(imported.status == 0, "the vendor chose it: \(imported.errorText)")
+            #expect(imported.errorText.contains("shorter than its digest"))
+            let revoked = try await keys("revoke", "--key", "braze-ios", "b", "--promote", "braze-ios-2026-11")
+            #expect(revoked.status == 0, "\(revoked.errorText)")
+            let list = try await keys("list", "--key", "braze-ios", "--json")
+            let states = list.outputText.split(separator: "\n").compactMap { line in
+                (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["state"] as? String
+            }
+            #expect(states == ["active", "revoked"])
+        }
+
+        private func rings(_ folder: borrowing TemporaryFolder) throws -> [String: String] {
+            var texts: [String: String] = [:]
+            for ring in ["braze-ios", "infobip-mobile"] {
+                let url = folder.url.appending(path: "shop/keys/\(ring)")
+                texts[ring] = try String(contentsOf: url.appending(path: "keyring.json"), encoding: .utf8)
+                texts[ring + " files"] = try FileManager.default.contentsOfDirectory(atPath: url.path)
+                    .filter { !$0.hasSuffix(".lock") }.sorted().joined(separator: ",")
+            }
+            return texts
+        }
+    }
+}

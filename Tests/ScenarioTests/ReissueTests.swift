@@ -1,0 +1,165 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// Batch jobs: everyone asked for gets a token, whatever is killed meanwhile.
+    @Suite(.timeLimit(.minutes(20))) struct ReissueTests {
+        /// How many users; 100000 is the size of a small fleet.
+        private static let subjects =
+            ProcessInfo.processInfo.environment["REMINT_TEST_SUBJECTS"].flatMap { Int($0) } ?? 3000
+
+        @Test func `every subject ends with a token of the new key, though job and worker are killed`() async throws {
+            let shop = try await Shop.open()
+            let input = shop.folder.appending(path: "users.csv")
+            let users = (0..<Self.subjects).map { "u\($0)" }
+            try Data(("name,user\r\n" + users.map { "x,\($0)\r\n" }.joined()).utf8).write(to: input)
+            let ring = ["--config", shop.configuration, "--key", "infobip-mobile"]
+            let made = try await Program.run(Repository.remint, ["keys", "generate", "--id", "new"] + ring)
+            try #require(made.status == 0, "\(made.errorText)")
+            let promoted = try await Program.run(Repository.remint, ["keys", "promote", "new", "--now"] + ring)
+            try #require(promoted.status == 0, "\(promoted.errorText)")
+
+            var worker = try await shop.startWorker()
+            let rate = max(500, Self.subjects / 10)
+            let arguments = [
+                "reissue", "--config", shop.configuration, "--app", "infobip-mobile", "--input", input.path, "--rate",
+                "\(rate)", "--json",
+            ]
+            let job = try Program(Repository.remint, arguments)
+            var tokens = try MailboxReader(shop)
+            // In the middle of the job and of the worker's work.
+            try await tokens.read { $0.count >= Self.subjects / 5 }
+            job.kill()
+            worker.kill()
+            await job.waitForEnd()
+            await worker.waitForEnd()
+            let checkpoint = try Data(contentsOf: URL(filePath: input.path + ".reissue.json"))
+            let noted = try #require(try JSONSerialization.jsonObject(with: checkpoint) as? [String: Any])
+            let sentBefore = try #require(noted["sent"] as? Int)
+            #expect(0 < sentBefore && sentBefore < Self.subjects, "it was killed in the middle")
+
+            worker = try await shop.startWorker()
+            let again = try await Program.run(Repository.remint, arguments)
+            try #require(again.status == 0, "\(again.errorText)")
+            #expect(again.errorText.contains("goes on behind row \(sentBefore)"), "\(again.errorText)")
+            let result = try #require(
+                try JSONSerialization.jsonObject(with: again.standardOutput) as? [String: Any])
+            #expect(result["sent"] as? Int == Self.subjects)
+            try await tokens.read { $0.count >= Self.subjects }
+            #expect(Set(tokens.keyIDs.keys) == Set(users.map { "infobip-mobile/\($0)" }))
+            #expect(tokens.keyIDs.values.allSatisfy { $0 == "new" })
+            let events = try await shop.bulkEvents()
+            #expect(Set(events).count == Self.subjects, "nothing was skipped")
+            // What was delivered and not noted is sent once more, with the same id.
+            #expect(events.count - Self.subjects <= max(1, rate / 10))
+            print("  reissue: \(Self.subjects) subjects; killed after \(sentBefore); \(events.count) events in all")
+            worker.terminate()
+            await worker.waitForEnd()
+            await tokens.close()
+            await shop.broker.close()
+        }
+
+        @Test func `bad rows go to a file of their own and the job goes on`() async throws {
+            let shop = try await Shop.open()
+            let input = shop.folder.appending(path: "users.csv")
+            let text = "\u{FEFF}id;user\r\n1;\"ann \"\"A\"\"\"\r\n2\r\n3;\r\n4;x\"y\r\n5;ben"
+            try Data(text.utf8).write(to: input)
+            let packed = try await Program.run("gzip", ["-k", input.path])
+            try #require(packed.status == 0)
+            let job = try await Program.run(
+                Repository.remint,
+                [
+                    "reissue", "--config", shop.configuration, "--app", "braze-ios", "--input", input.path + ".gz",
+                    "--delimiter", ";",
+                ])
+            #expect(job.status == 0, "\(job.errorText)")
+            #expect(job.outputText.hasPrefix("2 events sent of 5 rows; 3 rejected\n"), "\(job.outputText)")
+            let rejects = try String(contentsOfFile: input.path + ".gz.reissue.rejects.jsonl", encoding: .utf8)
+            #expect(
+                rejects == """
+                    {"line":3,"reason":"the row has 1 fields, the header 2"}
+                    {"line":4,"reason":"the user is empty"}
+                    {"line":5,"reason":"a quote stands inside a field that is not quoted"}
+
+                    """)
+            #expect(try await shop.bulkEvents().count == 2)
+            await shop.broker.close()
+        }
+
+        @Test func `a dry run counts and sends nothing`() async throws {
+            let shop = try await Shop.open()
+            let input = shop.folder.appending(path: "users.jsonl")
+            try Data("\"a\"\n{\"user\":\"b\"}\n7\n".utf8).write(to: input)
+            let job = try await Program.run(
+                Repository.remint,
+                [
+                    "reissue", "--config", shop.configuration, "--app", "onesignal-shop", "--input", input.path,
+                    "--dry-run", "--json",
+                ])
+            #expect(job.status == 0, "\(job.errorText)")
+            let result = try #require(try JSONSerialization.jsonObject(with: job.standardOutput) as? [String: Any])
+            #expect(result["events"] as? Int == 2)
+            #expect(result["rejected"] as? Int == 1)
+            #expect(!FileManager.default.fileExists(atPath: input.path + ".reissue.json"))
+            await shop.broker.close()
+        }
+    }
+}
+
+/// Follows the mailbox: for each subject, the key of its newest token.
+private struct MailboxReader {
+    private let consumer: KafkaConsumer
+    private(set) var keyIDs: [String: String] = [:]
+
+    init(_ shop: borrowing Shop) throws {
+        consumer = try KafkaConsumer(
+            EmbeddedBroker.clientProperties.merging([
+                "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "mailbox",
+                "auto.offset.reset": "earliest", "enable.auto.commit": "false",
+            ]), topics: ["remint.tokens"], logger: quiet)
+    }
+
+    mutating func read(until isEnough: ([String: String]) -> Bool) async throws {
+        while !isEnough(keyIDs) {
+            try Task.checkCancellation()
+            for event in await consumer.events(limit: 1000, within: .milliseconds(200)) {
+                switch event {
+                case .record(let record):
+                    keyIDs[String(decoding: record.key ?? [], as: UTF8.self)] = record.header("remint-key-id")
+                case .rebalance(let rebalance): try await consumer.answer(rebalance)
+                case .error(let error): if error.isFatal { throw error }
+                case .endOfPartition: break
+                }
+            }
+        }
+    }
+
+    func close() async { await consumer.close(within: .seconds(5)) }
+}
+
+extension Shop {
+    /// The ids of the bulk lane's events, in whatever order.
+    fileprivate func bulkEvents() async throws -> [String] {
+        let partitions = (0..<2).map {
+            PartitionOffset(TopicPartition(topic: "remint.invalidations.bulk", partition: $0), offset: 0)
+        }
+        let consumer = try KafkaConsumer(
+            EmbeddedBroker.clientProperties.merging([
+                "bootstrap.servers": broker.bootstrapServers, "group.id": "bulk-reader", "enable.partition.eof": "true",
+                "auto.offset.reset": "earliest",
+            ]), reading: partitions, logger: quiet)
+        var ids: [String] = []
+        var open = 2
+        while open > 0 {
+            try Task.checkCancellation()
+            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
+                if case .record(let record) = event, let id = record.member("id") { ids.append(id) }
+                if case .endOfPartition = event { open -= 1 }
+            }
+        }
+        await consumer.close(within: .seconds(5))
+        return ids
+    }
+}

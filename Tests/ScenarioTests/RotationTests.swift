@@ -1,0 +1,227 @@
+import Foundation
+import JOSE
+import Kafka
+import Keyring
+import ProgramTestSupport
+import Synchronization
+import Testing
+
+extension Scenarios {
+    /// A key is replaced while users go on failing: nobody is stranded, and nothing of the old key is left.
+    @Suite(.timeLimit(.minutes(5))) struct RotationTests {
+        /// One kind of vendor.
+        struct Kind: CustomTestStringConvertible, Sendable {
+            let testDescription: String
+            let app: String
+            /// A report of this user's failure.
+            let report: @Sendable (String) -> String
+            /// Whether tokens answer challenges, so that none can be re-issued and all end by themselves.
+            var isChallenge = false
+        }
+
+        static let kinds: [Kind] = [
+            Kind(testDescription: "RS256", app: "braze-ios") { #"{"errorCode":22,"userId":"\#($0)"}"# },
+            Kind(testDescription: "ES256", app: "onesignal-shop") { #"{"externalId":"\#($0)"}"# },
+            Kind(testDescription: "HS512 with kid", app: "bloomreach-stream") {
+                #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"\#($0)"}}"#
+            },
+            Kind(testDescription: "HS256, hex secret", app: "infobip-mobile") {
+                #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#($0)"}"#
+            },
+            Kind(
+                testDescription: "challenge-bound", app: "dotdigital-push",
+                report: { #"{"nonce":"n-\#($0)","userId":"\#($0)"}"# }, isChallenge: true),
+        ]
+
+        @Test(arguments: kinds) func `a rotation under live traffic strands nobody`(_ kind: Kind) async throws {
+            let shop = try await Shop.open()
+            if kind.isChallenge {
+                try shop.configure("    key: \(kind.app)\n", "    key: \(kind.app)\n    lifetime: 1m\n")
+            }
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: kind.app)
+            let traffic = Traffic(kind)
+            // Users from before, then more of them all the time.
+            try await shop.produce((0..<40).map { rawReport(kind.app, kind.report("before-\($0)")) })
+            _ = try await shop.consumeOutputs { $0.count >= 40 }
+            let producer = try KafkaProducer(
+                ["bootstrap.servers": shop.broker.bootstrapServers], logger: quiet)
+            async let traffics: Void = traffic.run(producer)
+
+            try await operatorOf.does("prepare")
+            let old = try #require(try shop.ring(kind.app).versions.first { $0.state == .active }?.id)
+            try await operatorOf.isRefused("promote", saying: "was prepared too recently")
+            try await operatorOf.isRefused("reissue", brokers: true, saying: "does not sign yet")
+            try await operatorOf.does("promote", "--now")
+            try await operatorOf.isRefused("retire", brokers: true, saying: "live token")
+            try await operatorOf.does("reissue", "--watch", "1s", "--rate", "0", brokers: true)
+            let status = try await operatorOf.status()
+            if !kind.isChallenge {
+                #expect(status["live_old"] as? Int == 0, "\(status)")
+                #expect(status["phase"] as? String == "reissued")
+            }
+            traffic.stop()
+            try await traffics
+            // Every key the vendor has by now; a retired one's file is not read any more.
+            let vendor = try shop.ring(kind.app).verificationKeys
+            try await operatorOf.eventually("retire", within: kind.isChallenge ? 90 : 1)
+            let ring = try shop.ring(kind.app)
+            #expect(ring.versions.map(\.state) == [.retired, .active])
+
+            let count = 40 + traffic.sent
+            let tokens = try await shop.consumeOutputs { records in
+                Set(records.compactMap { $0.key.map { String(decoding: $0, as: UTF8.self) } }).count >= count
+            }
+            #expect(tokens.allSatisfy { $0.header("remint-error-code") == nil }, "nothing was dead-lettered")
+            for token in tokens {
+                let compact = try #require(token.member("token"))
+                let jws = try CompactJWS(parsing: Array(compact.utf8))
+                let key = try #require(token.header("remint-key-id"))
+                let signer = try #require(vendor.first { $0.keyID == key }, "\(key) is a key the vendor has")
+                #expect(throws: Never.self) { try jws.verify(withAnyOf: [signer]) }
+            }
+            let newest = Dictionary(grouping: tokens) { $0.key ?? [] }.compactMapValues { records in
+                records.max {
+                    Int64($0.header("remint-version") ?? "") ?? 0 < Int64($1.header("remint-version") ?? "") ?? 0
+                }
+            }
+            if !kind.isChallenge {
+                #expect(newest.values.allSatisfy { $0.header("remint-key-id") != old }, "no live token of the old key")
+            }
+            worker.terminate()
+            await worker.waitForEnd()
+            await producer.close(within: .seconds(5))
+            await shop.broker.close()
+        }
+
+        @Test func `a canary whose tokens are rejected pauses the campaign, and an abort goes back`() async throws {
+            let shop = try await Shop.open(admission: "suspend_after: 100")
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: "braze-ios")
+            try await shop.produce((0..<20).map { rawReport("braze-ios", #"{"code":22,"userId":"u\#($0)"}"#) })
+            _ = try await shop.consumeOutputs { $0.count >= 20 }
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            // The vendor was not given the new key: whoever gets a token of it comes back at once.
+            let refusing = Task {
+                let tokens = try await shop.consumeOutputs { $0.contains { $0.header("remint-key-id") == new(shop) } }
+                for token in tokens where token.header("remint-key-id") == new(shop) {
+                    guard let jwt = token.member("token"), let key = token.key else { continue }
+                    let user = String(decoding: key, as: UTF8.self).dropFirst("braze-ios/".count)
+                    try await shop.produce([
+                        rawReport("braze-ios", #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#)
+                    ])
+                }
+            }
+            try await operatorOf.isRefused(
+                "reissue", "--canary", "10", "--watch", "60s", brokers: true, saying: "the vendor rejected")
+            try await refusing.value
+            #expect((try await operatorOf.status()["paused"] as? String)?.contains("canary") == true)
+            try await operatorOf.isRefused("reissue", brokers: true, saying: "paused")
+            try await operatorOf.does("abort")
+            let ring = try shop.ring("braze-ios")
+            #expect(ring.versions.map(\.state) == [.active, .passive])
+            let audit = try String(contentsOf: shop.folder.appending(path: "keys/braze-ios/audit.log"), encoding: .utf8)
+            for action in ["rotate prepare", "rotate promote", "rotate pause", "rotate abort"] {
+                #expect(audit.contains(#""action":"\#(action)""#))
+            }
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        private func new(_ shop: borrowing Shop) -> String? {
+            (try? shop.ring("braze-ios"))?.versions.last?.id
+        }
+
+        @Test func `a leaked key stops signing at once and its users get new tokens`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: "onesignal-shop")
+            try await shop.produce((0..<20).map { rawReport("onesignal-shop", #"{"externalId":"u\#($0)"}"#) })
+            let before = try await shop.consumeOutputs { $0.count >= 20 }
+            let leaked = try #require(before.first?.header("remint-key-id"))
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("revoke", "--rate", "0", brokers: true)
+            let ring = try shop.ring("onesignal-shop")
+            #expect(ring.versions.map(\.state) == [.revoked, .active])
+            #expect(try await operatorOf.status()["live_old"] as? Int == 0)
+            try await operatorOf.does("retire", brokers: true)
+            let all = try await shop.consumeOutputs { $0.count >= 40 }
+            #expect(all.count { $0.header("remint-key-id") == leaked } == 20, "it signed nothing more")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+    }
+}
+
+/// Someone at a terminal who runs `remint rotate`.
+private struct Operator: Sendable {
+    let configuration: String
+    let brokers: String
+    let ring: String
+
+    init(shop: borrowing Shop, ring: String) {
+        configuration = shop.configuration
+        brokers = shop.broker.bootstrapServers
+        self.ring = ring
+    }
+
+    func run(_ step: String, _ options: [String], brokers: Bool) async throws -> Program {
+        try await Program.run(
+            Repository.remint,
+            ["rotate", step, "--config", configuration, "--key", ring] + options
+                + (brokers ? ["--brokers", self.brokers] : []))
+    }
+
+    /// A step that is taken, and that changes nothing when it is taken again.
+    func does(_ step: String, _ options: String..., brokers: Bool = false) async throws {
+        let program = try await run(step, options, brokers: brokers)
+        try #require(program.status == 0, "\(step): \(program.errorText)")
+    }
+
+    /// A step that is refused with one clear line.
+    func isRefused(_ step: String, _ options: String..., brokers: Bool = false, saying words: String) async throws {
+        let program = try await run(step, options, brokers: brokers)
+        #expect(program.status == 1, "\(step): \(program.outputText)")
+        #expect(program.errorText.contains(words), "\(step): \(program.errorText)")
+    }
+
+    /// A step that is refused until something has ended, in seconds.
+    func eventually(_ step: String, within seconds: Int) async throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        var program = try await run(step, [], brokers: true)
+        while program.status != 0, .now < end { program = try await run(step, [], brokers: true) }
+        #expect(program.status == 0, "\(step): \(program.errorText)")
+    }
+
+    func status() async throws -> [String: Any] {
+        let program = try await run("status", ["--json"], brokers: true)
+        try #require(program.status == 0, "\(program.errorText)")
+        return try #require(try JSONSerialization.jsonObject(with: program.standardOutput) as? [String: Any])
+    }
+}
+
+/// Users whose tokens fail while an operator works.
+private final class Traffic: Sendable {
+    private let kind: Scenarios.RotationTests.Kind
+    private let state = Mutex((sent: 0, isOver: false))
+
+    init(_ kind: Scenarios.RotationTests.Kind) { self.kind = kind }
+
+    var sent: Int { state.withLock { $0.sent } }
+    func stop() { state.withLock { $0.isOver = true } }
+
+    /// A few at a time, as fast as they are delivered and no faster than they can be answered.
+    func run(_ producer: KafkaProducer) async throws {
+        while !state.withLock({ $0.isOver }) {
+            let first = sent
+            let errors = await producer.deliver(
+                (first..<first + 5).map { rawReport(kind.app, kind.report("live-\($0)")) })
+            #expect(errors.allSatisfy { $0 == nil })
+            state.withLock { $0.sent += 5 }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}
