@@ -18,6 +18,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     private let configuration: Configuration
     private let rings: [KeyRing]
+    /// The rings' listings as they were when they were read.
+    private let revisions: [KeyRingDirectory.Revision?]
     private let logger: Logger
     private let signingLanes: Int
     private let now: @Sendable () -> UnixTime
@@ -40,6 +42,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         }
         self.configuration = configuration
         rings = Array(preflight.rings.values)
+        revisions = configuration.keys.compactMap(\.path).map { KeyRingDirectory(path: $0).revision }
         self.logger = logger
         self.signingLanes = signingLanes
         self.now = now
@@ -72,8 +75,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                     }
                 }
             }
-            let watcher = KeyRingWatcher(configuration: configuration, signer: local, status: status, logger: logger)
-            group.addTask { await watcher.run() }
+            for ring in rings { status.publish(ring) }
+            let watcher = KeyRingWatcher(
+                configuration: configuration, signer: local, status: status, logger: logger,
+                changed: { [status] in status.publish($0) })
+            group.addTask { [revisions] in await watcher.run(since: revisions) }
             for signer in signers { group.addTask { await signer.run() } }
             group.addTask {
                 for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }

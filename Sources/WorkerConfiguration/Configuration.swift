@@ -191,7 +191,8 @@ public struct Configuration: Sendable {
     /// Every topic the worker needs.
     public var allTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + outputTopics }
 
-    init() {}
+    /// What a file that says nothing would mean: a broker on this machine, no keys, no apps.
+    public init() {}
 }
 
 /// A place in a file, from 1.

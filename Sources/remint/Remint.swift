@@ -13,7 +13,7 @@ struct Remint: AsyncParsableCommand {
             DemoCommand.self, RunCommand.self, SignerCommand.self, CheckCommand.self, EmitCommand.self,
             InspectCommand.self,
             AppsCommand.self, DeadLettersCommand.self, KeysCommand.self, LedgerCommand.self, ReissueCommand.self,
-            RotateCommand.self, SignerCommand.self,
+            RotateCommand.self, BenchCommand.self,
         ])
 
     /// Exit codes: 0 done, 1 the thing asked for is wrong, 2 usage, 75 try again later.

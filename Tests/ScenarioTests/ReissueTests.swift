@@ -11,7 +11,8 @@ extension Scenarios {
             ProcessInfo.processInfo.environment["REMINT_TEST_SUBJECTS"].flatMap { Int($0) } ?? 3000
 
         @Test func `every subject ends with a token of the new key, though job and worker are killed`() async throws {
-            let shop = try await Shop.open()
+            // The embedded broker forgets what a partition has too much of; what is written must all stay.
+            let shop = try await Shop.open(partitions: 8)
             let input = shop.folder.appending(path: "users.csv")
             let users = (0..<Self.subjects).map { "u\($0)" }
             try Data(("name,user\r\n" + users.map { "x,\($0)\r\n" }.joined()).utf8).write(to: input)
@@ -22,7 +23,7 @@ extension Scenarios {
             try #require(promoted.status == 0, "\(promoted.errorText)")
 
             var worker = try await shop.startWorker()
-            let rate = max(500, Self.subjects / 10)
+            let rate = max(500, Self.subjects / 60)
             let arguments = [
                 "reissue", "--config", shop.configuration, "--app", "infobip-mobile", "--input", input.path, "--rate",
                 "\(rate)", "--json",
@@ -142,7 +143,7 @@ private struct MailboxReader {
 extension Shop {
     /// The ids of the bulk lane's events, in whatever order.
     fileprivate func bulkEvents() async throws -> [String] {
-        let partitions = (0..<2).map {
+        let partitions = (0..<Int32(self.partitions)).map {
             PartitionOffset(TopicPartition(topic: "remint.invalidations.bulk", partition: $0), offset: 0)
         }
         let consumer = try KafkaConsumer(
@@ -151,7 +152,7 @@ extension Shop {
                 "auto.offset.reset": "earliest",
             ]), reading: partitions, logger: quiet)
         var ids: [String] = []
-        var open = 2
+        var open = partitions.count
         while open > 0 {
             try Task.checkCancellation()
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {

@@ -48,6 +48,7 @@ struct AdminServer: Sendable {
         }
         router.get("/health/live") { _, _ in live }
         router.get("/health/ready") { _, _ in ready }
+        router.get("/keys/{ring}/jwks.json") { _, context in keySet(context.parameters.get("ring") ?? "") }
         router.get("/apps") { _, _ in Self.json(.ok) { write(status.apps, to: &$0) } }
         router.post("/apps/resume") { request, _ in resume(request.uri.queryParameters["app"].map(String.init) ?? "") }
         return router
@@ -108,6 +109,13 @@ struct AdminServer: Sendable {
             json.member("app", app)
             json.member("state", "resuming")
         }
+    }
+
+    private func keySet(_ ring: String) -> Response {
+        guard let set = status.keySet(of: ring) else {
+            return Self.json(.notFound) { $0.member("error", "no key ring of that name is read by this worker") }
+        }
+        return Self.response(.ok, "application/jwk-set+json", set + "\n")
     }
 
     private static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {

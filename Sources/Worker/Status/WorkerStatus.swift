@@ -1,4 +1,6 @@
 import AdapterKit
+import JOSE
+import Keyring
 public import Pipeline
 import Synchronization
 
@@ -40,6 +42,7 @@ public final class WorkerStatus: Sendable {
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
         var resumptions: Set<String> = []
+        var keySets: [String: String] = [:]
         var isQuiet = false
         var heartbeat = ContinuousClock.now
     }
@@ -97,6 +100,18 @@ public final class WorkerStatus: Sendable {
             defer { state.resumptions = [] }
             return state.resumptions
         }
+    }
+
+    // MARK: Public keys
+
+    /// The public keys of the ring called `name` as a JWK Set (RFC 7517), prepared ones included, so that whoever verifies
+    /// has a key before its first token comes; nil for a ring that is not read here.
+    public func keySet(of name: String) -> String? { state.withLock { $0.keySets[name] } }
+
+    /// Publishes the public keys of `ring`.
+    func publish(_ ring: KeyRing) {
+        let set = (try? JWK.setJSON(of: ring.verificationKeys)).map { String(decoding: $0, as: UTF8.self) }
+        state.withLock { $0.keySets[ring.name] = set }
     }
 
     // MARK: Quiet mode

@@ -9,14 +9,17 @@ import Testing
 struct Shop: ~Copyable {
     let broker: EmbeddedBroker
     let folder: URL
+    let partitions: Int
     private let temporary: TemporaryFolder
 
     var configuration: String { folder.appending(path: "remint.yaml").path }
 
     /// The demonstration's apps, pointed at a broker that outlives the workers.
     ///
-    /// - Parameter admission: what the configuration says under `worker.admission`; by default nothing is coalesced.
-    static func open(admission: String = "subjects: 0") async throws -> Shop {
+    /// - Parameters:
+    ///   - admission: what the configuration says under `worker.admission`; by default nothing is coalesced.
+    ///   - partitions: how many each topic has. A partition of the embedded broker keeps 5 MB.
+    static func open(admission: String = "subjects: 0", partitions: Int = 2) async throws -> Shop {
         let temporary = try TemporaryFolder()
         let folder = temporary.url.appending(path: "shop")
         let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
@@ -26,7 +29,7 @@ struct Shop: ~Copyable {
             "remint.invalidations", "remint.invalidations.bulk", "remint.tokens", "remint.dead-letters",
             "remint.retries.1s", "remint.retries.2s",
         ] {
-            try await broker.createTopic(topic, partitions: 2)
+            try await broker.createTopic(topic, partitions: partitions)
         }
         let file = folder.appending(path: "remint.yaml")
         // The broker is the embedded one, in another process: no worker can know that it keeps no transactions.
@@ -43,10 +46,11 @@ struct Shop: ~Copyable {
                 """
         ).replacing("admission: { subjects: 0 }", with: "retries: { tiers: [1s, 2s] }\n  admission: { \(admission) }")
         try Data(text.utf8).write(to: file)
-        return Shop(broker: broker, folder: folder, temporary: temporary)
+        return Shop(broker: broker, folder: folder, partitions: partitions, temporary: temporary)
     }
 
-    private init(broker: EmbeddedBroker, folder: URL, temporary: consuming TemporaryFolder) {
+    private init(broker: EmbeddedBroker, folder: URL, partitions: Int, temporary: consuming TemporaryFolder) {
+        self.partitions = partitions
         self.broker = broker
         self.folder = folder
         self.temporary = temporary

@@ -24,7 +24,8 @@ struct KeyRingOptions: ParsableArguments {
         }
         guard let path = ring.path else {
             throw ValidationError(
-                "the key ring \(name) is behind a signer; run this with the signer's own configuration, which has its path")
+                "the key ring \(name) is behind a signer; run this with the signer's own configuration, which has its path"
+            )
         }
         return RingInUse(configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path))
     }

@@ -1,0 +1,143 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+import Kafka
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// `remint bench ledger`.
+struct BenchLedger: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ledger", abstract: "Time and memory of the ledger, for this many subjects.",
+        discussion: """
+            Without --brokers the records are made in this process and only the ledger is measured. With --brokers they are
+            written to a topic of their own, which is read as remint ledger reads the mailbox, and deleted.
+            """)
+
+    @Option(help: "How many subjects hold a token.") var subjects = 1_000_000
+    @Option(help: "A real cluster, host:port.") var brokers: String?
+    @Flag(help: "Print the result as JSON.") var json = false
+
+    func validate() throws {
+        guard subjects > 0 else { throw ValidationError("--subjects is at least 1") }
+    }
+
+    func run() async throws {
+        let before = ResidentMemory.now
+        let start = ContinuousClock.now
+        let ledger: Ledger
+        let seconds: Double
+        if let brokers {
+            (ledger, seconds) = try await throughBrokers(brokers)
+        } else {
+            ledger = inMemory()
+            seconds = (.now - start) / .seconds(1)
+        }
+        let peak = max(0, ResidentMemory.peak - before)
+        let live = ledger.holdings(at: UnixTime.system()).reduce(0) { $0 + $1.live }
+        guard live == subjects else { throw BenchFailed("\(live) live tokens were read of \(subjects)") }
+        report(seconds, peak)
+    }
+
+    private func report(_ seconds: Double, _ peak: Int) {
+        let each = Double(peak) / Double(subjects)
+        if json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("subjects", Int64(subjects))
+            writer.member("milliseconds", Int64(seconds * 1000))
+            writer.member("peak_bytes", Int64(peak))
+            writer.member("bytes_per_subject", Int64(each.rounded(.up)))
+            writer.endObject()
+            return Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+        }
+        let time = (seconds * 100).rounded() / 100
+        Terminal.print("\(subjects) subjects in \(time) s, \(Int(Double(subjects) / max(0.001, seconds))) a second")
+        Terminal.print(
+            "peak memory \(peak >> 20) MB, \(Int(each.rounded(.up))) bytes per subject; the bound is \(Ledger.bytesPerSubject)"
+        )
+    }
+
+    private func inMemory() -> Ledger {
+        var ledger = Ledger()
+        let end = UnixTime.system().seconds + 3600
+        for number in 0..<subjects {
+            ledger.take(
+                key: Array("bench/user-\(number)".utf8), headers: Self.headers(number, end), isTombstone: false,
+                partition: Int32(number % 6), offset: Int64(number / 6))
+        }
+        return ledger
+    }
+
+    private static func headers(_ number: Int, _ end: Int64) -> [Header] {
+        [
+            Header("ce_source", "/remint/bench"), Header("remint-key-id", "2026-1\(number % 3)"),
+            Header("remint-expires-at", String(end + Int64(number % 1000))), Header("remint-version", String(number)),
+        ]
+    }
+
+    /// Only the reading is measured.
+    private func throughBrokers(_ brokers: String) async throws -> (Ledger, Double) {
+        var configuration = Configuration()
+        let topic = "remint-bench-ledger-\(UInt32.random(in: 0 ... .max))"
+        configuration.topics.tokens = topic
+        configuration.kafka.bootstrapServers = brokers
+        let logger = Logger.quiet(configuration.log)
+        let producer = try KafkaProducer(
+            KafkaProperties(configuration, bootstrapServers: brokers).producer, logger: logger)
+        do {
+            try await producer.createTopic(topic, partitions: 6, within: .seconds(30))
+            try await fill(topic, producer)
+            let start = ContinuousClock.now
+            let ledger = try await LedgerReader(configuration, brokers: brokers).read()
+            let seconds = (.now - start) / .seconds(1)
+            try? await producer.deleteTopics([topic], within: .seconds(10))
+            await producer.close(within: .seconds(10))
+            return (ledger, seconds)
+        } catch {
+            try? await producer.deleteTopics([topic], within: .seconds(10))
+            await producer.close(within: .seconds(1))
+            throw error
+        }
+    }
+
+    private func fill(_ topic: String, _ producer: KafkaProducer) async throws {
+        var progress = ProgressLine()
+        defer { progress.clear() }
+        let end = UnixTime.system().seconds + 3600
+        // About as long as a token with its envelope.
+        let value = [UInt8](repeating: 0x61, count: 700)
+        for first in stride(from: 0, to: subjects, by: 5000) {
+            let records = (first..<min(first + 5000, subjects)).map { number in
+                ProducerRecord(
+                    topic: topic, key: Array("bench/user-\(number)".utf8), value: value,
+                    headers: Self.headers(number, end).map { RecordHeader($0.name, $0.value) })
+            }
+            if let error = await producer.deliver(records).compactMap({ $0 }).first { throw error }
+            progress.show(first, of: subjects, "writing \(subjects) tokens")
+        }
+    }
+}
+
+/// A measurement that came to nothing.
+struct BenchFailed: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// This process's memory as the kernel counts it, in bytes.
+enum ResidentMemory {
+    static var now: Int { kilobytes("VmRSS:") << 10 }
+    static var peak: Int { kilobytes("VmHWM:") << 10 }
+
+    private static func kilobytes(_ name: String) -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })
+        else { return 0 }
+        return Int(line.dropFirst(name.count).filter(\.isNumber)) ?? 0
+    }
+}
