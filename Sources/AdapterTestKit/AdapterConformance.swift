@@ -38,6 +38,7 @@ public struct AdapterConformance: Sendable {
             let reports = fixtures.reports.filter { $0.app == app.name }
             violations += readings(adapter, reports)
             violations += garbage(adapter, reports)
+            violations += handover(adapter)
             violations += try tokens(adapter, app, reports)
         }
         let known = Set(fixtures.apps.map(\.name))
@@ -59,6 +60,17 @@ public struct AdapterConformance: Sendable {
     private func documentation() -> [String] {
         registration.settings.filter { !readme.contains("`\($0.name)`") }
             .map { "README.md does not mention the setting `\($0.name)`" }
+    }
+
+    /// An operator is told what to do at the vendor, and a key that the vendor makes is not called ours.
+    private func handover(_ adapter: any Adapter) -> [String] {
+        let handover = adapter.keyHandover
+        var violations: [String] = []
+        if handover.beforePromotion.isEmpty { violations.append("keyHandover does not say how the vendor gets a key") }
+        if handover.origin == .ours, adapter.algorithm.keyType == .secret {
+            violations.append("keyHandover: a shared secret has no half that is ours alone")
+        }
+        return violations
     }
 
     /// Each recorded report is read as expected, twice, and its token shows in nothing that may be logged.

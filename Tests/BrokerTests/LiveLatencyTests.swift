@@ -78,13 +78,13 @@ extension BrokerTests {
             return Latencies(waits)
         }
 
-        /// Events of the bulk lane, all of them written before the worker can have answered many.
+        /// Events of the bulk lane as a batch job writes them, on their subjects' keys, all of them written before the worker can have answered many.
         private func sendBacklog(_ stage: Stage) async throws {
             for first in stride(from: 0, to: Self.backlog, by: 10_000) {
                 let records = (first..<min(first + 10_000, Self.backlog)).map { number in
                     EventMix.report(
                         "braze-ios", #"{"reissue":{"user":"bulk-\#(number)"}}"#, id: "bulk-\(number)",
-                        topic: stage.shop.topics.bulk)
+                        topic: stage.shop.topics.bulk, key: "braze-ios/bulk-\(number)")
                 }
                 let errors = try await stage.feed.deliver(records)
                 #expect(errors.allSatisfy { $0 == nil })

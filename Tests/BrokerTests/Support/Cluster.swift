@@ -32,7 +32,10 @@ enum Cluster {
     /// A producer of the test's own.
     static func makeProducer() throws(KafkaError) -> KafkaProducer {
         try KafkaProducer(
-            ["bootstrap.servers": brokers, "linger.ms": "2", "socket.nagle.disable": "true"], logger: quiet)
+            [
+                "bootstrap.servers": brokers, "linger.ms": "2", "socket.nagle.disable": "true",
+                "partitioner": "murmur2_random",
+            ], logger: quiet)
     }
 
     /// A reader of `partitions` that belongs to no group, though `group` says whose offsets it may ask for.

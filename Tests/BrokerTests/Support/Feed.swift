@@ -34,9 +34,12 @@ enum EventMix {
     }
 
     /// A raw report with the headers that route and name it. The id is the key as well, so that it is spread.
-    static func report(_ app: String, _ json: String, id: String, topic: String) -> ProducerRecord {
+    /// - Parameter key: the record's; the event's id where nil.
+    static func report(
+        _ app: String, _ json: String, id: String, topic: String, key: String? = nil
+    ) -> ProducerRecord {
         ProducerRecord(
-            topic: topic, key: Array(id.utf8), value: Array(json.utf8),
+            topic: topic, key: Array((key ?? id).utf8), value: Array(json.utf8),
             headers: [RecordHeader("remint-app", Array(app.utf8)), RecordHeader("remint-id", Array(id.utf8))])
     }
 }

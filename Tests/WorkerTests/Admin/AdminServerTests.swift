@@ -1,5 +1,7 @@
 import AdapterKit
 import Foundation
+import JOSE
+import Keyring
 import Telemetry
 import Testing
 
@@ -97,6 +99,25 @@ import Testing
             // Looking changes nothing.
             #expect(try await bench.client.ask("/apps/resume?app=ill%20app").status != 202)
             #expect(bench.status.takeResumptions().isEmpty)
+        }
+    }
+
+    /// A verifier has a key before its first token comes, and never a private half of it.
+    @Test func `serves a ring's public keys, those that are only prepared too`() async throws {
+        let folder = try TemporaryFolder()
+        try KeyRings.make(folder.path, algorithm: .es256)
+        let directory = KeyRingDirectory(path: folder.path)
+        var editor = try KeyRingEditor(directory)
+        try editor.add(SigningKey.generate(.es256), id: "k2", at: UnixTime(seconds: 1_800_000_000))
+        try await serving { bench in
+            bench.status.publish(try directory.load(name: "r"))
+            let answer = try await bench.client.ask("/keys/r/jwks.json")
+            #expect(answer.status == 200)
+            #expect(answer.type == "application/jwk-set+json")
+            let keys = try #require(answer.json["keys"] as? [[String: Any]])
+            #expect(keys.map { $0["kid"] as? String } == ["k1", "k2"])
+            #expect(keys.allSatisfy { $0["d"] == nil && $0["x"] is String })
+            #expect(try await bench.client.ask("/keys/other/jwks.json").status == 404)
         }
     }
 

@@ -93,6 +93,31 @@ import Worker
         #expect(await signer.sign(after, urgency: .live).allSatisfy { (try? $0.get()) != nil })
     }
 
+    @Test func `a revoked key signs nothing more, not even what was asked for before`() async throws {
+        let folder = try TemporaryFolder()
+        try KeyRings.make(folder.path)
+        let directory = KeyRingDirectory(path: folder.path)
+        let signer = LocalSigner([try directory.load(name: "r")], lanes: 2)
+        let before = try request(signer, "r", 0)
+        var editor = try KeyRingEditor(directory)
+        try editor.change { listing throws(KeyRingError) in try listing.revoke("k1") }
+        await signer.replace(try directory.load(name: "r"))
+        #expect(signer.activeKey(of: "r") == nil)
+        #expect(await signer.sign([before], urgency: .live).allSatisfy { (try? $0.get()) == nil })
+        // Where another one takes its place, that one signs.
+        try editor.add(SigningKey.generate(.hs256), id: "k2", at: UnixTime(seconds: 1_800_000_000))
+        try editor.change { listing throws(KeyRingError) in
+            try listing.promote("k2", at: UnixTime(seconds: 1_800_000_000))
+        }
+        await signer.replace(try directory.load(name: "r"))
+        #expect(signer.activeKey(of: "r")?.version == "k2")
+        let after = try request(signer, "r", 1)
+        for urgency in [SigningUrgency.live, .background] {
+            let results = await signer.sign([before, after], urgency: urgency)
+            #expect(results.map { (try? $0.get()) != nil } == [false, true])
+        }
+    }
+
     /// A secret that leaked is replaced under its name; its name must not keep it alive.
     @Test func `switches to another key of the same version`() async throws {
         let (old, _) = try ring("r", version: "k1"), (new, newKey) = try ring("r", version: "k1")
