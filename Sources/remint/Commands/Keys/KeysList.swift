@@ -58,22 +58,3 @@ struct KeysList: ParsableCommand {
         Terminal.print(String(decoding: json.bytes, as: UTF8.self))
     }
 }
-
-/// `remint keys jwks`.
-struct KeysJWKS: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "jwks", abstract: "Prints the public keys of a ring as a JWK Set (RFC 7517).",
-        discussion: "Prepared, active and passive versions: a verifier has a key before its first token comes.")
-
-    @OptionGroup var ring: KeyRingOptions
-
-    func run() throws {
-        let ring = try ring.load()
-        let keys = try ring.directory.load(name: ring.ring.name).verificationKeys
-        Terminal.print(String(decoding: try JWK.setJSON(of: keys), as: UTF8.self))
-        let secrets = keys.count { $0.secret != nil }
-        if secrets > 0 {
-            Terminal.error("remint: \(secrets) shared secrets have no public form and are not in the set")
-        }
-    }
-}

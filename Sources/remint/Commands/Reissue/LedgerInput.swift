@@ -1,7 +1,5 @@
 import AdapterKit
 import Foundation
-import JOSE
-import Keyring
 import Pipeline
 import WorkerConfiguration
 
@@ -59,11 +57,13 @@ final class LedgerInput {
             isAtEnd = chunk.isEmpty
             rest += chunk
             var items: [ReissueJob.Item] = []
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            var start = 0
+            while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
                 line += 1
-                items.append(item(Array(rest[..<end])))
-                rest.removeFirst(end + 1)
+                items.append(item(Array(rest[start..<end])))
+                start = end + 1
             }
+            rest.removeFirst(start)
             if !items.isEmpty { return items }
         }
         return nil

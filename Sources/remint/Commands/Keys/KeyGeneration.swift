@@ -1,0 +1,14 @@
+import AdapterKit
+import JOSE
+
+/// Makes keys of the forms vendors hand out.
+enum KeyGeneration {
+    /// A new key; one whose secret is text is made of letters and digits.
+    static func key(_ algorithm: Algorithm, encoding: SecretEncoding?, rsaBits: Int, id: String?) throws -> SigningKey {
+        guard algorithm.keyType == .secret, encoding == .utf8 else {
+            return try SigningKey.generate(algorithm, rsaBits: rsaBits, keyID: id)
+        }
+        let text = SecretEncoding.base64url.encode(try SecretBytes.random(count: algorithm.digestBytes))
+        return try SigningKey(secret: text, algorithm: algorithm, keyID: id)
+    }
+}

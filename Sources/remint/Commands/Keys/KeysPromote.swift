@@ -1,0 +1,28 @@
+import AdapterKit
+import ArgumentParser
+import Keyring
+import WorkerConfiguration
+
+/// `remint keys promote`.
+struct KeysPromote: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "promote", abstract: "Makes a version sign; the one before becomes passive.",
+        discussion: """
+            A version must have been prepared for the app's publish_window first, so that every verifier has it; --now is for
+            vendors that know one key at a time, and for emergencies.
+            """)
+
+    @OptionGroup var ring: KeyRingOptions
+    @Argument(help: "The version.") var version: String
+    @Flag(help: "Do not wait for the publish window.") var now = false
+
+    func run() throws {
+        let ring = try ring.load()
+        let changed = try ring.promote(version, isForced: now)
+        Terminal.print("\(ring.ring.name): \(version) \(changed ? "signs now" : "signs already")")
+        if changed {
+            ring.printSteps(
+                "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterPromotion ?? [])
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import AdapterKit
+import ArgumentParser
+import Keyring
+import WorkerConfiguration
+
+/// `remint keys retire`.
+struct KeysRetire: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retire", abstract: "Ends the use of a version, once no token of it lives.",
+        discussion: "Reads the ledger first. --force does not, and is named in the audit log.")
+
+    @OptionGroup var ring: KeyRingOptions
+    @Argument(help: "The version.") var version: String
+    @Flag(help: "Whatever the ledger says.") var force = false
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+
+    func run() async throws {
+        let ring = try ring.load()
+        if !force { try await ring.requireNoLiveToken(of: version, brokers: brokers) }
+        var editor = try KeyRingEditor(ring.directory)
+        let changed = try editor.change { listing throws(KeyRingError) in try listing.retire(version) }
+        if changed {
+            try ring.audit.append("retire", version: version, detail: force ? "forced" : "", at: UnixTime.system())
+        }
+        Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")
+        if changed {
+            ring.printSteps(
+                "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])
+        }
+    }
+}

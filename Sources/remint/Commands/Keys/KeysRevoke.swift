@@ -1,0 +1,26 @@
+import ArgumentParser
+import Keyring
+import WorkerConfiguration
+
+/// `remint keys revoke`.
+struct KeysRevoke: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Declares a version leaked: it stops signing at once.",
+        discussion: """
+            Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
+            retry tiers. Its users get new tokens with: remint reissue --ledger --key-id VERSION.
+            """)
+
+    @OptionGroup var ring: KeyRingOptions
+    @Argument(help: "The version.") var version: String
+    @Option(help: "The version that signs instead.") var promote: String?
+
+    func run() throws {
+        let ring = try ring.load()
+        let changed = try ring.revoke(version, promoting: promote)
+        Terminal.print("\(ring.ring.name): \(version) \(changed ? "is revoked" : "was revoked already")")
+        if try ring.directory.readListing().active == nil {
+            Terminal.error("remint: warning: no version signs; promote one: remint keys promote --now VERSION")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import AdapterKit
+import ArgumentParser
+import JOSE
+import WorkerConfiguration
+
+/// What a new version is called and how long it may sign.
+struct NewVersionOptions: ParsableArguments {
+    @Option(help: "The version's id. Default for a generated one: the month, such as 2026-11.") var id: String?
+    @Option(help: "The key's id at the vendor, where that is not the version's id.") var kid: String?
+    @Option(help: ArgumentHelp("The algorithm. Default: the vendor's.", valueName: "RS256")) var algorithm: Algorithm?
+    @Option(help: ArgumentHelp("How the secret's file is written: utf8, hex, base64, base64url.", valueName: "hex"))
+    var encoding: SecretEncoding?
+    @Option(
+        help: ArgumentHelp("No token of it lives longer than this from now, or than this date.", valueName: "365d"))
+    var retireAfter: String?
+    @Flag(help: "Print the result as JSON.") var json = false
+
+    func end(from now: UnixTime) throws -> UnixTime? {
+        guard let text = retireAfter else { return nil }
+        if let duration = DurationText.parse(text) { return now.advanced(bySeconds: duration.components.seconds) }
+        guard let time = RFC3339.parse(text), time > now else {
+            throw ValidationError(
+                "--retire-after is a duration such as 365d, or a date-time to come such as 2027-01-01T00:00:00Z")
+        }
+        return time
+    }
+}

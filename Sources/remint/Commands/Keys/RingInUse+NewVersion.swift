@@ -1,0 +1,65 @@
+import AdapterKit
+import JOSE
+import Keyring
+import WorkerConfiguration
+
+extension RingInUse {
+    /// Adds `key` to the ring and says what is to be done with it.
+    ///
+    /// - Throws: `KeyRingError`.
+    func add(_ key: SigningKey, id: String?, _ options: NewVersionOptions, action: String) throws {
+        let now = UnixTime.system()
+        var editor = try KeyRingEditor(directory)
+        let id = id ?? editor.listing.freshID(at: now)
+        try editor.add(
+            key, id: id, keyID: options.kid, encoding: encoding(asked: options.encoding), at: now,
+            retireAfter: try options.end(from: now))
+        try audit.append(action, version: id, detail: key.algorithm.rawValue, at: now)
+        let version = try editor.listing.version(id)
+        if key.isShorterThanDigest {
+            Terminal.error(
+                "remint: warning: the secret is shorter than its digest, \(key.algorithm.digestBytes) bytes (RFC 7518, section 3.2)"
+            )
+        }
+        options.json ? try printJSON(version, key) : try tell(version, key)
+    }
+
+    private func tell(_ version: ListedVersion, _ key: SigningKey) throws {
+        Terminal.print(
+            "\(ring.name): the version \(version.id) (\(version.algorithm.rawValue)) is \(version.state.rawValue)")
+        if let pem = try key.verificationKey.publicKeyPEM() {
+            Terminal.print("\n" + pem)
+        } else {
+            Terminal.print(
+                "its secret stands in \(directory.path)/\(version.file), as the vendor's dashboard writes it")
+        }
+        guard let handover else { return }
+        printSteps("At \(apps[0].adapter.vendor), before it may sign:", handover.beforePromotion)
+        if version.state == .prepared {
+            Terminal.print("Then: remint keys promote, or a whole campaign: remint rotate")
+        }
+    }
+
+    private func printJSON(_ version: ListedVersion, _ key: SigningKey) throws {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("key_ring", ring.name)
+        json.member("version", version.id)
+        json.member("state", version.state.rawValue)
+        json.member("algorithm", version.algorithm.rawValue)
+        json.member("file", version.file)
+        if let pem = try key.verificationKey.publicKeyPEM() { json.member("public_key_pem", pem) }
+        json.name("vendor_steps")
+        json.beginArray()
+        for step in handover?.beforePromotion ?? [] { json.string(step) }
+        json.endArray()
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+
+    func printSteps(_ title: String, _ steps: [String]) {
+        guard !steps.isEmpty else { return }
+        Terminal.print(title)
+        for (number, step) in steps.enumerated() { Terminal.print("  \(number + 1). \(step)") }
+    }
+}

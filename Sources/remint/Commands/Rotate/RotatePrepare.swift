@@ -1,0 +1,81 @@
+import AdapterKit
+import ArgumentParser
+import JOSE
+import Keyring
+import WorkerConfiguration
+
+/// `remint rotate prepare`.
+struct RotatePrepare: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prepare", abstract: "Puts a new version into the ring and says what the vendor needs.",
+        discussion: "The key is generated, or one that was imported and is prepared: name it with --version.")
+
+    @OptionGroup var ring: KeyRingOptions
+    @Option(help: "A prepared version, instead of a new key.") var version: String?
+    @Option(help: ArgumentHelp("Bits of an RSA key: 2048, 3072 or 4096.", valueName: "2048")) var rsaBits = 2048
+
+    func run() throws {
+        let ring = try ring.load()
+        let campaign = Campaign(ring: ring)
+        let rotation: Rotation
+        if let open = try campaign.loadIfAny(), !open.phase.isOver {
+            guard version == nil || version == open.to else {
+                throw RotationError("a campaign to \(open.to) is \(open.phase.rawValue); finish or abort it first")
+            }
+            rotation = open
+        } else {
+            rotation = try begin(campaign)
+        }
+        try addMissing(rotation, ring)
+        try tell(rotation, ring)
+    }
+
+    /// First the campaign, then the key: a crash in between leaves a campaign that knows which key it lacks.
+    private func begin(_ campaign: Campaign) throws -> Rotation {
+        let ring = campaign.ring
+        let editor = try KeyRingEditor(ring.directory)
+        guard let active = editor.listing.active else {
+            throw RotationError("\(ring.ring.name) has no active version to rotate from; promote one first")
+        }
+        let now = UnixTime.system()
+        if let version {
+            let listed = try editor.listing.version(version)
+            guard listed.state == .prepared else {
+                throw RotationError("\(version) is \(listed.state.rawValue); a campaign needs a prepared version")
+            }
+        }
+        let rotation = Rotation(from: active.id, to: version ?? editor.listing.freshID(at: now), at: now)
+        try campaign.begin(rotation, editor)
+        return rotation
+    }
+
+    private func addMissing(_ rotation: Rotation, _ ring: RingInUse) throws {
+        var editor = try KeyRingEditor(ring.directory)
+        guard !editor.listing.versions.contains(where: { $0.id == rotation.to }) else { return }
+        let now = UnixTime.system()
+        let encoding = ring.encoding(asked: try editor.listing.version(rotation.from).encoding)
+        let key = try KeyGeneration.key(
+            try ring.algorithm(asked: try editor.listing.version(rotation.from).algorithm), encoding: encoding,
+            rsaBits: rsaBits, id: rotation.to)
+        try editor.add(key, id: rotation.to, encoding: encoding, at: now)
+        try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: now)
+    }
+
+    private func tell(_ rotation: Rotation, _ ring: RingInUse) throws {
+        Terminal.print("\(ring.ring.name): from \(rotation.from) to \(rotation.to): \(rotation.phase.rawValue)")
+        let loaded = try ring.directory.load(name: ring.ring.name)
+        if let key = loaded.versions.first(where: { $0.id == rotation.to })?.verificationKey {
+            if let pem = try key.publicKeyPEM() {
+                Terminal.print("\n" + pem)
+            } else {
+                let file = try ring.directory.readListing().version(rotation.to).file
+                Terminal.print(
+                    "its secret stands in \(ring.directory.path)/\(file), as the vendor's dashboard writes it")
+            }
+        }
+        guard let handover = ring.handover else { return }
+        ring.printSteps("At \(ring.apps[0].adapter.vendor), before it may sign:", handover.beforePromotion)
+        let window = DurationText.format(seconds: ring.publishWindow)
+        Terminal.print("Then, in \(window) at the earliest: remint rotate promote")
+    }
+}

@@ -1,0 +1,27 @@
+import AdapterKit
+import ArgumentParser
+import Keyring
+import WorkerConfiguration
+
+/// `remint rotate promote`.
+struct RotatePromote: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "promote", abstract: "Makes the new version sign.",
+        discussion: "Refused before it was prepared for the app's publish_window, unless with --now.")
+
+    @OptionGroup var ring: KeyRingOptions
+    @Flag(help: "Do not wait for the publish window.") var now = false
+
+    func run() throws {
+        let ring = try ring.load()
+        let campaign = Campaign(ring: ring)
+        var rotation = try campaign.load()
+        // Whether the campaign is open is asked before anything changes.
+        try rotation.promoted()
+        try ring.promote(rotation.to, isForced: now)
+        rotation = try campaign.change("rotate promote") { try $0.promoted() }
+        Terminal.print("\(ring.ring.name): \(rotation.to) signs; \(rotation.from) still verifies")
+        ring.printSteps("At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterPromotion ?? [])
+        Terminal.print("Then: remint rotate reissue")
+    }
+}
