@@ -256,6 +256,9 @@ public struct Flow: Sendable {
             return .wait(until: min(moment, waiting.nextDue ?? moment))
         }
         let counts = settings.shares.next(of: waitingCounts, pace: pace.secondsPerEvent)
+        if counts[.live] + counts[.retries] == 0, isEnoughInBackground(at: now) {
+            return .wait(until: waiting.nextDue)
+        }
         var records: [InputRecord] = []
         for lane in Lane.allCases {
             if lane == .retries {
@@ -277,6 +280,12 @@ public struct Flow: Sendable {
     private func isInBackground(_ records: [InputRecord], at now: UnixTime) -> Bool {
         guard let lastLive, lastLive <= now, now.microseconds(since: lastLive) < 1_000_000 else { return false }
         return records.allSatisfy { $0.lane == .bulk }
+    }
+
+    /// While a commit is under way that live events wait for, one batch in the background is enough: the slower the commits
+    /// become, the less is done beside them.
+    private func isEnoughInBackground(at now: UnixTime) -> Bool {
+        committing != nil && ready.contains { $0.urgency == .background } && isInBackground([], at: now)
     }
 
     /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.

@@ -68,6 +68,14 @@ struct FlowStepTests {
                 .next("process 3: bulk/0 1"),
             ]),
         FlowStory(
+            "beside a commit one batch in the background is enough, and a live event does not wait for it",
+            [
+                .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
+                .take(.bulk, 0...9), .next("process 2 in the background: bulk/0 0 1 2 3"), .processed, .next("wait"),
+                .take(.live, 1...1), .next("process 3: live/0 1 bulk/0 4 5 6"), .processed, .committed,
+                .next("commit 2+3: live/0=2 bulk/0=7"), .next("process 4 in the background: bulk/0 7 8 9"),
+            ]),
+        FlowStory(
             "nor does a stop wait",
             bulkCommitted + [
                 .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .stop, .next("commit 2: bulk/0=2"),

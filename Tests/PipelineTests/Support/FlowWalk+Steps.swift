@@ -119,6 +119,8 @@ extension FlowWalk {
         let held = try heldBack()
         let heads = [Lane.live, .bulk, .retries].flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
         let fresh = heads.contains { $0.lane != .retries }
+        let isBackgroundFull = ready.contains { $0.urgency == .background } && heads.allSatisfy { $0.lane != .live }
+        if isBackgroundFull, committing != nil { return }
         if fresh, committing != nil { throw WalkFailure("events wait for a commit") }
         let dues = heads.filter { $0.lane == .retries }.map(due)
         let next = dues + (fresh ? [now.advanced(byMicroseconds: linger)] : [])
