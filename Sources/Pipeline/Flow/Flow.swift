@@ -255,7 +255,8 @@ public struct Flow: Sendable {
         if let moment = lingering(waitingCounts, now) {
             return .wait(until: min(moment, waiting.nextDue ?? moment))
         }
-        let counts = settings.shares.next(of: waitingCounts, pace: pace.secondsPerEvent)
+        let counts = settings.shares.next(
+            of: waitingCounts, pace: pace.secondsPerEvent, isLiveAbout: isInBackground([], at: now))
         if counts[.live] + counts[.retries] == 0, isEnoughInBackground(at: now) {
             return .wait(until: waiting.nextDue)
         }

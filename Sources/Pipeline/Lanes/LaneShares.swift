@@ -23,10 +23,11 @@ public struct LaneShares: Sendable, Equatable {
     /// - Parameters:
     ///   - waiting: how many there are.
     ///   - pace: seconds per event, as far as it is known.
-    public func next(of waiting: PerLane<Int>, pace: Double) -> PerLane<Int> {
+    ///   - isLiveAbout: whether a live event is to be expected any moment; a batch without one is half as long then.
+    public func next(of waiting: PerLane<Int>, pace: Double, isLiveAbout: Bool = false) -> PerLane<Int> {
         // Twenty times the patience is the most a live burst may keep the next one waiting.
         let limit = min(batchEvents, events(in: patience * 20, pace))
-        let filling = min(limit, events(in: waiting[.live] == 0 ? patience : patience / 2, pace))
+        let filling = min(limit, events(in: waiting[.live] == 0 && !isLiveAbout ? patience : patience / 2, pace))
         let bulkPart = waiting[.bulk] > 0 ? bulkShare : 0
         let retriesPart = waiting[.retries] > 0 ? min(bulkShare, (1 - bulkPart) / 2) : 0
         let live = min(waiting[.live], max(1, limit - part(bulkPart, of: limit) - part(retriesPart, of: limit)))
