@@ -14,7 +14,7 @@ public actor KafkaConsumer {
         case record(ConsumedRecord)
         /// Partitions come or go; always the last of the events returned together.
         case rebalance(Rebalance)
-        /// Everything of a partition was read, for now. Only with `enable.partition.eof`.
+        /// Everything that a partition held was read; more may come. Only with `enable.partition.eof`.
         case endOfPartition(TopicPartition)
         /// Something went wrong. Only a fatal one ends the consumer; the library repairs the others by itself.
         case error(KafkaError)

@@ -256,7 +256,7 @@ public struct Flow: Sendable {
             return .wait(until: min(moment, waiting.nextDue ?? moment))
         }
         let counts = settings.shares.next(
-            of: waitingCounts, pace: pace.secondsPerEvent, isLiveAbout: isInBackground([], at: now))
+            of: waitingCounts, pace: pace.secondsPerEvent, isLiveAbout: isLiveAbout(at: now))
         if counts[.live] + counts[.retries] == 0, isEnoughInBackground(at: now) {
             return .wait(until: waiting.nextDue)
         }
@@ -270,23 +270,24 @@ public struct Flow: Sendable {
             }
         }
         guard !records.isEmpty else { return .wait(until: waiting.nextDue) }
-        let urgency: SigningUrgency = isInBackground(records, at: now) ? .background : .live
+        let isBulk = records.allSatisfy { $0.lane == .bulk }
+        let urgency: SigningUrgency = isBulk && isLiveAbout(at: now) ? .background : .live
         let batch = Batch(number: nextNumber, records: records, urgency: urgency)
         nextNumber += 1
         processing = batch
         return .process(batch)
     }
 
-    /// Whether nobody waits for `records`, and live events are about that somebody does wait for.
-    private func isInBackground(_ records: [InputRecord], at now: UnixTime) -> Bool {
-        guard let lastLive, lastLive <= now, now.microseconds(since: lastLive) < 1_000_000 else { return false }
-        return records.allSatisfy { $0.lane == .bulk }
+    /// Whether a live event was taken within the last second, so that another may come any moment.
+    private func isLiveAbout(at now: UnixTime) -> Bool {
+        guard let lastLive, lastLive <= now else { return false }
+        return now.microseconds(since: lastLive) < 1_000_000
     }
 
     /// While a commit is under way that live events wait for, one batch in the background is enough: the slower the commits
     /// become, the less is done beside them.
     private func isEnoughInBackground(at now: UnixTime) -> Bool {
-        committing != nil && ready.contains { $0.urgency == .background } && isInBackground([], at: now)
+        committing != nil && ready.contains { $0.urgency == .background } && isLiveAbout(at: now)
     }
 
     /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.
@@ -341,6 +342,6 @@ extension Flow {
             && Lane.allCases.allSatisfy { $0 == .retries || fresh[$0].isEmpty }
     }
 
-    /// The partitions of the retry lane of which nothing more is fetched for now.
+    /// The partitions of the retry lane of which nothing more is fetched until some of them ended.
     public mutating func throttledRetries() -> Set<Partition> { waiting.throttled() }
 }

@@ -3,7 +3,7 @@ public import AdapterKit
 /// Who holds a live token of which key: the mailbox, read record by record, as a value.
 ///
 /// Of each subject it keeps a hash and where its newest token stands, 40 bytes, never the subject itself; with the table's
-/// room to grow, at most 160 bytes per subject (`bytesPerSubject`).
+/// room to grow, at most 161 bytes per subject (`bytesPerSubject`).
 public struct Ledger: Sendable {
     /// Tokens of one key of one app.
     public struct Holding: Sendable, Equatable {
@@ -45,7 +45,7 @@ public struct Ledger: Sendable {
     public private(set) var strangers = 0
 
     /// The most memory a subject takes, in bytes: an entry, and as much again while the table grows.
-    public static let bytesPerSubject = 160
+    public static let bytesPerSubject = 161
 
     /// Nothing read yet.
     public init() {}

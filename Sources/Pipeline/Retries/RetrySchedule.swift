@@ -74,7 +74,7 @@ struct RetrySchedule: Sendable {
         }
     }
 
-    /// The partitions of which nothing more is fetched for now, because enough of them waits here.
+    /// The partitions of which nothing more is fetched while enough of them waits here.
     mutating func throttled() -> Set<Partition> {
         for (partition, waiting) in partitions where waiting.count >= Self.bounds.pause { paused.insert(partition) }
         paused = paused.filter { (partitions[$0]?.count ?? 0) > Self.bounds.resume }

@@ -19,6 +19,7 @@ struct Backoff: Sendable {
         let end = ContinuousClock.now + pause()
         while .now < end {
             guard isWanted(), !Task.isCancelled else { return false }
+            // A cancellation cuts the sleep short and is looked at above.
             try? await Task.sleep(for: min(.milliseconds(100), end - .now))
         }
         return isWanted()

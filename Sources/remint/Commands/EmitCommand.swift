@@ -33,17 +33,12 @@ struct EmitCommand: AsyncParsableCommand {
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let app = try options.app(app, in: configuration)
-        guard brokers != nil || !configuration.kafka.isEmbedded else {
-            throw ValidationError(
-                "the embedded broker lives in another process; name its address, which that process logs, with --brokers"
-            )
-        }
+        let address = try configuration.brokers(instead: brokers)
         var random = SystemRandomNumberGenerator()
         let id = RandomUUID.make(using: &random)
         let topic = bulk ? configuration.topics.invalidationsBulk : configuration.topics.invalidations
         let record = ProducerRecord(topic: topic, key: key(app), value: try event(id: id))
-        let properties = KafkaProperties(
-            configuration, bootstrapServers: brokers ?? configuration.kafka.bootstrapServers)
+        let properties = KafkaProperties(configuration, bootstrapServers: address)
         try await send(record, properties.producer, Logger.remint(configuration.log))
         if json {
             var writer = JSONWriter()

@@ -59,20 +59,14 @@ struct DemoWorkspace {
             try FileManager.default.createDirectory(
                 at: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        let key = try newKey(adapter, id: id)
+        let key = try KeyGeneration.key(
+            adapter.algorithm, encoding: adapter.secretEncoding, rsaBits: 2048, id: id)
         try KeyRingDirectory(path: ring.path).create(
             key, id: id, secretEncoding: adapter.secretEncoding, at: UnixTime.system())
         if let pem = try key.verificationKey.publicKeyPEM() {
             try Data(pem.utf8).write(to: folder.appending(path: "public/\(app.name).pem"))
         }
         return key.verificationKey
-    }
-
-    private func newKey(_ adapter: any Adapter, id: String) throws -> SigningKey {
-        guard adapter.secretEncoding == .utf8 else { return try SigningKey.generate(adapter.algorithm, keyID: id) }
-        // A vendor whose secrets are text makes them of letters and digits.
-        let text = SecretEncoding.base64url.encode(try SecretBytes.random(count: adapter.algorithm.digestBytes))
-        return try SigningKey(secret: text, algorithm: adapter.algorithm, keyID: id)
     }
 
     private var yaml: String {

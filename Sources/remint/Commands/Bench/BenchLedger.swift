@@ -56,7 +56,7 @@ struct BenchLedger: AsyncParsableCommand {
         let time = (seconds * 100).rounded() / 100
         Terminal.print("\(subjects) subjects in \(time) s, \(Int(Double(subjects) / max(0.001, seconds))) a second")
         Terminal.print(
-            "peak memory \(peak >> 20) MB, \(Int(each.rounded(.up))) bytes per subject; the bound is \(Ledger.bytesPerSubject)"
+            "peak memory \(peak >> 20) MB, \(Int(each.rounded(.up))) bytes per subject; the ledger's own bound is \(Ledger.bytesPerSubject)"
         )
     }
 

@@ -58,15 +58,7 @@ struct DeadLetterOptions: ParsableArguments {
     /// The configuration, and the brokers to ask.
     func load() throws -> (configuration: Configuration, brokers: String, logger: Logger) {
         guard let configuration = try options.load().configuration else { throw ExitCode.failure }
-        guard brokers != nil || !configuration.kafka.isEmbedded else {
-            throw ValidationError(
-                "the embedded broker lives in another process; name its address, which that process logs, with --brokers"
-            )
-        }
-        var log = configuration.log
-        log.format = .text
-        if log.level == "info" { log.level = "warning" }
-        return (configuration, brokers ?? configuration.kafka.bootstrapServers, Logger.remint(log))
+        return (configuration, try configuration.brokers(instead: brokers), Logger.quiet(configuration.log))
     }
 }
 

@@ -10,7 +10,7 @@ struct LedgerCommand: AsyncParsableCommand {
         commandName: "ledger", abstract: "Shows live tokens by app and key.",
         discussion: """
             Reads the headers of the mailbox from its beginning to where it ends now. Of each subject a hash is kept, at most
-            \(Ledger.bytesPerSubject) bytes each: 160 MB for a million.
+            \(Ledger.bytesPerSubject) bytes each: 161 MB for a million, besides what the Kafka client fetches ahead.
             """)
 
     @OptionGroup var options: ConfigurationOptions

@@ -17,7 +17,7 @@ struct ReissueJob {
     let logger: Logger
     /// Asked before each batch; false ends the job there, to be gone on with later.
     var mayGoOn: () -> Bool = { true }
-    /// Where to stop for now, in rows; nil for the end.
+    /// Where a first part of the job ends, in rows; nil for the end of the input.
     var limit: Int?
 
     /// A row of the input, ready to be sent, or not.
