@@ -53,9 +53,11 @@ struct BadReissue: CustomTestStringConvertible {
     @Test func `an adapter without a look-up asks nothing and learns nothing`() throws {
         let adapter = try makeAdapter()
         let subjects = [Subject(user: "a"), Subject(user: "b")]
-        #expect(adapter.lookup(for: subjects) == .none)
+        #expect(adapter.lookup(for: subjects, mode: .verify) == .none)
         let verdicts = adapter.verdicts(from: LookupResponse(status: 200, body: Array("{}".utf8)), for: subjects)
-        #expect(verdicts == [.unanswered("no look-up was asked for"), .unanswered("no look-up was asked for")])
+        let failure = LookupVerdict.unanswered(LookupFailure(.unreadable, "no look-up was asked for"))
+        #expect(verdicts == [failure, failure])
+        #expect(adapter.lookupTerms == nil)
         #expect(adapter.secretEncoding == nil)
     }
 }

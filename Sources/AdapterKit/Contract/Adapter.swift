@@ -53,11 +53,20 @@ public protocol Adapter: Sendable {
     /// Whom a token's claims name; nil where they name nobody. For people who look at a token, not for trusting one.
     func subject(named claims: JSONValue) -> Subject?
 
-    /// The requests that confirm or enrich these users; `.none` where the vendor has nothing to ask or need not be asked.
-    func lookup(for subjects: [Subject]) -> Lookup
+    /// How the vendor's REST API wants to be asked; nil where there is none, or the settings lack what it takes.
+    var lookupTerms: LookupTerms? { get }
 
-    /// What the response to a look-up says of each of `subjects`, in their order.
+    /// The requests that confirm these users, and with `.enrich` tell what their tokens may add; `.none` where there is
+    /// nothing to ask.
+    func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup
+
+    /// What the response to a request says of each of its `subjects`, in their order. Lenient where the vendor is
+    /// inconsistent, and strict where a mistake would take one user for another: an answer that names somebody else is
+    /// `.mismatched`.
     func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict]
+
+    /// The vendor's REST API in small, for tests and demonstrations; nil where there is none.
+    func stub(_ setting: StubSetting) -> (any VendorStub)?
 
     /// What the vendor would say of `token` from `subject`'s device at `time`, if it held `keys`.
     func verify(
@@ -88,12 +97,18 @@ extension Adapter {
     }
 
     /// No vendor needs a look-up to mint; an adapter without one asks nothing.
-    public func lookup(for subjects: [Subject]) -> Lookup { .none }
+    public var lookupTerms: LookupTerms? { nil }
+
+    /// No vendor needs a look-up to mint; an adapter without one asks nothing.
+    public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup { .none }
 
     /// Without a look-up there is no response: whatever arrives answers nobody.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
-        subjects.map { _ in .unanswered("no look-up was asked for") }
+        subjects.map { _ in .unanswered(LookupFailure(.unreadable, "no look-up was asked for")) }
     }
+
+    /// Without a look-up there is nothing to stand in for.
+    public func stub(_ setting: StubSetting) -> (any VendorStub)? { nil }
 
     /// `name`, for an adapter behind `any Adapter`.
     public var name: String { Self.name }

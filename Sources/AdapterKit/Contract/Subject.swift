@@ -88,22 +88,3 @@ public struct Subject: Sendable, Hashable {
         json.endObject()
     }
 }
-
-/// Percent-encoding that keeps RFC 3986's unreserved characters (section 2.3) and nothing else.
-enum PercentEncoding {
-    static func encode(_ text: String, appendingTo output: inout [UInt8]) {
-        let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                output.append(byte)
-            default:
-                output.append(UInt8(ascii: "%"))
-                output.append(digits[Int(byte >> 4)])
-                output.append(digits[Int(byte & 15)])
-            }
-        }
-    }
-}

@@ -1,12 +1,23 @@
+/// What an app asks the vendor's REST API before it mints.
+public enum LookupMode: String, Sendable, CaseIterable {
+    /// Nothing.
+    case off
+    /// Whether the user exists.
+    case verify
+    /// That, and what the vendor's tokens may say of the user besides the id.
+    case enrich
+}
+
 /// What to ask the vendor's REST API about some users, as values: the worker does the asking.
 public enum Lookup: Sendable, Equatable {
     /// Nothing.
     case none
-    /// These requests, which together cover the users.
+    /// These requests, which together cover the users: each of them stands in exactly one.
     case requests([LookupRequest])
 }
 
-/// One request to the vendor's REST API. The endpoint and the credentials are the worker's to add.
+/// One request to the vendor's REST API. Endpoint and credentials are the worker's to add, so that an adapter never sees
+/// either.
 public struct LookupRequest: Sendable, Equatable {
     /// The method.
     public enum Method: String, Sendable {
@@ -16,7 +27,7 @@ public struct LookupRequest: Sendable, Equatable {
 
     /// The method.
     public let method: Method
-    /// Path and query, percent-encoded.
+    /// Path and query, percent-encoded, from a `/`.
     public let path: String
     /// The JSON body of a POST.
     public let body: [UInt8]?
@@ -33,7 +44,7 @@ public struct LookupRequest: Sendable, Equatable {
 }
 
 /// A vendor's answer, whole and within the worker's limits.
-public struct LookupResponse: Sendable {
+public struct LookupResponse: Sendable, Equatable {
     /// The HTTP status.
     public let status: Int
     /// The body's bytes.
@@ -46,18 +57,6 @@ public struct LookupResponse: Sendable {
     }
 }
 
-/// What a vendor's answer says of one user.
-public enum LookupVerdict: Sendable, Equatable {
-    /// The user exists; the enrichment may add to the token.
-    case exists(Enrichment)
-    /// The user was deleted.
-    case gone
-    /// The vendor has not met the user yet.
-    case unknown
-    /// The answer says nothing about the user; ask again later. Says why.
-    case unanswered(String)
-}
-
 /// What a look-up adds to a token: JSON values by the name a recipe asks for them.
 public struct Enrichment: Sendable, Equatable {
     private let values: [String: [UInt8]]
@@ -65,5 +64,9 @@ public struct Enrichment: Sendable, Equatable {
     /// An enrichment with these JSON texts.
     public init(_ values: [String: [UInt8]] = [:]) { self.values = values }
 
-    subscript(name: String) -> [UInt8]? { values[name] }
+    /// The JSON text for `name`; nil where there is none.
+    public subscript(name: String) -> [UInt8]? { values[name] }
+
+    /// Whether it adds nothing.
+    public var isEmpty: Bool { values.isEmpty }
 }

@@ -1,0 +1,25 @@
+/// Percent-encoding that keeps RFC 3986's unreserved characters (section 2.3) and nothing else.
+public enum PercentEncoding {
+    /// `text` as it may stand in one part of a path or a query, where a slash is no separator.
+    public static func encoded(_ text: String) -> String {
+        var output: [UInt8] = []
+        encode(text, appendingTo: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    static func encode(_ text: String, appendingTo output: inout [UInt8]) {
+        let digits = Array("0123456789ABCDEF".utf8)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                output.append(byte)
+            default:
+                output.append(UInt8(ascii: "%"))
+                output.append(digits[Int(byte >> 4)])
+                output.append(digits[Int(byte & 15)])
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// What a vendor's answer says of one user.
+public enum LookupVerdict: Sendable, Equatable {
+    /// The user exists; the enrichment may add to the token.
+    case exists(Enrichment)
+    /// The vendor says that the user is no more, or that such a user cannot be.
+    case gone
+    /// The vendor has not met the user yet.
+    case unknown
+    /// The answer says nothing about the user.
+    case unanswered(LookupFailure)
+}
+
+/// Why an answer says nothing about a user, which is never the same as "gone" (VENDORS' rule 9).
+public struct LookupFailure: Error, Sendable, Equatable {
+    /// What is to be done about it.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The vendor asks to be asked later: 429, or its own way to say so.
+        case throttled
+        /// The vendor does not work, or cannot be reached: 5xx, a time-out, a connection that broke.
+        case unavailable
+        /// Somebody must act: the request, the endpoint, the credentials or their permissions are refused.
+        case misconfigured
+        /// The answer is not what the vendor documents: cut off, too large, no JSON, other members.
+        case unreadable
+        /// The answer names another user. Nothing of it may be used.
+        case mismatched
+    }
+
+    /// What is to be done about it.
+    public let kind: Kind
+    /// A line for an operator; never a user, a token or a credential.
+    public let detail: String
+
+    /// A failure of this kind.
+    public init(_ kind: Kind, _ detail: String) {
+        self.kind = kind
+        self.detail = detail
+    }
+
+    /// What an HTTP status means that the vendor gives no meaning of its own: 429 asks to wait, 5xx and 408 do not answer,
+    /// a redirect is refused (it could take the credentials elsewhere), any other 4xx is the configuration's fault, and
+    /// a 2xx that was not understood is unreadable.
+    public init(status: Int) {
+        switch status {
+        case 429: self.init(.throttled, "status 429: the rate limit is exceeded")
+        case 408, 500...599: self.init(.unavailable, "status \(status)")
+        case 300...399:
+            self.init(.misconfigured, "status \(status): a redirect is not followed; correct the endpoint")
+        case 401: self.init(.misconfigured, "status 401: the credentials are refused")
+        case 403: self.init(.misconfigured, "status 403: the credentials lack the permission")
+        case 400...499:
+            self.init(.misconfigured, "status \(status): the request is refused; check endpoint and settings")
+        default: self.init(.unreadable, "status \(status) with a body that is not as documented")
+        }
+    }
+}
