@@ -40,6 +40,10 @@ public enum LogKey {
     public static let topic = "kafka.topic"
     /// A list of partitions.
     public static let partitions = "kafka.partitions"
+    /// Where a partition begins.
+    public static let offset = "kafka.offset"
+    /// Where this process had committed a partition to.
+    public static let committedOffset = "kafka.offset.committed"
     /// An error of Kafka's.
     public static let kafkaError = "kafka.error"
     /// A broker's address.

@@ -150,10 +150,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let session = Session(
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
         var processor = makeProcessor(context)
+        var committed = CommittedOffsets()
         var backoff = Backoff()
         while true {
             let start = ContinuousClock.now
-            switch try await session.run(&processor) {
+            switch try await session.run(&processor, &committed) {
             case .stopped: return
             case .fenced(let error):
                 throw WorkerError(

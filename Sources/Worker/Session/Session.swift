@@ -20,15 +20,19 @@ struct Session {
 
     /// Runs until the worker stops or the clients are of no further use.
     ///
-    /// - Parameter processor: what it remembers of published tokens outlives the session.
+    /// - Parameters:
+    ///   - processor: what it remembers of published tokens outlives the session.
+    ///   - committed: and so does what was committed.
     /// - Throws: `KafkaError` where the brokers cannot be reached at all, or refuse the clients.
-    func run(_ processor: inout BatchProcessor) async throws -> SessionEnd {
+    func run(
+        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets
+    ) async throws -> SessionEnd {
         let properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
         let producer = try KafkaProducer(
             isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer, logger: context.logger
         )
         let end: SessionEnd
-        do { end = try await run(&processor, producer, properties) } catch {
+        do { end = try await run(&processor, &committed, producer, properties) } catch {
             await producer.close(within: .seconds(1))
             throw error
         }
@@ -42,7 +46,8 @@ struct Session {
     }
 
     private func run(
-        _ processor: inout BatchProcessor, _ producer: KafkaProducer, _ properties: KafkaProperties
+        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ producer: KafkaProducer,
+        _ properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer) else { return .stopped }
         let mailboxes = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
@@ -64,13 +69,15 @@ struct Session {
         let patience = CommitPatience()
         var loop = SessionLoop(
             lanes: lanes, committer: committer(producer, lanes, patience), context: context, patience: patience,
-            versions: { await floor.read(partitions: mailboxes) }, processor: processor)
+            versions: { await floor.read(partitions: mailboxes) }, processor: processor,
+            committed: committed)
         let end = await withDiscardingTaskGroup { background in
             let end = await loop.run(&background)
             patience.isOver = true
             return end
         }
         processor = loop.processor
+        committed = loop.committed
         processor.rollBack()
         // Leaving the groups hands the partitions on at once instead of after the session's end.
         if !(await lanes.close(within: configuration.worker.shutdownDeadline / 2)) {

@@ -36,6 +36,17 @@ struct SessionContext: Sendable {
             metadata: [LogKey.topic: "\(blockage.topic)", LogKey.kafkaError: "\(blockage.error)"])
     }
 
+    /// A partition came back at an offset before what this process committed.
+    func report(_ setback: CommittedOffsets.Setback) {
+        logger.error(
+            "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",
+            metadata: [
+                LogKey.partitions: "\(setback.partition.topic)[\(setback.partition.number)]",
+                LogKey.committedOffset: "\(setback.committed)", LogKey.offset: "\(setback.offset)",
+            ])
+        metrics.wentBack(setback)
+    }
+
     /// Something an operator should know of.
     func raise(_ alarm: BatchProcessor.Alarm) {
         switch alarm {

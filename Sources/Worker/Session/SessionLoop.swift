@@ -16,6 +16,7 @@ struct SessionLoop {
     /// The highest version on the mailbox, which others may have written.
     let versions: @Sendable () async -> Int64?
     var processor: BatchProcessor
+    var committed: CommittedOffsets
     var flow: Flow
     private var rebalances = PerLane<Rebalance?> { _ in nil }
     private var watch = PartitionWatch()
@@ -33,7 +34,7 @@ struct SessionLoop {
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, patience: CommitPatience,
-        versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor
+        versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets
     ) {
         self.versions = versions
         self.lanes = lanes
@@ -41,6 +42,7 @@ struct SessionLoop {
         self.context = context
         self.patience = patience
         self.processor = processor
+        self.committed = committed
         let worker = context.configuration.worker
         flow = Flow(
             Flow.Settings(
@@ -135,6 +137,7 @@ struct SessionLoop {
             }
         }
         guard !records.isEmpty else { return }
+        for setback in committed.setbacks(in: records) { context.report(setback) }
         flow.received(records, on: lane, at: context.now())
         context.metrics.took(records.count, lane)
     }
@@ -153,6 +156,7 @@ struct SessionLoop {
         context.logger.info(
             rebalance.kind == .assigned ? "partitions were assigned" : "partitions were revoked",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
+        if rebalance.kind == .assigned { committed.assigned(rebalance.partitions.lazy.map { Flow.Partition($0) }) }
         do throws(KafkaError) { try await lanes.consumers[lane].answer(rebalance) } catch {
             context.logger.warning(
                 "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
@@ -206,6 +210,7 @@ struct SessionLoop {
         switch result {
         case .committed(let transaction):
             flow.committed(at: context.now())
+            for lane in Lane.allCases { committed.committed(transaction.offsets[lane]) }
             processor.confirm(throughBatch: transaction.lastBatch)
             backoff.reset()
             context.reachability.succeeded()

@@ -13,6 +13,7 @@ final class WorkerMetrics: Sendable {
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
+    private let setbacks: CounterFamily
     private let transactionTime: HistogramFamily
     private let batchTime: HistogramFamily
     private let batchEvents: HistogramFamily
@@ -45,6 +46,10 @@ final class WorkerMetrics: Sendable {
             "remint_transactions_total", "Commits by result: committed, aborted, blocked, unusable, fenced.",
             labels: ["result"])
         sessions = registry.counter("remint_sessions_total", "Times the Kafka clients were made.")
+        setbacks = registry.counter(
+            "remint_offset_setbacks_total",
+            "Partitions that the group handed back at an offset before what this worker committed.",
+            labels: ["topic", "partition"])
         transactionTime = registry.histogram(
             "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
         batchTime = registry.histogram(
@@ -74,6 +79,10 @@ final class WorkerMetrics: Sendable {
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }
 
     func opened() { sessions.add() }
+
+    func wentBack(_ setback: CommittedOffsets.Setback) {
+        setbacks.add(1, setback.partition.topic, String(setback.partition.number))
+    }
 
     func processed(_ batch: [Settlement], seconds: Double) {
         batchTime.observe(seconds)

@@ -43,14 +43,15 @@ enum TransactionTable {
         (
             .endTransaction,
             [
+                // Whether the broker committed is not known: new clients begin at the offsets it holds.
                 .connectionDropped: .committed, .coordinatorNotAvailable: .committed, .notCoordinator: .committed,
                 .concurrentTransactions: .committed,
-                .unknownTopicOrPartition: .aborted("UNKNOWN_TOPIC_OR_PART"),
-                .notLeader: .aborted("NOT_LEADER_FOR_PARTITION"), .requestTimedOut: .aborted("REQUEST_TIMED_OUT"),
-                .messageTooLarge: .aborted("MSG_SIZE_TOO_LARGE"), .illegalGeneration: .aborted("ILLEGAL_GENERATION"),
-                .unknownMemberID: .aborted("UNKNOWN_MEMBER_ID"),
-                .rebalanceInProgress: .aborted("REBALANCE_IN_PROGRESS"),
-                .topicAuthorizationFailed: .aborted("TOPIC_AUTHORIZATION_FAILED"),
+                .unknownTopicOrPartition: .unusable("UNKNOWN_TOPIC_OR_PART"),
+                .notLeader: .unusable("NOT_LEADER_FOR_PARTITION"), .requestTimedOut: .unusable("REQUEST_TIMED_OUT"),
+                .messageTooLarge: .unusable("MSG_SIZE_TOO_LARGE"), .illegalGeneration: .unusable("ILLEGAL_GENERATION"),
+                .unknownMemberID: .unusable("UNKNOWN_MEMBER_ID"),
+                .rebalanceInProgress: .unusable("REBALANCE_IN_PROGRESS"),
+                .topicAuthorizationFailed: .unusable("TOPIC_AUTHORIZATION_FAILED"),
                 .producerFenced: .fenced("_FENCED"), .invalidProducerEpoch: .fenced("_FENCED"),
             ]
         ),

@@ -1,0 +1,46 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+@testable import Worker
+
+@Suite struct CommittedOffsetsTests {
+    private let partition = Flow.Partition(topic: "in", number: 3)
+
+    private func record(_ offset: Int64, of number: Int32 = 3) -> InputRecord {
+        InputRecord(
+            origin: Origin(topic: "in", partition: number, offset: offset), timestamp: nil, key: nil, value: [],
+            headers: [], lane: .live, tier: nil)
+    }
+
+    @Test func `a partition that comes back where it was left is no setback`() {
+        var offsets = CommittedOffsets()
+        offsets.committed([partition: 70])
+        offsets.assigned([partition])
+        #expect(offsets.setbacks(in: [record(70), record(71)]) == [])
+    }
+
+    @Test func `nor is one that others took further, or that was never committed here`() {
+        var offsets = CommittedOffsets()
+        offsets.committed([partition: 70])
+        offsets.assigned([partition, Flow.Partition(topic: "in", number: 4)])
+        #expect(offsets.setbacks(in: [record(900), record(2, of: 4)]) == [])
+    }
+
+    @Test func `one that begins before what was committed is told once`() {
+        var offsets = CommittedOffsets()
+        offsets.committed([partition: 70])
+        offsets.committed([partition: 40])
+        offsets.assigned([partition])
+        #expect(
+            offsets.setbacks(in: [record(50), record(51)]) == [.init(partition: partition, committed: 70, offset: 50)])
+        offsets.assigned([partition])
+        #expect(offsets.setbacks(in: [record(52)]) == [])
+    }
+
+    @Test func `only the first record after an assignment is looked at`() {
+        var offsets = CommittedOffsets()
+        offsets.committed([partition: 70])
+        #expect(offsets.setbacks(in: [record(1)]) == [])
+    }
+}
