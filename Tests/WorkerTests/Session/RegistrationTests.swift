@@ -41,7 +41,8 @@ import WorkerConfiguration
             group.addTask {
                 var processor = BatchProcessor(
                     apps: [], signing: context.signer, maximumEventBytes: 1024, now: { Events.now })
-                switch try await session.run(&processor) {
+                var committed = CommittedOffsets()
+                switch try await session.run(&processor, &committed) {
                 case .stopped: return nil
                 case .unusable(let error): return .unusable("\(error.code)")
                 case .fenced: return .fenced
