@@ -30,6 +30,8 @@ public enum LogKey {
     public static let users = "remint.users"
     /// A key ring.
     public static let keyRing = "remint.key.ring"
+    /// A credential at a vendor's REST API, by the name of the first app that has it.
+    public static let account = "remint.lookup.account"
     /// A version of a key.
     public static let keyVersion = "remint.key.version"
     /// The path of a signer's socket.

@@ -59,7 +59,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let local = LocalSigner(rings, lanes: signingLanes)
         let signers = signers()
         let context = SessionContext(
-            configuration: configuration, signer: route(local, signers), status: status, metrics: metrics,
+            configuration: configuration, signer: route(local, signers), lookups: nil, status: status, metrics: metrics,
             reachability: Reachability(status: status), logger: logger, now: now, observe: observe)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its

@@ -48,6 +48,9 @@ public struct Subject: Sendable, Hashable {
         return user
     }
 
+    /// The same user without a challenge: whom a look-up is about.
+    public var withoutChallenge: Subject { challenge == nil ? self : user.map { Subject(user: $0) } ?? self }
+
     /// The mailbox key: the app and each part of the subject, percent-encoded and joined by slashes.
     public func key(app: String) -> [UInt8] {
         var key: [UInt8] = []

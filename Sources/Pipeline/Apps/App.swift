@@ -21,11 +21,15 @@ public struct App: Sendable {
     public let lifetime: Int64
     /// What becomes of a report that lacks its user.
     public let missingUser: MissingUser
+    /// What the vendor is asked before a token is minted; nil for nothing.
+    public let lookup: AppLookup?
 
     /// The app `name`.
     public init(
-        name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter
+        name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter,
+        lookup: AppLookup? = nil
     ) {
+        self.lookup = lookup
         self.name = name
         self.adapter = adapter
         self.keyRing = keyRing

@@ -14,17 +14,20 @@ public struct BatchProcessor: Sendable {
     private var random: AnyGenerator
     private var minter: Minter
     private var admission: Admission
+    private var resolver: Resolver
     private var alarms: [Alarm] = []
 
     /// - Parameters:
     ///   - maximumEventBytes: values above are dead-lettered as `event_too_large`.
     ///   - admission: what coalescing and the loop guard go by.
     ///   - retries: when an event is tried again.
+    ///   - accounts: the credentials that the apps' look-ups go with.
+    ///   - rememberedAnswers: how many of the vendors' answers are kept at most.
     ///   - random: where random ids and jitter come from.
     ///   - now: the time.
     public init(
         apps: [App], signing: any SigningPort, maximumEventBytes: Int, admission: AdmissionRules = AdmissionRules(),
-        retries: RetryPolicy = .standard,
+        retries: RetryPolicy = .standard, accounts: [LookupAccount] = [], rememberedAnswers: Int = 100_000,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         now: @escaping @Sendable () -> UnixTime
     ) {
@@ -35,21 +38,25 @@ public struct BatchProcessor: Sendable {
         self.now = now
         self.random = AnyGenerator(base: random)
         self.admission = Admission(admission)
+        resolver = Resolver(accounts, capacity: rememberedAnswers)
         minter = Minter(random: random)
     }
 
-    /// One end for each record, in their order.
+    /// One end for each record, in their order. None of them waits in its place.
     ///
-    /// - Parameters:
-    ///   - number: the batch's number; each is higher than the one before.
-    ///   - urgency: how much of the signer it may take.
-    public mutating func process(
-        _ records: [InputRecord], batch number: Int = 0, urgency: SigningUrgency = .live
-    ) async -> [Settlement] {
+    /// - Parameter number: the batch's number; each is higher than the one before.
+    public mutating func process(_ records: [InputRecord], batch number: Int = 0) async -> [Settlement] {
+        let progress = await process(Batch(number: number, records: records, urgency: .live, waiting: .over))
+        return progress.compactMap { if case .ended(let settlement) = $0 { settlement } else { nil } }
+    }
+
+    /// How far each record of a batch came, in their order.
+    public mutating func process(_ batch: Batch) async -> [Progress] {
+        let records = batch.records
         resumeWhereKeysChanged()
-        var work = Work(number: number, now: now(), count: records.count)
+        var work = Work(batch, now: now())
         for (index, record) in records.enumerated() { begin(record, index, &work) }
-        let signatures = await signing.sign(work.drafts.map(\.draft.request), urgency: urgency)
+        let signatures = await signing.sign(work.drafts.map(\.draft.request), urgency: batch.urgency)
         for (draft, signature) in zip(work.drafts, signatures) {
             work.settlements[draft.index] = finish(records[draft.index], draft, signature, &work)
         }
@@ -58,8 +65,9 @@ public struct BatchProcessor: Sendable {
             work.settlements[follower.index] = follow(follower, records[follower.index], work)
         }
         return work.settlements.enumerated().map { index, settlement in
+            if let until = work.waiting[index] { return .waits(until: until) }
             let gone = Rejection(.mintFailed, "the signer gave no answer")
-            return settlement ?? failed(records[index], nil, gone, .mint, work.now)
+            return .ended(settlement ?? failed(records[index], nil, gone, .mint, work.now))
         }
     }
 
@@ -91,7 +99,12 @@ public struct BatchProcessor: Sendable {
     private struct Work {
         let number: Int
         let now: UnixTime
+        let rule: Waiting
         var settlements: [Settlement?]
+        /// Until when events wait in their places.
+        var waiting: [Int: UnixTime] = [:]
+        /// Whose events stand behind one that goes on waiting.
+        var stuck: Set<PartitionProgress.Partition> = []
         var drafts: [Draft] = []
         var followers: [Follower] = []
         /// Why an event of the batch got no token.
@@ -101,14 +114,20 @@ public struct BatchProcessor: Sendable {
         /// How many tokens the batch makes for a user; more than one where each answers a challenge of its own.
         var tokens: [SubjectID: Int] = [:]
 
-        init(number: Int, now: UnixTime, count: Int) {
-            self.number = number
+        init(_ batch: Batch, now: UnixTime) {
+            number = batch.number
             self.now = now
-            settlements = Array(repeating: nil, count: count)
+            rule = batch.waiting
+            settlements = Array(repeating: nil, count: batch.records.count)
         }
     }
 
     private mutating func begin(_ record: InputRecord, _ index: Int, _ work: inout Work) {
+        if work.rule == .resumed, work.stuck.contains(PartitionProgress.Partition(record.origin)) {
+            // It was to wait before; until when is known.
+            work.waiting[index] = work.now
+            return
+        }
         let event: Event
         do throws(Rejection) { event = try decoder.decode(record) } catch {
             work.settlements[index] = failed(record, nil, error, .decode, work.now)
@@ -151,13 +170,66 @@ public struct BatchProcessor: Sendable {
             let rejection = Rejection(.rejectedByVendor, detail)
             work.settlements[index] = failed(record, event, rejection, .admit, work.now)
         case .mint(let ticket):
+            guard let enrichment = resolve(record, index, event, app, request.subject, id, &work) else { return }
             do throws(Rejection) {
-                let draft = try minter.draft(event, for: app, request.subject, with: request.key, at: work.now)
+                let draft = try minter.draft(
+                    event, for: app, request.subject, with: request.key, adding: enrichment, at: work.now)
                 work.drafts.append(Draft(index: index, draft: draft, app: app, ticket: ticket))
                 if isShared { work.leaders[id] = index }
                 work.tokens[id, default: 0] += 1
             } catch { work.settlements[index] = failed(record, event, error, .mint, work.now) }
         }
+    }
+
+    /// What the vendor says of the user, where the app asks.
+    ///
+    /// - Returns: what it adds to the token; nil where there will be none now, and the event ended or waits.
+    private mutating func resolve(
+        _ record: InputRecord, _ index: Int, _ event: Event, _ app: App, _ subject: Subject, _ id: SubjectID,
+        _ work: inout Work
+    ) -> Enrichment? {
+        guard let lookup = app.lookup else { return Enrichment() }
+        switch resolver.answer(about: subject.withoutChallenge, id, of: app, at: work.now) {
+        case .known(.exists(let enrichment)): return enrichment
+        case .known(.unknown) where lookup.unknownUser == .mint: return Enrichment()
+        case .known(.unknown):
+            let rejection = Rejection(
+                .userGone, "the vendor does not know this user, and lookup.unknown_user is reject")
+            work.settlements[index] = failed(record, event, rejection, .resolve, work.now)
+        case .known(.gone):
+            let rejection = Rejection(.userGone, "the vendor says that this user is no more")
+            work.settlements[index] = failed(record, event, rejection, .resolve, work.now)
+        case .expected(let moment):
+            if moment.microseconds(since: work.now) <= lookup.patience, work.rule != .over {
+                work.waiting[index] = work.now.advanced(byMicroseconds: lookup.patience)
+                work.stuck.insert(PartitionProgress.Partition(record.origin))
+            } else if lookup.onFailure == .mint {
+                return Enrichment()
+            } else {
+                work.settlements[index] = awaiting(moment, record, event, id, work.now)
+            }
+        case .failed where lookup.onFailure == .mint: return Enrichment()
+        case .failed(let failure):
+            let rejection = Rejection(.lookupFailed, "\(failure.kind.rawValue): \(failure.detail)")
+            work.settlements[index] = failed(record, event, rejection, .resolve, work.now)
+        }
+        return nil
+    }
+
+    /// An event that comes back when the vendor should have answered.
+    private mutating func awaiting(
+        _ moment: UnixTime, _ record: InputRecord, _ event: Event, _ id: SubjectID, _ now: UnixTime
+    ) -> Settlement {
+        let provenance = Provenance(record)
+        let wait = retries.wait(
+            for: moment, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
+        guard let wait else {
+            let rejection = Rejection(.lookupFailed, "the vendor did not answer within the event's deadline")
+            return deadLettered(record, event, rejection, .resolve, now)
+        }
+        resolver.keep(id, until: wait.notBefore)
+        return deferred(
+            record, event, provenance, wait, .awaitingLookup, .resolve, "the vendor has not been asked yet", now)
     }
 
     private mutating func finish(
@@ -245,6 +317,33 @@ public struct BatchProcessor: Sendable {
 
     /// A name that is not configured comes from outside and is no label.
     private func knownApp(_ event: Event?) -> String? { event.flatMap { apps[$0.app]?.name } }
+}
+
+// MARK: Look-ups
+
+extension BatchProcessor {
+    /// The requests to the vendors that are to be sent now.
+    public mutating func lookups() -> [LookupCall] {
+        resolver.calls(at: now(), minter: &minter, signing: signing)
+    }
+
+    /// When there may be more of them, if nothing happens before.
+    public var nextLookup: UnixTime? { resolver.nextCall }
+
+    /// What became of requests. Events that wait for them are to be looked at again.
+    public mutating func received(_ replies: [LookupReply]) {
+        let time = now()
+        for reply in replies { resolver.received(reply, at: time, random: &random) }
+    }
+
+    /// What was counted since the last call.
+    public mutating func takeLookupTally() -> LookupTally { resolver.takeTally() }
+
+    /// The look-ups' accounts as they are now.
+    public var lookupConditions: [LookupCondition] { resolver.conditions(at: now()) }
+
+    /// How many of the vendors' answers are remembered.
+    public var rememberedAnswers: Int { resolver.remembered }
 }
 
 // MARK: Suspensions

@@ -3,11 +3,24 @@ public struct Batch: Sendable {
     /// Its number; each batch has a higher one than the one before.
     public let number: Int
     /// What it is made of, each partition's records in the order of their offsets.
-    public let records: [InputRecord]
+    public internal(set) var records: [InputRecord]
     /// How much of the machine it may take.
     public let urgency: SigningUrgency
+    /// Whether its events may wait in their places for an answer.
+    public let waiting: Waiting
     /// How they ended, in the same order; empty until it was processed.
     public internal(set) var settlements: [Settlement] = []
+}
+
+/// Whether events may wait in their places for an answer of their vendors.
+public enum Waiting: Sendable {
+    /// They may.
+    case allowed
+    /// They did, and may go on. The events behind one that goes on waiting do so too, so that those of a partition end in
+    /// their order.
+    case resumed
+    /// They may not, or no more.
+    case over
 }
 
 /// Everything that becomes visible together: outputs, and the offsets of the inputs they come from.

@@ -14,58 +14,6 @@ public struct Flow: Sendable {
     /// A partition of a topic.
     public typealias Partition = PartitionProgress.Partition
 
-    /// How events are put together.
-    public struct Settings: Sendable {
-        /// How a batch is shared out.
-        public let shares: LaneShares
-        /// How long the first event waits for others, in microseconds.
-        public let linger: Int64
-        /// The least time between the beginnings of two transactions that no live event waits for, in microseconds.
-        public let pause: Int64
-        /// The least time between the end of a transaction and the beginning of the next, in microseconds.
-        public let rest: Int64
-        /// When events come back from the retry tiers.
-        public let retries: RetryPolicy
-
-        /// Batches of `shares` that wait up to `linger` to fill.
-        public init(
-            shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), rest: Duration = .zero,
-            retries: RetryPolicy
-        ) {
-            self.shares = shares
-            self.linger = linger.microseconds
-            self.pause = pause.microseconds
-            self.rest = rest.microseconds
-            self.retries = retries
-        }
-    }
-
-    /// What the group asks of a lane.
-    public enum Rebalance: Sendable, Equatable {
-        /// Partitions become this member's.
-        case assigned
-        /// These are to be given up, after what is in work was committed.
-        case revoked([Partition])
-        /// These are someone else's already.
-        case lost([Partition])
-    }
-
-    /// What is to be done next.
-    public enum Step: Sendable {
-        /// Take these events to their ends, then call `processed`.
-        case process(Batch)
-        /// Commit, in the background, then call `committed` or `aborted`.
-        case commit(Transaction)
-        /// Forget the tokens that were not published, then ask again.
-        case rollBack
-        /// Tell the group that its rebalance is done, then call `answered`.
-        case answer(Lane)
-        /// Wait until something happens, or until this moment.
-        case wait(until: UnixTime?)
-        /// Everything is done and nothing more is taken.
-        case stop
-    }
-
     private struct Arrived: Sendable {
         let record: InputRecord
         let at: UnixTime
@@ -78,6 +26,9 @@ public struct Flow: Sendable {
     private var rebalances = PerLane<Rebalance?> { _ in nil }
     private var processing: Batch?
     private var ready: [Batch] = []
+    private var parked = ParkedEvents()
+    /// Whether the last batch was of events that were parked, so that the others have their turn.
+    private var wasParked = false
     private var committing: Transaction?
     private var lastBegin: UnixTime?
     private var lastEnd: UnixTime?
@@ -130,20 +81,40 @@ public struct Flow: Sendable {
         rebalances[lane] = nil
     }
 
-    /// A batch came to its end.
+    /// A batch came to its end, with all of its events.
     ///
     /// - Parameter seconds: how long that took.
     public mutating func processed(_ number: Int, _ settlements: [Settlement], seconds: Double) {
+        processed(number, settlements.map(Progress.ended), seconds: seconds)
+    }
+
+    /// A batch came to its end, though some of its events may go on waiting in their places.
+    ///
+    /// - Parameter seconds: how long that took.
+    public mutating func processed(_ number: Int, _ progress: [Progress], seconds: Double) {
         guard var batch = processing, batch.number == number else { return }
-        guard settlements.count == batch.records.count else {
+        guard progress.count == batch.records.count else {
             // An event without an end must not be passed over; all of them are taken to their ends again.
             return putBack(inWork)
         }
         processing = nil
         pace.learn(events: batch.records.count, seconds: seconds)
-        batch.settlements = settlements
-        ready.append(batch)
+        let records = batch.records
+        batch.records = []
+        for (record, progress) in zip(records, progress) {
+            switch progress {
+            case .ended(let settlement):
+                batch.records.append(record)
+                batch.settlements.append(settlement)
+            case .waits(let until): parked.park(record, until: until)
+            }
+        }
+        parked.workEnded()
+        if !batch.records.isEmpty { ready.append(batch) }
     }
+
+    /// Answers came that events may wait for.
+    public mutating func answersCame() { parked.answersCame() }
 
     /// The transaction under way was committed.
     public mutating func committed(at now: UnixTime) {
@@ -182,13 +153,47 @@ public struct Flow: Sendable {
         }
         if processing == nil, committing == nil, let step = rebalanceStep(at: now) { return step }
         let held = heldBack(at: now)
-        if committing == nil, !ready.isEmpty, !isBlocked, !isLosing, held == nil { return begin(at: now) }
+        if committing == nil, !ready.isEmpty, !isBlocked, !isLosing, held == nil, let step = commitStep(at: now) {
+            return step
+        }
+        if let step = parkedStep(at: now) { return step }
         if isStopping, processing == nil, committing == nil { return .stop }
         let isRebalancing = Lane.allCases.contains { rebalances[$0] != nil }
         guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: held) }
         let step = nextBatch(at: now)
-        guard case .wait(let moment) = step, let held else { return step }
-        return .wait(until: min(moment ?? held, held))
+        guard case .wait(let moment) = step else { return step }
+        return .wait(until: [moment, held, parked.soonest].compactMap { $0 }.min())
+    }
+
+    // MARK: Waiting in place
+
+    /// What is ready is committed, once those that wait in front of it have ended, in the retry tiers if need be.
+    private mutating func commitStep(at now: UnixTime) -> Step? {
+        guard processing == nil else { return parked.isEmpty ? begin(at: now) : nil }
+        let inTheWay = parked.takeInTheWay(of: ready, settings.shares.filling(pace: pace.secondsPerEvent))
+        return inTheWay.isEmpty ? begin(at: now) : process(inTheWay, waiting: .over, at: now)
+    }
+
+    /// Events whose wait is over end; those that may have been answered are looked at again, taking turns with the others.
+    private mutating func parkedStep(at now: UnixTime) -> Step? {
+        guard processing == nil, !parked.isEmpty, !isBlocked, !isLosing, !isStopping else { return nil }
+        let limit = settings.shares.filling(pace: pace.secondsPerEvent)
+        let expired = parked.takeExpired(at: now, limit)
+        if !expired.isEmpty { return process(expired, waiting: .over, at: now) }
+        guard parked.hasRound, !wasParked || fresh[.live].isEmpty else { return nil }
+        let round = parked.takeRound(limit)
+        guard !round.isEmpty else { return nil }
+        wasParked = true
+        return process(round, waiting: .resumed, at: now)
+    }
+
+    private mutating func process(_ records: [InputRecord], waiting: Waiting, at now: UnixTime) -> Step {
+        let isBulk = records.allSatisfy { $0.lane == .bulk }
+        let urgency: SigningUrgency = isBulk && isLiveAbout(at: now) ? .background : .live
+        let batch = Batch(number: nextNumber, records: records, urgency: urgency, waiting: waiting)
+        nextNumber += 1
+        processing = batch
+        return .process(batch)
     }
 
     /// Until when a commit is held back; nil where there is none, or it is time. What is ready meanwhile is committed with
@@ -218,7 +223,7 @@ public struct Flow: Sendable {
             switch rebalances[lane] {
             case nil: continue
             // A blockage has put everything back, so that nothing is ready then.
-            case .revoked where !ready.isEmpty: return begin(at: now)
+            case .revoked where !ready.isEmpty: return commitStep(at: now)
             case .assigned, .revoked, .lost: return .answer(lane)
             }
         }
@@ -270,12 +275,9 @@ public struct Flow: Sendable {
             }
         }
         guard !records.isEmpty else { return .wait(until: waiting.nextDue) }
-        let isBulk = records.allSatisfy { $0.lane == .bulk }
-        let urgency: SigningUrgency = isBulk && isLiveAbout(at: now) ? .background : .live
-        let batch = Batch(number: nextNumber, records: records, urgency: urgency)
-        nextNumber += 1
-        processing = batch
-        return .process(batch)
+        wasParked = false
+        let isFull = parked.count >= settings.shares.batchEvents * 2
+        return process(records, waiting: isFull ? .over : .allowed, at: now)
     }
 
     /// Whether a live event was taken within the last second, so that another may come any moment.
@@ -310,6 +312,7 @@ public struct Flow: Sendable {
     private mutating func putBack(_ records: [InputRecord]) {
         ready = []
         processing = nil
+        parked.workEnded()
         owesRollBack = true
         for record in records.reversed() where record.lane != .retries {
             fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
@@ -320,6 +323,7 @@ public struct Flow: Sendable {
     private mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
         progress[lane].dropped(partitions)
         fresh[lane].removeAll { partitions.contains(Partition($0.record.origin)) }
+        parked.drop(partitions, of: lane)
         if lane == .retries { waiting.drop(partitions) }
     }
 }
@@ -330,6 +334,9 @@ extension Flow {
     /// How many events of `lane` were taken and are not in work.
     public func queued(_ lane: Lane) -> Int { lane == .retries ? waiting.count : fresh[lane].count }
 
+    /// How many events wait in their places for an answer.
+    public var parkedCount: Int { parked.count }
+
     /// When the oldest event of `lane` that was taken and has not ended was produced.
     public func oldest(_ lane: Lane) -> UnixTime? { progress[lane].oldest }
 
@@ -338,7 +345,7 @@ extension Flow {
 
     /// Whether nothing is taken, in work or on its way.
     public var isIdle: Bool {
-        processing == nil && ready.isEmpty && committing == nil
+        processing == nil && ready.isEmpty && parked.isEmpty && committing == nil
             && Lane.allCases.allSatisfy { $0 == .retries || fresh[$0].isEmpty }
     }
 

@@ -45,6 +45,9 @@ public struct LaneShares: Sendable, Equatable {
         }
     }
 
+    /// How many events a batch takes for which nobody is to wait.
+    public func filling(pace: Double) -> Int { min(batchEvents, events(in: patience, pace)) }
+
     private func events(in seconds: Double, _ pace: Double) -> Int {
         let events = seconds / max(pace, 1e-9)
         return events >= Double(batchEvents) ? batchEvents : max(1, Int(events))

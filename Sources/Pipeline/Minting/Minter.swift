@@ -13,6 +13,8 @@ struct Minter {
     private var claims = JSONWriter(capacity: 512)
     private var random: AnyGenerator
     private var versions = VersionClock()
+    /// How long a look-up's credential lives where the vendor allows it, in seconds.
+    private static let credentialLife: Int64 = 300
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = AnyGenerator(base: random) }
 
@@ -26,23 +28,48 @@ struct Minter {
     }
 
     mutating func draft(
-        _ event: Event, for app: App, _ subject: Subject, with key: SigningKeyReference, at now: UnixTime
+        _ event: Event, for app: App, _ subject: Subject, with key: SigningKeyReference,
+        adding enrichment: Enrichment = Enrichment(), at now: UnixTime
     ) throws(Rejection) -> Draft {
+        let recipe = try recipe(for: subject, app, key)
+        let expiresAt = try expiry(app, recipe, key, now)
+        let contents = TokenContents(
+            subject: subject, issuedAt: now.seconds, expiresAt: expiresAt, enrichment: enrichment)
+        let token = ReplacementToken(
+            event: event, vendor: app.adapter.name, subject: subject, token: [], algorithm: recipe.algorithm,
+            keyID: key.version, issuedAt: now.seconds, expiresAt: expiresAt, version: versions.next(at: now))
+        return Draft(request: try request(recipe, contents, app, key), token: token)
+    }
+
+    /// A token for `subject` that goes to nobody but the vendor, as a look-up's credential: it lives as short as it may.
+    mutating func credential(
+        for app: App, _ subject: Subject, with key: SigningKeyReference, at now: UnixTime
+    ) throws(Rejection) -> SigningRequest {
+        let recipe = try recipe(for: subject, app, key)
+        let life = max(recipe.lifetime.allowed.lowerBound, min(Self.credentialLife, app.lifetime))
+        let contents = TokenContents(
+            subject: subject, issuedAt: now.seconds, expiresAt: now.advanced(bySeconds: life).seconds)
+        return try request(recipe, contents, app, key)
+    }
+
+    private func recipe(
+        for subject: Subject, _ app: App, _ key: SigningKeyReference
+    ) throws(Rejection) -> Recipe {
         let recipe = app.adapter.recipe(for: subject)
         guard key.algorithm == recipe.algorithm else {
             throw Rejection(
                 .keyUnavailable,
                 "the active key of \(app.keyRing) is for \(key.algorithm.rawValue), not \(recipe.algorithm.rawValue)")
         }
-        let expiresAt = try expiry(app, recipe, key, now)
-        let contents = TokenContents(subject: subject, issuedAt: now.seconds, expiresAt: expiresAt)
+        return recipe
+    }
+
+    private mutating func request(
+        _ recipe: Recipe, _ contents: TokenContents, _ app: App, _ key: SigningKeyReference
+    ) throws(Rejection) -> SigningRequest {
         let header = try header(recipe, app, key)
         try writeClaims(recipe, contents)
-        let input = SigningInput(encodedHeader: header, payload: claims.bytes)
-        let token = ReplacementToken(
-            event: event, vendor: app.adapter.name, subject: subject, token: [], algorithm: recipe.algorithm,
-            keyID: key.version, issuedAt: now.seconds, expiresAt: expiresAt, version: versions.next(at: now))
-        return Draft(request: SigningRequest(key: key, input: input), token: token)
+        return SigningRequest(key: key, input: SigningInput(encodedHeader: header, payload: claims.bytes))
     }
 
     /// The configured life, cut at the key's own end; what is left must still be a life the vendor's devices can use.

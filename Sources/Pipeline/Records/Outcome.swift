@@ -31,19 +31,33 @@ public enum Deferral: Sendable, Equatable {
     case failed(ErrorCode)
     /// Its app is suspended.
     case appSuspended
+    /// The vendor has not been asked about its user yet, or has not answered.
+    case awaitingLookup
 
-    /// The reason's name in metrics and in an event's history: the code, or `app_suspended`.
+    /// The reason's name in metrics and in an event's history: the code, `app_suspended` or `awaiting_lookup`.
     public var name: String {
         switch self {
         case .failed(let code): code.rawValue
         case .appSuspended: "app_suspended"
+        case .awaitingLookup: "awaiting_lookup"
         }
     }
+
+    /// Whether it counts as one of the event's attempts: nothing was tried for it otherwise.
+    var isAttempt: Bool { if case .failed = self { true } else { false } }
 }
 
 /// Where in the pipeline an event failed.
 public enum Stage: String, Sendable {
     case decode, admit, resolve, mint, publish
+}
+
+/// How far a batch brought an event.
+public enum Progress: Sendable {
+    /// To its end.
+    case ended(Settlement)
+    /// It waits in its place for an answer, until this moment and only while nobody waits behind it.
+    case waits(until: UnixTime)
 }
 
 /// An event's end: its outcome and what is published for it.
@@ -85,7 +99,12 @@ extension Settlement {
         switch outcome {
         case .skipped, .superseded: return nil
         case .deferred(_, let deferral):
-            let code = if case .failed(let code) = deferral { code } else { ErrorCode.rejectedByVendor }
+            let code: ErrorCode =
+                switch deferral {
+                case .failed(let code): code
+                case .appSuspended: .rejectedByVendor
+                case .awaitingLookup: .lookupFailed
+                }
             let rejection = Rejection(code, "the event is too large for the retry topic, where it should have waited")
             return ending(rejection, DeadLetter(record, rejection, at: .publish, on: time).output)
         case .minted:

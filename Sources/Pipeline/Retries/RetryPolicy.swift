@@ -72,6 +72,21 @@ public struct RetryPolicy: Sendable, Equatable {
         return Wait(tier: next, notBefore: notBefore(next, now, &random))
     }
 
+    /// Where an event waits that is to be answered about `moment`, which counts as no attempt: the shortest tier that
+    /// lasts as long.
+    ///
+    /// - Returns: nil where the event's time is over.
+    func wait(
+        for moment: UnixTime, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
+    ) -> Wait? {
+        guard !tiers.isEmpty else { return nil }
+        let length = moment.microseconds(since: now)
+        let tier = tiers.firstIndex { $0.delay >= length } ?? tiers.count - 1
+        let notBefore = self.notBefore(tier, now, &random)
+        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
+        return Wait(tier: tier, notBefore: notBefore)
+    }
+
     private func notBefore(
         _ tier: Int, _ now: UnixTime, _ random: inout some RandomNumberGenerator
     ) -> UnixTime {

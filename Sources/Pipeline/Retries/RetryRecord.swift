@@ -11,8 +11,8 @@ struct RetryRecord: Sendable {
 
     var output: OutputRecord {
         let kept = record.headers.filter { !HopHeaders.all.contains($0.name) }
-        // Waiting for a suspended app is no attempt.
-        let attempts = provenance.attempts + (deferral == .appSuspended ? 0 : 1)
+        // Waiting for a suspended app or for a vendor's answer is no attempt.
+        let attempts = provenance.attempts + (deferral.isAttempt ? 1 : 0)
         var headers = kept + provenance.headers
         headers += [
             Header(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),

@@ -9,6 +9,8 @@ import WorkerConfiguration
 struct SessionContext: Sendable {
     let configuration: Configuration
     let signer: any SigningPort
+    /// Who asks the vendors; nil where no app asks anything.
+    let lookups: (any LookupPort)?
     let status: WorkerStatus
     let metrics: WorkerMetrics
     let reachability: Reachability
@@ -70,6 +72,30 @@ struct SessionContext: Sendable {
         metrics.set(flow, at: now())
         metrics.set(lag: lag)
         metrics.set(status.problems)
+        metrics.set(processor.lookupConditions, remembered: processor.rememberedAnswers)
+    }
+
+    /// What the look-ups came to since the last report.
+    func report(_ tally: LookupTally) {
+        metrics.add(tally)
+        for notice in tally.notices {
+            switch notice {
+            case .opened(let account, let detail):
+                logger.error(
+                    "a vendor's REST API does not answer as it should; it is left alone for a while, and events wait",
+                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            case .closed(let account):
+                logger.notice("the vendor's REST API answers again", metadata: [LogKey.account: "\(account)"])
+            case .mismatched(let account, let detail):
+                logger.error(
+                    "a vendor's answer names another user than was asked about; it is refused, and the event waits",
+                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            case .refused(let account, let detail):
+                logger.warning(
+                    "a vendor refuses to be asked about one user",
+                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            }
+        }
     }
 
     /// What metrics and admin server say of the apps.

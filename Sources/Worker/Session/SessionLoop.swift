@@ -57,6 +57,7 @@ struct SessionLoop {
         while !Task.isCancelled {
             context.status.beat()
             takeOrders()
+            takeAnswers()
             var hasMore = false
             do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
             if let end = collect(&background) { return end }
@@ -174,16 +175,35 @@ struct SessionLoop {
         processor.raiseVersions(above: floor)
     }
 
+    // MARK: Look-ups
+
+    /// Takes the vendors' answers, and asks what may be asked by now.
+    private mutating func takeAnswers() {
+        guard let lookups = context.lookups else { return }
+        let replies = lookups.takeReplies()
+        if !replies.isEmpty {
+            processor.received(replies)
+            flow.answersCame()
+        }
+        if !replies.isEmpty || processor.nextLookup.map({ $0 <= context.now() }) ?? false { askVendors() }
+    }
+
+    private mutating func askVendors() {
+        guard let lookups = context.lookups else { return }
+        let calls = processor.lookups()
+        if !calls.isEmpty { lookups.ask(calls) }
+    }
+
     // MARK: Work
 
     private mutating func process(_ batch: Batch) async {
         let start = ContinuousClock.now
-        let settlements = await processor.process(
-            batch.records, batch: batch.number, urgency: batch.urgency)
+        let progress = await processor.process(batch)
         let seconds = (.now - start) / .seconds(1)
-        flow.processed(batch.number, settlements, seconds: seconds)
-        context.metrics.processed(settlements, seconds: seconds)
+        flow.processed(batch.number, progress, seconds: seconds)
+        context.metrics.processed(progress, seconds: seconds)
         raiseAlarms()
+        askVendors()
     }
 
     private func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
@@ -271,7 +291,9 @@ struct SessionLoop {
     private func wait(until moment: UnixTime?) async {
         // Orders come as signals, which wake nobody: they are looked for often enough.
         var wait = Duration.milliseconds(200)
-        if let moment { wait = min(wait, .microseconds(max(1000, moment.microseconds(since: context.now())))) }
+        if let moment = [moment, processor.nextLookup].compactMap({ $0 }).min() {
+            wait = min(wait, .microseconds(max(1000, moment.microseconds(since: context.now()))))
+        }
         await lanes.wakeup.wait(atMost: wait)
     }
 
@@ -301,6 +323,7 @@ struct SessionLoop {
             }
         }
         context.report(flow, processor, lag: lag)
+        context.report(processor.takeLookupTally())
         if context.reachability.isQuestionDue {
             let topic = context.configuration.topics.invalidations
             background.addTask { [consumer = lanes.consumers[.live], reachability = context.reachability] in

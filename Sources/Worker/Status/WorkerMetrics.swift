@@ -25,6 +25,7 @@ final class WorkerMetrics: Sendable {
     private let remembered: GaugeFamily
     private let rememberedBytes: GaugeFamily
     private let ready: GaugeFamily
+    private let lookups: LookupMetrics
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -71,6 +72,7 @@ final class WorkerMetrics: Sendable {
             labels: ["app"])
         remembered = registry.gauge("remint_admission_subjects", "Recent subjects remembered.")
         rememberedBytes = registry.gauge("remint_admission_bytes", "Memory of the recent subjects.")
+        lookups = LookupMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
     }
 
@@ -84,11 +86,12 @@ final class WorkerMetrics: Sendable {
         setbacks.add(1, setback.partition.topic, String(setback.partition.number))
     }
 
-    func processed(_ batch: [Settlement], seconds: Double) {
+    func processed(_ batch: [Progress], seconds: Double) {
         batchTime.observe(seconds)
         batchEvents.observe(Double(batch.count))
         var signed: [[String]: Int] = [:]
-        for settlement in batch {
+        for progress in batch {
+            guard case .ended(let settlement) = progress else { continue }
             if let algorithm = settlement.algorithm { signed[[algorithm.rawValue], default: 0] += 1 }
         }
         signatures.add(signed)
@@ -125,7 +128,11 @@ final class WorkerMetrics: Sendable {
         for lane in Lane.allCases { latency.observe(ages[lane], [lane.rawValue]) }
     }
 
+    func add(_ tally: LookupTally) { lookups.add(tally) }
+
     // MARK: What is
+
+    func set(_ conditions: [LookupCondition], remembered: Int) { lookups.set(conditions, remembered: remembered) }
 
     func set(lag values: [[String]: Double]) { lag.replace(values) }
 
@@ -135,6 +142,7 @@ final class WorkerMetrics: Sendable {
             oldest.set(age ?? 0, lane.rawValue)
             queued.set(Double(flow.queued(lane)), lane.rawValue)
         }
+        lookups.set(parked: flow.parkedCount)
     }
 
     func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {

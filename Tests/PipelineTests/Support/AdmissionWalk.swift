@@ -204,6 +204,7 @@ struct AdmissionWalk {
             met[.suspended, default: 0] += 1
         case .deadLettered(let code):
             guard code == .rejectedByVendor, isAnswered else { throw WalkFailure("\(report.user) ends as \(code)") }
+        case .deferred(_, .awaitingLookup): throw WalkFailure("nobody is asked about \(report.user)")
         case .skipped: throw WalkFailure("nothing to do for \(report.user)")
         }
     }

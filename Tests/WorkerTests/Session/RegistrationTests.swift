@@ -30,7 +30,7 @@ import WorkerConfiguration
     ) async throws -> End {
         let status = WorkerStatus()
         let context = SessionContext(
-            configuration: configuration, signer: LocalSigner([], lanes: 1), status: status, metrics: WorkerMetrics(),
+            configuration: configuration, signer: LocalSigner([], lanes: 1), lookups: nil, status: status, metrics: WorkerMetrics(),
             reachability: Reachability(status: status), logger: silent, now: { Events.now }, observe: { _ in })
         let ready = AsyncStream<Void>.makeStream()
         let session = Session(

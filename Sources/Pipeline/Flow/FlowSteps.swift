@@ -1,0 +1,55 @@
+public import AdapterKit
+
+extension Flow {
+    /// How events are put together.
+    public struct Settings: Sendable {
+        /// How a batch is shared out.
+        public let shares: LaneShares
+        /// How long the first event waits for others, in microseconds.
+        public let linger: Int64
+        /// The least time between the beginnings of two transactions that no live event waits for, in microseconds.
+        public let pause: Int64
+        /// The least time between the end of a transaction and the beginning of the next, in microseconds.
+        public let rest: Int64
+        /// When events come back from the retry tiers.
+        public let retries: RetryPolicy
+
+        /// Batches of `shares` that wait up to `linger` to fill.
+        public init(
+            shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), rest: Duration = .zero,
+            retries: RetryPolicy
+        ) {
+            self.shares = shares
+            self.linger = linger.microseconds
+            self.pause = pause.microseconds
+            self.rest = rest.microseconds
+            self.retries = retries
+        }
+    }
+
+    /// What the group asks of a lane.
+    public enum Rebalance: Sendable, Equatable {
+        /// Partitions become this member's.
+        case assigned
+        /// These are to be given up, after what is in work was committed.
+        case revoked([Partition])
+        /// These are someone else's already.
+        case lost([Partition])
+    }
+
+    /// What is to be done next.
+    public enum Step: Sendable {
+        /// Take these events to their ends, then call `processed`.
+        case process(Batch)
+        /// Commit, in the background, then call `committed` or `aborted`.
+        case commit(Transaction)
+        /// Forget the tokens that were not published, then ask again.
+        case rollBack
+        /// Tell the group that its rebalance is done, then call `answered`.
+        case answer(Lane)
+        /// Wait until something happens, or until this moment.
+        case wait(until: UnixTime?)
+        /// Everything is done and nothing more is taken.
+        case stop
+    }
+}

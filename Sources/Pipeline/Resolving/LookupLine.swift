@@ -1,0 +1,136 @@
+import AdapterKit
+
+/// A request that may be sent as soon as the limits allow.
+struct PreparedLookup: Sendable {
+    let app: App
+    let request: LookupRequest
+    let questions: [Question]
+}
+
+/// The line to one account's vendor: who waits, what may be sent when, and whether the vendor works.
+struct LookupLine: Sendable {
+    let account: LookupAccount
+    var queue = LookupQueue()
+    private(set) var limiter: RequestLimiter
+    private(set) var breaker = CircuitBreaker()
+    private var prepared: [PreparedLookup] = []
+    private var lastBegin: UnixTime?
+    /// Requests in a row that were refused for their rate, without a word of when to come back.
+    private var throttles = 0
+    /// What an answer takes, in microseconds: a moving mean.
+    private var latency: Int64 = 200_000
+
+    /// How long a request waits to become full, in microseconds.
+    private static let gathering: Int64 = 20_000
+
+    init(_ account: LookupAccount) {
+        self.account = account
+        limiter = RequestLimiter(account)
+    }
+
+    /// Users who wait.
+    var waiting: Int { queue.count + prepared.reduce(0) { $0 + $1.questions.count } }
+
+    /// When the last in the queue can be answered, at the vendor's pace.
+    func expectation(at now: UnixTime) -> UnixTime {
+        let requests = queue.count / account.batch + prepared.count + 1
+        let opening = breaker.opening(at: now) ?? now
+        return max(limiter.moment(forRequests: requests, at: now), opening).advanced(byMicroseconds: latency)
+    }
+
+    // MARK: Sending
+
+    /// What comes next.
+    enum Next {
+        /// This may be sent.
+        case send(PreparedLookup)
+        /// These are to be prepared; then ask again.
+        case prepare([Question], App)
+        /// Nothing before this moment.
+        case wait(until: UnixTime)
+        /// Nothing before something happens.
+        case nothing
+    }
+
+    mutating func next(at now: UnixTime) -> Next {
+        guard queue.count + prepared.count > 0, let opening = breaker.opening(at: now) else { return .nothing }
+        guard opening <= now else { return .wait(until: opening) }
+        switch limiter.opening(at: now) {
+        case .now: break
+        case .at(let moment): return .wait(until: moment)
+        case .afterReply: return .nothing
+        }
+        guard prepared.isEmpty else { return .send(prepared.removeFirst()) }
+        let isBatched = account.batch > 1
+        let turn = lastBegin.map { min($0, now).advanced(byMicroseconds: limiter.pace) } ?? now
+        let offer = queue.take(
+            account.batch, at: now, gathering: isBatched ? Self.gathering : 0, turn: isBatched ? turn : now)
+        switch offer {
+        case .questions(let questions, let app): return .prepare(questions, app)
+        case .wait(let moment): return .wait(until: moment)
+        case .nothing: return .nothing
+        }
+    }
+
+    mutating func append(_ lookup: PreparedLookup) { prepared.append(lookup) }
+
+    mutating func began(at now: UnixTime) {
+        limiter.begin()
+        breaker.begin()
+        lastBegin = now
+    }
+
+    // MARK: Replies
+
+    /// A request ended that took so many microseconds.
+    mutating func ended(at now: UnixTime, took: Int64) {
+        limiter.end(at: now)
+        latency = (latency * 7 + took) / 8
+    }
+
+    /// The vendor says how long it is not to be asked, in microseconds.
+    mutating func pause(for length: Int64, at now: UnixTime) {
+        limiter.pause(until: now.advanced(byMicroseconds: length))
+        throttles = 0
+    }
+
+    /// The vendor answered as it should.
+    ///
+    /// - Returns: what an operator should know of.
+    mutating func works() -> LookupNotice? {
+        throttles = 0
+        return breaker.succeeded() ? .closed(account: account.name) : nil
+    }
+
+    /// The vendor has had enough. Where it did not say for how long, the pauses grow.
+    mutating func throttled(at now: UnixTime, random: inout some RandomNumberGenerator) -> LookupNotice? {
+        let isPaused = limiter.pausedUntil.map { $0 > now } ?? false
+        if !isPaused {
+            throttles += 1
+            let jitter = LookupBackoff.pause(before: throttles + 1, random: &random)
+            limiter.pause(until: now.advanced(byMicroseconds: 1_000_000 + jitter))
+        }
+        // It works, and says so.
+        return breaker.succeeded() ? .closed(account: account.name) : nil
+    }
+
+    /// The vendor did not answer as it should.
+    mutating func failed(
+        _ failure: LookupFailure, at now: UnixTime, random: inout some RandomNumberGenerator
+    ) -> LookupNotice? {
+        let isCertain = failure.kind == .misconfigured
+        guard breaker.failed(at: now, isCertain: isCertain, random: &random) else { return nil }
+        return .opened(account: account.name, detail: failure.detail)
+    }
+}
+
+/// Exponential back-off with full jitter: a random pause below a bound that doubles.
+enum LookupBackoff {
+    /// The first bound and the longest, in microseconds.
+    private static let bounds = (first: Int64(250_000), longest: Int64(30_000_000))
+
+    static func pause(before attempt: Int, random: inout some RandomNumberGenerator) -> Int64 {
+        let bound = min(bounds.longest, bounds.first << Int64(min(max(attempt - 1, 0), 10)))
+        return Int64.random(in: 0...bound, using: &random)
+    }
+}

@@ -1,0 +1,77 @@
+import AdapterKit
+import DequeModule
+
+/// Keeps an account within its vendor's limits, whatever the network does to the time a request arrives.
+///
+/// A request arrives at some moment between its beginning and its end. So it is counted from the one until a whole window
+/// after the other: then no window of the vendor's, wherever it begins, sees more than its limit.
+struct RequestLimiter: Sendable {
+    private struct Window: Sendable {
+        let requests: Int
+        let length: Int64
+    }
+
+    private let windows: [Window]
+    private let concurrency: Int
+    /// When the latest requests ended, in order; as many as the largest window allows.
+    private var ended: Deque<UnixTime> = []
+    private(set) var inFlight = 0
+    /// Until when the vendor asked not to be asked.
+    private(set) var pausedUntil: UnixTime?
+
+    init(_ account: LookupAccount) {
+        windows = account.rates.map { Window(requests: $0.requests, length: Int64($0.seconds) * 1_000_000) }
+        concurrency = account.concurrency
+    }
+
+    /// When the next request may begin.
+    enum Opening: Equatable {
+        case now
+        case at(UnixTime)
+        /// Once one that is under way has ended.
+        case afterReply
+    }
+
+    func opening(at now: UnixTime) -> Opening {
+        guard inFlight < concurrency else { return .afterReply }
+        var moment = pausedUntil ?? now
+        for window in windows {
+            let left = window.requests - inFlight
+            guard left > 0 else { return .afterReply }
+            // Of those that ended, the one that must have left the window.
+            guard ended.count >= left else { continue }
+            moment = max(moment, ended[ended.count - left].advanced(byMicroseconds: window.length))
+        }
+        return moment <= now ? .now : .at(moment)
+    }
+
+    /// About when the last of `count` more requests may begin.
+    func moment(forRequests count: Int, at now: UnixTime) -> UnixTime {
+        var moment = max(now, pausedUntil ?? now)
+        for window in windows {
+            let used = inFlight + ended.count { now.microseconds(since: $0) < window.length }
+            let extra = count - max(0, window.requests - used)
+            guard extra > 0 else { continue }
+            let rounds = Int64((extra + window.requests - 1) / window.requests)
+            moment = max(moment, now.advanced(byMicroseconds: rounds * window.length))
+        }
+        return moment
+    }
+
+    /// How far apart requests are at the vendor's steady pace, in microseconds.
+    var pace: Int64 { windows.map { $0.length / Int64($0.requests) }.max() ?? 0 }
+
+    mutating func begin() { inFlight += 1 }
+
+    mutating func end(at now: UnixTime) {
+        inFlight = max(0, inFlight - 1)
+        // A clock that was set back must not shut the vendor out for as long.
+        ended.removeAll { $0 > now }
+        ended.append(now)
+        let most = windows.map(\.requests).max() ?? 0
+        if ended.count > most { ended.removeFirst(ended.count - most) }
+    }
+
+    /// The vendor asks to be left alone until `moment`.
+    mutating func pause(until moment: UnixTime) { pausedUntil = max(moment, pausedUntil ?? moment) }
+}

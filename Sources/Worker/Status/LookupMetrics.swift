@@ -1,0 +1,59 @@
+import Pipeline
+import Telemetry
+
+/// The metrics of the look-ups. Accounts are named by the first app that has them.
+struct LookupMetrics: Sendable {
+    private let requests: CounterFamily
+    private let verdicts: CounterFamily
+    private let hits: CounterFamily
+    private let duration: HistogramFamily
+    private let circuit: GaugeFamily
+    private let waiting: GaugeFamily
+    private let inFlight: GaugeFamily
+    private let remembered: GaugeFamily
+    private let parked: GaugeFamily
+    private static let circuits = ["closed", "half_open", "open"]
+
+    init(_ registry: MetricsRegistry) {
+        requests = registry.counter(
+            "remint_lookup_requests_total",
+            "Requests to a vendor's REST API by result: answered, throttled, unavailable, misconfigured, unreadable, mismatched.",
+            labels: ["account", "result"])
+        verdicts = registry.counter(
+            "remint_lookup_verdicts_total", "Users the vendor spoke of: exists, gone, unknown.",
+            labels: ["app", "verdict"])
+        hits = registry.counter(
+            "remint_lookup_cache_hits_total", "Events that found the vendor's answer remembered.", labels: ["app"])
+        duration = registry.histogram(
+            "remint_lookup_duration_seconds", "From the beginning of a request to its answer.", labels: ["account"],
+            buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
+        circuit = registry.gauge(
+            "remint_lookup_circuit", "1 for the state of the circuit to the vendor: closed, half_open, open.",
+            labels: ["account", "state"])
+        waiting = registry.gauge(
+            "remint_lookup_queued_users", "Users the vendor is still to be asked about.", labels: ["account"])
+        inFlight = registry.gauge("remint_lookup_requests_in_flight", "Requests under way.", labels: ["account"])
+        remembered = registry.gauge("remint_lookup_cache_answers", "Answers remembered.")
+        parked = registry.gauge("remint_lookup_waiting_events", "Events that wait in their places for an answer.")
+    }
+
+    func add(_ tally: LookupTally) {
+        requests.add(tally.requests)
+        verdicts.add(tally.verdicts)
+        hits.add(tally.hits)
+        for (account, seconds) in tally.seconds { duration.observe(seconds, [account]) }
+    }
+
+    func set(_ conditions: [LookupCondition], remembered count: Int) {
+        for condition in conditions {
+            for state in Self.circuits {
+                circuit.set(state == condition.circuit ? 1 : 0, condition.account, state)
+            }
+            waiting.set(Double(condition.waiting), condition.account)
+            inFlight.set(Double(condition.inFlight), condition.account)
+        }
+        remembered.set(Double(count))
+    }
+
+    func set(parked count: Int) { parked.set(Double(count)) }
+}
