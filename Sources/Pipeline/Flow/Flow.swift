@@ -169,7 +169,10 @@ public struct Flow: Sendable {
 
     /// What is ready is committed, once those that wait in front of it have ended, in the retry tiers if need be.
     private mutating func commitStep(at now: UnixTime) -> Step? {
-        guard processing == nil else { return parked.isEmpty ? begin(at: now) : nil }
+        if let processing {
+            // What is looked at again may stand in front of what is ready.
+            return parked.isEmpty && processing.waiting == .allowed ? begin(at: now) : nil
+        }
         let inTheWay = parked.takeInTheWay(of: ready, settings.shares.filling(pace: pace.secondsPerEvent))
         return inTheWay.isEmpty ? begin(at: now) : process(inTheWay, waiting: .over, at: now)
     }
@@ -309,15 +312,24 @@ public struct Flow: Sendable {
     private var inWork: [InputRecord] { (ready + (processing.map { [$0] } ?? [])).flatMap(\.records) }
 
     /// Puts events back that were in work, before those that were not, and forgets their ends.
-    private mutating func putBack(_ records: [InputRecord]) {
+    private mutating func putBack(_ given: [InputRecord]) {
+        // Those that wait in their places would else come to their ends before what stands in front of them.
+        let records = Self.inOrder(given + parked.takeAll())
         ready = []
         processing = nil
-        parked.workEnded()
         owesRollBack = true
         for record in records.reversed() where record.lane != .retries {
             fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
         }
         waiting.putBack(records.filter { $0.lane == .retries })
+    }
+
+    /// Each partition's records in the order of their offsets: those that waited in their places came to their ends after
+    /// others that stand behind them.
+    private static func inOrder(_ records: [InputRecord]) -> [InputRecord] {
+        var sorted = Dictionary(grouping: records) { Partition($0.origin) }
+            .mapValues { Deque($0.sorted { $0.origin.offset < $1.origin.offset }) }
+        return records.compactMap { sorted[Partition($0.origin)]?.popFirst() }
     }
 
     private mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {

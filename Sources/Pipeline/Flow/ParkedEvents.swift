@@ -78,6 +78,12 @@ struct ParkedEvents: Sendable {
         }
     }
 
+    /// All of them, which do not wait any more.
+    mutating func takeAll() -> [InputRecord] {
+        defer { self = ParkedEvents() }
+        return events.map(\.record)
+    }
+
     /// The partitions are someone else's.
     mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
         events.removeAll { $0.record.lane == lane && partitions.contains(Partition($0.record.origin)) }

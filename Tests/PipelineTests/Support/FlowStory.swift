@@ -12,6 +12,10 @@ struct FlowStory: CustomTestStringConvertible, Sendable {
         case takeRetry(Int64, due: Int64, partition: Int32 = 0)
         case ask(Lane, Flow.Rebalance)
         case processed
+        /// The batch in work ends but for these offsets, which wait in their places so many milliseconds.
+        case parked([Int64], for: Int64)
+        /// Answers came that events may wait for.
+        case answers
         /// The end of a batch comes in that is not in work any more.
         case processedLate(Int)
         case committed
@@ -80,6 +84,10 @@ struct FlowTeller {
             flow.received([record(.retries, offset, partition, headers)], on: .retries, at: now)
         case .ask(let lane, let rebalance): flow.rebalancing(lane, rebalance)
         case .processed: if let batch { flow.processed(batch.number, settle(batch.records), seconds: 0.0001) }
+        case .parked(let offsets, let milliseconds):
+            let until = now.advanced(byMicroseconds: milliseconds * 1000)
+            if let batch { flow.processed(batch.number, park(batch.records, offsets, until), seconds: 0.0001) }
+        case .answers: flow.answersCame()
         case .processedLate(let number):
             flow.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
         case .committed: flow.committed(at: now)
@@ -96,7 +104,12 @@ struct FlowTeller {
         switch flow.next(at: now) {
         case .process(let batch):
             self.batch = batch
-            let manner = batch.urgency == .background ? " in the background" : ""
+            var manner = batch.urgency == .background ? " in the background" : ""
+            switch batch.waiting {
+            case .allowed: break
+            case .resumed: manner += " again"
+            case .over: manner += " to the end"
+            }
             return "process \(batch.number)\(manner): \(Self.list(batch.records))"
         case .commit(let transaction):
             let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
@@ -133,6 +146,10 @@ struct FlowTeller {
         InputRecord(
             origin: Origin(topic: lane.rawValue, partition: partition, offset: offset), timestamp: now, key: nil,
             value: nil, headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
+    }
+
+    private func park(_ records: [InputRecord], _ offsets: [Int64], _ until: UnixTime) -> [Progress] {
+        zip(records, settle(records)).map { offsets.contains($0.origin.offset) ? .waits(until: until) : .ended($1) }
     }
 
     private func settle(_ records: [InputRecord]) -> [Settlement] {

@@ -27,6 +27,7 @@ extension FlowWalk {
     }
 
     private mutating func begin(_ batch: Batch) throws(WalkFailure) {
+        if batch.records.contains(where: { parked[$0.origin] != nil }) { return try resume(batch) }
         guard processing == nil, !isStopping, !isBlocked, asked.isEmpty else {
             throw WalkFailure("batch \(batch.number) is begun at the wrong time")
         }
@@ -36,14 +37,48 @@ extension FlowWalk {
         }
         for record in batch.records {
             let partition = Partition(record.origin)
-            let index = begun[partition] ?? -1
             let log = broker.log(partition)
+            var index = begun[partition] ?? -1
+            while log.records.indices.contains(index), parked[log.records[index].origin] != nil { index += 1 }
             guard log.owner == .us, log.records.indices.contains(index), log.records[index].origin == record.origin,
                 index < fetched[partition] ?? 0
             else { throw WalkFailure("\(record.origin) is out of its turn, which is number \(index)") }
             guard record.lane != .retries || due(record) <= now else { throw WalkFailure("\(record.origin) is early") }
             if record.lane == .retries { note(.retried) }
             begun[partition] = index + 1
+        }
+        lastNumber = batch.number
+        processing = batch
+        remembered[batch.number] = batch
+    }
+
+    /// Events that waited in their places are looked at again: for the last time where they did so long enough, or others
+    /// are ready behind them.
+    private mutating func resume(_ batch: Batch) throws(WalkFailure) {
+        guard processing == nil, !isBlocked, batch.number > lastNumber, batch.waiting != .allowed else {
+            throw WalkFailure("batch \(batch.number) of parked events is begun at the wrong time")
+        }
+        for record in batch.records {
+            guard let until = parked.removeValue(forKey: record.origin) else {
+                throw WalkFailure("\(record.origin) was not parked")
+            }
+            guard broker.log(Partition(record.origin)).owner == .us else {
+                throw WalkFailure("\(record.origin) is another's")
+            }
+            resumed[record.origin] = until
+            if batch.waiting == .resumed {
+                note(.resumed)
+            } else if until <= now {
+                note(.expired)
+            } else {
+                let isInTheWay = ready.contains { batch in
+                    batch.records.contains {
+                        Partition($0.origin) == Partition(record.origin) && $0.origin.offset > record.origin.offset
+                    }
+                }
+                guard isInTheWay else { throw WalkFailure("\(record.origin) is in nobody's way") }
+                note(.inTheWay)
+            }
         }
         lastNumber = batch.number
         processing = batch
@@ -57,7 +92,11 @@ extension FlowWalk {
         }
         var expected: [Partition: Int64] = [:]
         for record in transaction.batches.flatMap(\.records) {
-            expected[Partition(record.origin)] = record.origin.offset + 1
+            let partition = Partition(record.origin)
+            expected[partition] = max(expected[partition] ?? 0, record.origin.offset + 1)
+        }
+        guard parked.keys.allSatisfy({ $0.offset >= expected[Partition($0)] ?? 0 }) else {
+            throw WalkFailure("a commit past an event that waits")
         }
         let offsets = Lane.allCases.reduce(into: [Partition: Int64]()) { all, lane in
             all.merge(transaction.offsets[lane]) { first, _ in first }
@@ -84,7 +123,7 @@ extension FlowWalk {
         guard committing == nil else { throw WalkFailure("tokens are taken back while they are published") }
         if let processing { late.append(processing) }
         (processing, owesRollBack) = (nil, false)
-        remembered = [:]
+        (remembered, parked, resumed) = ([:], [:], [:])
         for lane in Lane.allCases {
             for partition in broker.partitions(of: lane, .us) { begun[partition] = broker.log(partition).ended }
         }
@@ -105,6 +144,8 @@ extension FlowWalk {
                 fetched[partition] = broker.log(partition).ended
                 begun[partition] = broker.log(partition).ended
             case .revoked, .lost:
+                if parked.keys.contains(where: { Partition($0) == partition }) { note(.droppedWhileParked) }
+                parked = parked.filter { Partition($0.key) != partition }
                 broker.give(partition, to: Bool.random(using: &random) ? .another : .nobody)
                 (fetched[partition], begun[partition]) = (nil, nil)
             }
@@ -123,7 +164,7 @@ extension FlowWalk {
         if isBackgroundFull, committing != nil { return }
         if fresh, committing != nil { throw WalkFailure("events wait for a commit") }
         let dues = heads.filter { $0.lane == .retries }.map(due)
-        let next = dues + (fresh ? [now.advanced(byMicroseconds: linger)] : [])
+        let next = dues + parked.values + (fresh ? [now.advanced(byMicroseconds: linger)] : [])
         let latest = (held + (room > 0 ? next : [])).min()
         guard let latest else {
             guard moment == nil else { throw WalkFailure("it waits for nothing") }
@@ -150,7 +191,7 @@ extension FlowWalk {
     /// The next event of `partition` that was fetched and is not begun.
     private func head(_ partition: Partition) -> InputRecord? {
         guard let index = begun[partition], let end = fetched[partition], index < end else { return nil }
-        return broker.log(partition).records[index]
+        return broker.log(partition).records[index..<end].first { parked[$0.origin] == nil }
     }
 
     private func due(_ record: InputRecord) -> UnixTime {
@@ -189,27 +230,39 @@ extension FlowWalk {
         committing = nil
         self.isBlocked = isBlocked
         owesRollBack = true
+        (parked, resumed) = ([:], [:])
         flow.aborted(isBlocked: isBlocked)
         note(isBlocked ? .blocked : processing == nil ? .aborted : .abortedInProcess)
     }
 
-    /// Some end for each event of `batch`; one that is deferred comes back, three times at most.
-    mutating func settle(_ batch: Batch) -> [Settlement] {
-        batch.records.map { record in
-            let hops = record.value?.first ?? 0
-            let kind = Int.random(in: 0..<5, using: &random)
-            guard kind == 0, hops < 3 else {
-                return Settlement(
-                    origin: record.origin, eventID: nil, app: nil,
-                    outcome: kind == 1 ? .deadLettered(.mintFailed) : .minted, output: nil)
+    /// Some end for each event of `batch`, or none yet where it may wait; one that is deferred comes back, three times at
+    /// most.
+    mutating func settle(_ batch: Batch) -> [Progress] {
+        var stuck: Set<Partition> = []
+        return batch.records.map { record in
+            let isStuck = batch.waiting == .resumed && stuck.contains(Partition(record.origin))
+            guard batch.waiting != .over, isStuck || Int.random(in: 0..<6, using: &random) == 0 else {
+                return .ended(settle(record))
             }
-            let tier = min(Int(hops), Self.delays.count - 1)
-            let due = UnixTime(milliseconds: now.milliseconds + Self.delays[tier])
-            return Settlement(
-                origin: record.origin, eventID: nil, app: nil, outcome: .deferred(tier: tier, .failed(.mintFailed)),
-                output: OutputRecord(
-                    destination: .retries(tier: tier), key: nil, value: [hops + 1],
-                    headers: [Header("remint-not-before", String(due.milliseconds))]))
+            stuck.insert(Partition(record.origin))
+            return .waits(until: now.advanced(byMicroseconds: .random(in: 1...20_000, using: &random)))
         }
+    }
+
+    private mutating func settle(_ record: InputRecord) -> Settlement {
+        let hops = record.value?.first ?? 0
+        let kind = Int.random(in: 0..<5, using: &random)
+        guard kind == 0, hops < 3 else {
+            return Settlement(
+                origin: record.origin, eventID: nil, app: nil,
+                outcome: kind == 1 ? .deadLettered(.mintFailed) : .minted, output: nil)
+        }
+        let tier = min(Int(hops), Self.delays.count - 1)
+        let due = UnixTime(milliseconds: now.milliseconds + Self.delays[tier])
+        return Settlement(
+            origin: record.origin, eventID: nil, app: nil, outcome: .deferred(tier: tier, .failed(.mintFailed)),
+            output: OutputRecord(
+                destination: .retries(tier: tier), key: nil, value: [hops + 1],
+                headers: [Header("remint-not-before", String(due.milliseconds))]))
     }
 }

@@ -11,7 +11,7 @@ struct FlowWalk {
     /// How often something happened, so that a walk that met nothing is not taken for one that found nothing.
     enum Event: CaseIterable {
         case committed, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked, lost, lostInCommit,
-            assigned, late, stopped, retried
+            assigned, late, stopped, retried, parked, resumed, expired, inTheWay, droppedWhileParked
     }
 
     let settings: Flow.Settings
@@ -32,6 +32,9 @@ struct FlowWalk {
     /// When the last commit began.
     var lastBegin: UnixTime?
     var lastEnd: UnixTime?
+    /// Events that wait in their places, and until when; and those of them that are looked at again.
+    var parked: [Origin: UnixTime] = [:]
+    var resumed: [Origin: UnixTime] = [:]
     /// Batches that were given up while in work.
     var late: [Batch] = []
     var owesRollBack = false
@@ -69,7 +72,8 @@ struct FlowWalk {
         case 780..<870: try finishCommit()
         case 870..<920: try rebalance(anyLane())
         case 920..<960: try answerElsewhere()
-        case 960..<980: unblock()
+        case 960..<970: unblock()
+        case 970..<980: flow.answersCame()
         case 980..<985: late.isEmpty ? () : finishLate()
         case 985..<988: stop()
         case 988..<992: try crash()
@@ -130,7 +134,20 @@ struct FlowWalk {
     private mutating func finishProcessing() {
         guard let batch = processing else { return }
         processing = nil
-        flow.processed(batch.number, settle(batch), seconds: .random(in: 0...0.01, using: &random))
+        let progress = settle(batch)
+        var ended = batch
+        ended.records = []
+        for (record, progress) in zip(batch.records, progress) {
+            guard case .waits(let until) = progress else {
+                ended.records.append(record)
+                resumed[record.origin] = nil
+                continue
+            }
+            parked[record.origin] = resumed.removeValue(forKey: record.origin) ?? until
+            note(.parked)
+        }
+        remembered[batch.number] = ended.records.isEmpty ? nil : ended
+        flow.processed(batch.number, progress, seconds: .random(in: 0...0.01, using: &random))
     }
 
     /// The result of a batch that the flow gave up meanwhile.
@@ -175,6 +192,7 @@ struct FlowWalk {
             for partition in broker.partitions(of: lane, .us) { broker.give(partition, to: .nobody) }
         }
         (fetched, begun, asked, remembered, late) = ([:], [:], [:], [:], [])
+        (parked, resumed) = ([:], [:])
         (processing, committing, owesRollBack, isStopping, isBlocked) = (nil, nil, false, false, false)
         (lastBegin, lastEnd) = (nil, nil)
         lastNumber = 0
