@@ -9,7 +9,7 @@ public struct BatchProcessor: Sendable {
     private let decoder: EventDecoder
     private let apps: [String: App]
     private let signing: any SigningPort
-    private let retries: RetryPolicy
+    private var endings: Endings
     private let now: @Sendable () -> UnixTime
     private var random: AnyGenerator
     private var minter: Minter
@@ -34,7 +34,7 @@ public struct BatchProcessor: Sendable {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
         self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
         self.signing = signing
-        self.retries = retries
+        endings = Endings(retries: retries, apps: Set(apps.map(\.name)), random: AnyGenerator(base: random))
         self.now = now
         self.random = AnyGenerator(base: random)
         self.admission = Admission(admission)
@@ -67,7 +67,7 @@ public struct BatchProcessor: Sendable {
         return work.settlements.enumerated().map { index, settlement in
             if let until = work.waiting[index] { return .waits(until: until) }
             let gone = Rejection(.mintFailed, "the signer gave no answer")
-            return .ended(settlement ?? failed(records[index], nil, gone, .mint, work.now))
+            return .ended(settlement ?? endings.failed(records[index], nil, gone, .mint, work.now))
         }
     }
 
@@ -130,17 +130,17 @@ public struct BatchProcessor: Sendable {
         }
         let event: Event
         do throws(Rejection) { event = try decoder.decode(record) } catch {
-            work.settlements[index] = failed(record, nil, error, .decode, work.now)
+            work.settlements[index] = endings.failed(record, nil, error, .decode, work.now)
             return
         }
         switch Triage(event, apps: apps, now: work.now) {
         case .reject(let rejection, let stage):
-            work.settlements[index] = failed(record, event, rejection, stage, work.now)
-        case .skip(let why): work.settlements[index] = settled(record, event, .skipped(why))
+            work.settlements[index] = endings.failed(record, event, rejection, stage, work.now)
+        case .skip(let why): work.settlements[index] = endings.settled(record, event, .skipped(why))
         case .mint(let app, let subject, let failure, let observedAt):
             guard let key = signing.activeKey(of: app.keyRing) else {
                 let missing = Rejection(.keyUnavailable, "the key ring \(app.keyRing) has no active key")
-                work.settlements[index] = failed(record, event, missing, .mint, work.now)
+                work.settlements[index] = endings.failed(record, event, missing, .mint, work.now)
                 return
             }
             let request = Admission.Request(
@@ -163,12 +163,12 @@ public struct BatchProcessor: Sendable {
             return
         }
         switch admission.verdict(on: request, id, alreadyInBatch: work.tokens[id] ?? 0, at: work.now) {
-        case .superseded(let why): work.settlements[index] = settled(record, event, .superseded(why))
-        case .suspended: work.settlements[index] = suspended(record, event, work.now)
+        case .superseded(let why): work.settlements[index] = endings.settled(record, event, .superseded(why))
+        case .suspended: work.settlements[index] = endings.suspended(record, event, work.now)
         case .refused(let detail, let suspension):
             if let suspension { alarms.append(.suspended(suspension)) }
             let rejection = Rejection(.rejectedByVendor, detail)
-            work.settlements[index] = failed(record, event, rejection, .admit, work.now)
+            work.settlements[index] = endings.failed(record, event, rejection, .admit, work.now)
         case .mint(let ticket):
             guard let enrichment = resolve(record, index, event, app, request.subject, id, &work) else { return }
             do throws(Rejection) {
@@ -177,7 +177,7 @@ public struct BatchProcessor: Sendable {
                 work.drafts.append(Draft(index: index, draft: draft, app: app, ticket: ticket))
                 if isShared { work.leaders[id] = index }
                 work.tokens[id, default: 0] += 1
-            } catch { work.settlements[index] = failed(record, event, error, .mint, work.now) }
+            } catch { work.settlements[index] = endings.failed(record, event, error, .mint, work.now) }
         }
     }
 
@@ -195,10 +195,10 @@ public struct BatchProcessor: Sendable {
         case .known(.unknown):
             let rejection = Rejection(
                 .userGone, "the vendor does not know this user, and lookup.unknown_user is reject")
-            work.settlements[index] = failed(record, event, rejection, .resolve, work.now)
+            work.settlements[index] = endings.failed(record, event, rejection, .resolve, work.now)
         case .known(.gone):
             let rejection = Rejection(.userGone, "the vendor says that this user is no more")
-            work.settlements[index] = failed(record, event, rejection, .resolve, work.now)
+            work.settlements[index] = endings.failed(record, event, rejection, .resolve, work.now)
         case .expected(let moment):
             if moment.microseconds(since: work.now) <= lookup.patience, work.rule != .over {
                 work.waiting[index] = work.now.advanced(byMicroseconds: lookup.patience)
@@ -206,30 +206,16 @@ public struct BatchProcessor: Sendable {
             } else if lookup.onFailure == .mint {
                 return Enrichment()
             } else {
-                work.settlements[index] = awaiting(moment, record, event, id, work.now)
+                let end = endings.awaiting(moment, record, event, work.now)
+                if let until = end.comesBack { resolver.keep(id, until: until) }
+                work.settlements[index] = end.settlement
             }
         case .failed where lookup.onFailure == .mint: return Enrichment()
         case .failed(let failure):
             let rejection = Rejection(.lookupFailed, "\(failure.kind.rawValue): \(failure.detail)")
-            work.settlements[index] = failed(record, event, rejection, .resolve, work.now)
+            work.settlements[index] = endings.failed(record, event, rejection, .resolve, work.now)
         }
         return nil
-    }
-
-    /// An event that comes back when the vendor should have answered.
-    private mutating func awaiting(
-        _ moment: UnixTime, _ record: InputRecord, _ event: Event, _ id: SubjectID, _ now: UnixTime
-    ) -> Settlement {
-        let provenance = Provenance(record)
-        let wait = retries.wait(
-            for: moment, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let rejection = Rejection(.lookupFailed, "the vendor did not answer within the event's deadline")
-            return deadLettered(record, event, rejection, .resolve, now)
-        }
-        resolver.keep(id, until: wait.notBefore)
-        return deferred(
-            record, event, provenance, wait, .awaitingLookup, .resolve, "the vendor has not been asked yet", now)
     }
 
     private mutating func finish(
@@ -250,73 +236,17 @@ public struct BatchProcessor: Sendable {
                 output: token.output, algorithm: token.algorithm)
         }
         work.failures[draft.index] = rejection
-        return failed(record, token.event, rejection, .mint, work.now)
+        return endings.failed(record, token.event, rejection, .mint, work.now)
     }
 
     /// The reason is the other event's; how many attempts are left is each one's own.
     private mutating func follow(_ follower: Follower, _ record: InputRecord, _ work: Work) -> Settlement {
         if work.settlements[follower.leader]?.outcome == .minted {
-            return settled(record, follower.event, .superseded(.sameBatch))
+            return endings.settled(record, follower.event, .superseded(.sameBatch))
         }
         let rejection = work.failures[follower.leader] ?? Rejection(.mintFailed, "the signer gave no answer")
-        return failed(record, follower.event, rejection, .mint, work.now)
+        return endings.failed(record, follower.event, rejection, .mint, work.now)
     }
-
-    // MARK: Ends
-
-    private func settled(_ record: InputRecord, _ event: Event, _ outcome: Outcome) -> Settlement {
-        Settlement(origin: record.origin, eventID: event.id, app: event.app, outcome: outcome, output: nil)
-    }
-
-    /// The end of an event that failed: another try where that may help, else the dead letters.
-    private mutating func failed(
-        _ record: InputRecord, _ event: Event?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
-    ) -> Settlement {
-        guard rejection.code.isRetriable else { return deadLettered(record, event, rejection, stage, now) }
-        let provenance = Provenance(record)
-        let attempt = provenance.attempts + 1
-        let wait = retries.wait(
-            afterAttempt: attempt, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let exhausted = Rejection(
-                .retriesExhausted,
-                "after \(attempt) attempts; the last one: \(rejection.code.rawValue): \(rejection.detail)")
-            return deadLettered(record, event, exhausted, stage, now)
-        }
-        return deferred(record, event, provenance, wait, .failed(rejection.code), stage, rejection.detail, now)
-    }
-
-    private mutating func suspended(_ record: InputRecord, _ event: Event, _ now: UnixTime) -> Settlement {
-        guard let wait = retries.wait(suspendedFrom: record.tier, now: now, random: &random) else {
-            let rejection = Rejection(.rejectedByVendor, "the app is suspended, and there is no retry tier to wait in")
-            return deadLettered(record, event, rejection, .admit, now)
-        }
-        return deferred(
-            record, event, Provenance(record), wait, .appSuspended, .admit, "the app is suspended", now)
-    }
-
-    private func deferred(
-        _ record: InputRecord, _ event: Event?, _ provenance: Provenance, _ wait: RetryPolicy.Wait,
-        _ deferral: Deferral, _ stage: Stage, _ detail: String, _ now: UnixTime
-    ) -> Settlement {
-        let hop = RetryRecord(
-            record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
-        return Settlement(
-            origin: record.origin, eventID: event?.id, app: knownApp(event),
-            outcome: .deferred(tier: wait.tier, deferral), output: hop.output, detail: detail)
-    }
-
-    private func deadLettered(
-        _ record: InputRecord, _ event: Event?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
-    ) -> Settlement {
-        let letter = DeadLetter(record, rejection, at: stage, on: now)
-        return Settlement(
-            origin: record.origin, eventID: event?.id, app: knownApp(event), outcome: .deadLettered(rejection.code),
-            output: letter.output, detail: rejection.detail)
-    }
-
-    /// A name that is not configured comes from outside and is no label.
-    private func knownApp(_ event: Event?) -> String? { event.flatMap { apps[$0.app]?.name } }
 }
 
 // MARK: Look-ups

@@ -33,7 +33,7 @@ struct LookupLine: Sendable {
 
     /// When the last in the queue can be answered, at the vendor's pace.
     func expectation(at now: UnixTime) -> UnixTime {
-        let requests = queue.count / account.batch + prepared.count + 1
+        let requests = (max(1, queue.count) + account.batch - 1) / account.batch + prepared.count
         let opening = breaker.opening(at: now) ?? now
         return max(limiter.moment(forRequests: requests, at: now), opening).advanced(byMicroseconds: latency)
     }

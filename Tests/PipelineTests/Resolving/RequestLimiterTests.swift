@@ -1,0 +1,88 @@
+import AdapterKit
+import Testing
+
+@testable import Pipeline
+
+@Suite("Look-ups: the vendor's limits") struct RequestLimiterTests {
+    /// The most arrivals in any time of that length.
+    private func most(_ arrivals: [UnixTime], in seconds: Int) -> Int {
+        let sorted = arrivals.sorted()
+        var most = 0
+        var start = 0
+        for end in sorted.indices {
+            while sorted[end].microseconds(since: sorted[start]) >= Int64(seconds) * 1_000_000 { start += 1 }
+            most = max(most, end - start + 1)
+        }
+        return most
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5])
+    func `no window of the vendor's sees more than its limit, whenever a request arrives`(_ seed: UInt64) {
+        let rates = [LookupTerms.Rate(5), LookupTerms.Rate(40, perSeconds: 20)]
+        var random = SeededGenerator(seed: seed)
+        var limiter = RequestLimiter(
+            LookupAccount(name: "a", rates: rates, batch: 1, concurrency: 3))
+        var now = TestBench.now
+        var flying: [(begun: UnixTime, ends: UnixTime)] = []
+        var arrivals: [UnixTime] = []
+        for _ in 0..<200_000 {
+            for flight in flying where flight.ends <= now {
+                limiter.end(at: now)
+                // Anywhere between its beginning and the moment we know of its end.
+                arrivals.append(
+                    flight.begun.advanced(
+                        byMicroseconds: .random(in: 0...now.microseconds(since: flight.begun), using: &random)))
+            }
+            flying.removeAll { $0.ends <= now }
+            if limiter.opening(at: now) == .now {
+                limiter.begin()
+                let length = Int64.random(in: 1000...400_000, using: &random)
+                flying.append((now, now.advanced(byMicroseconds: length)))
+            }
+            #expect(flying.count <= 3)
+            now = now.advanced(byMicroseconds: .random(in: 0...5000, using: &random))
+        }
+        #expect(most(arrivals, in: 1) <= 5)
+        #expect(most(arrivals, in: 20) <= 40)
+        // And it is used: 500 seconds are 25 times the longer window.
+        #expect(arrivals.count > 800)
+    }
+
+    @Test func `a clock that is set back shuts nobody out`() {
+        var limiter = RequestLimiter(LookupAccount(name: "a", rates: [.init(1)], batch: 1, concurrency: 1))
+        limiter.begin()
+        limiter.end(at: TestBench.now.advanced(bySeconds: 3600))
+        limiter.begin()
+        limiter.end(at: TestBench.now)
+        #expect(limiter.opening(at: TestBench.now.advanced(bySeconds: 1)) == .now)
+    }
+
+    @Test func `ten thousand users of a vendor that takes fifty are two hundred requests, within both windows`()
+        async throws
+    {
+        var bench = try LookupBench(rates: [.init(250, perSeconds: 60), .init(40)])
+        var arrivals: [UnixTime] = []
+        var flying: [(call: LookupCall, ends: UnixTime)] = []
+        var sent = 0
+        // They come in small batches, as a worker takes them, with hiccups.
+        var left = (0..<10_000).map { "user-\($0)" }[...]
+        for round in 0..<4000 {
+            if !left.isEmpty, round % 50 != 0 {
+                _ = await bench.process(bench.records(Array(left.prefix(16))), .over)
+                left = left.dropFirst(16)
+            }
+            for call in bench.processor.lookups() {
+                sent += 1
+                #expect(call.users.count <= 50)
+                arrivals.append(bench.clock.now)
+                flying.append((call, bench.clock.now.advanced(byMicroseconds: 80_000)))
+            }
+            for flight in flying where flight.ends <= bench.clock.now { bench.confirm(flight.call) }
+            flying.removeAll { $0.ends <= bench.clock.now }
+            bench.pass(.milliseconds(round % 50 == 0 ? 120 : 5))
+        }
+        #expect(sent == 200)
+        #expect(most(arrivals, in: 1) <= 40 && most(arrivals, in: 60) <= 250)
+        #expect(await bench.outcomes("user-0", "user-9999") == ["minted", "minted"])
+    }
+}
