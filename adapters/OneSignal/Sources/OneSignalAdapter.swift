@@ -8,7 +8,7 @@ public struct OneSignalAdapter: Adapter {
     public static let name = "onesignal"
     public static let vendor = "OneSignal"
 
-    private let settings: OneSignalSettings
+    let settings: OneSignalSettings
     private let appRecipe: Recipe
 
     public init(settings: OneSignalSettings) throws(SettingsError) {
@@ -57,6 +57,28 @@ public struct OneSignalAdapter: Adapter {
     public func subject(named claims: JSONValue) -> Subject? {
         claims["identity"]?["external_id"]?.string.map { Subject(user: $0) }
     }
+
+    /// 1 request a second for an app (OneSignal, "Rate limits"), without batches. A first login is met by its token, so an
+    /// unknown user is given one.
+    public var lookupTerms: LookupTerms? {
+        LookupTerms(
+            endpoint: "https://api.onesignal.com",
+            authorization: settings.lookupAuthorization == .key ? .key(scheme: "Key") : .mintedToken,
+            rates: [LookupTerms.Rate(1)], enriches: true)
+    }
+
+    public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
+        OneSignalLookup(appID: settings.appID).requests(for: subjects, mode: mode)
+    }
+
+    public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
+        guard let subject = subjects.first, subjects.count == 1 else {
+            return subjects.map { _ in .unanswered(LookupFailure(.unreadable, "the answer is about one user")) }
+        }
+        return [OneSignalLookup(appID: settings.appID).verdict(on: response, for: subject)]
+    }
+
+    public func stub(_ setting: StubSetting) -> (any VendorStub)? { OneSignalStub(setting, for: self) }
 
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime

@@ -2,17 +2,40 @@ public import AdapterKit
 
 /// What a OneSignal app must be told.
 public struct OneSignalSettings: AdapterSettings {
+    /// What a look-up proves its right with.
+    public enum LookupAuthorization: String, Sendable, CaseIterable {
+        /// A token minted for the user that is asked about, as the Identity Verification page wants it.
+        case mintedJWT = "minted_jwt"
+        /// The App API key, as the reference pages have it.
+        case key
+    }
+
     /// The OneSignal App ID, `iss` of every token.
     public var appID: String
+    /// What a look-up proves its right with.
+    public var lookupAuthorization: LookupAuthorization
 
     public static let keys = [
-        SettingKey("app_id", isRequired: true, "the OneSignal App ID (a UUID), the claim \"iss\" of every token")
+        SettingKey("app_id", isRequired: true, "the OneSignal App ID (a UUID), the claim \"iss\" of every token"),
+        SettingKey(
+            "lookup_auth",
+            "minted_jwt or key: whether a look-up shows a token minted for the user or the App API key; "
+                + "default minted_jwt"),
     ]
 
     /// Settings for the OneSignal app `appID`.
-    public init(appID: String) { self.appID = appID }
+    public init(appID: String, lookupAuthorization: LookupAuthorization = .mintedJWT) {
+        self.appID = appID
+        self.lookupAuthorization = lookupAuthorization
+    }
 
     public init(from decoder: any Decoder) throws {
-        appID = try decoder.settings().required("app_id")
+        let settings = try decoder.settings()
+        appID = try settings.required("app_id")
+        let authorization: String = try settings.optional("lookup_auth") ?? LookupAuthorization.mintedJWT.rawValue
+        guard let known = LookupAuthorization(rawValue: authorization) else {
+            throw SettingsError("lookup_auth", "is neither minted_jwt nor key")
+        }
+        lookupAuthorization = known
     }
 }
