@@ -21,6 +21,7 @@ public struct DotdigitalAdapter: Adapter {
         guard !Self.otherClaims.contains(settings.idClaim) else {
             throw SettingsError("id_claim", "is the name of another claim of the token; the usual one is \"sub\"")
         }
+        try settings.lookup.check()
         self.settings = settings
         appRecipe = Recipe(
             algorithm: .hs256, header: Recipe.typeOnly,
@@ -66,6 +67,25 @@ public struct DotdigitalAdapter: Adapter {
         return Subject(user: user, challenge: nonce)
     }
 
+    /// Each region has its own host. The limits' figures are not published; 121 s is the client time-out that the
+    /// specification asks for. The start of a session makes the profile, so a first-time user is not known yet.
+    public var lookupTerms: LookupTerms? {
+        LookupTerms(authorization: .basic, rates: [Self.lookupRate], timeout: 121)
+    }
+
+    public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
+        DotdigitalLookup(target: settings.lookup).requests(for: subjects, mode: mode)
+    }
+
+    public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
+        guard let subject = subjects.first, subjects.count == 1 else {
+            return subjects.map { _ in .unanswered(LookupFailure(.unreadable, "the answer is about one user")) }
+        }
+        return [DotdigitalLookup(target: settings.lookup).verdict(on: response, for: subject)]
+    }
+
+    public func stub(_ setting: StubSetting) -> (any VendorStub)? { DotdigitalStub(setting) }
+
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {
@@ -86,6 +106,9 @@ public struct DotdigitalAdapter: Adapter {
 
     /// Documented as minutes to hours. A token serves one start, and Android logs it: short.
     private static let lifetimeBounds = LifetimeBounds(standard: 900, allowed: 60...43_200)
+
+    /// What is asked at most, of a limit nobody publishes.
+    static let lookupRate = LookupTerms.Rate(5)
 
     private static let otherClaims: Set<String> = ["iss", "aud", "nonce", "iat", "exp"]
 

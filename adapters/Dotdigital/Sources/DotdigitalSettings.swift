@@ -2,24 +2,41 @@ public import AdapterKit
 
 /// What a Dotdigital push profile says about its tokens.
 public struct DotdigitalSettings: AdapterSettings {
+    /// Whom a look-up asks for.
+    public enum Lookup: Sendable, Equatable {
+        /// The push profile with the user's id.
+        case profile
+        /// The contact that has the user's id as this identifier: `contactId`, `email`, `mobileNumber`, or the name of a
+        /// custom one.
+        case contact(by: String)
+    }
+
     /// "Issuer" of the push profile.
     public var issuer: String
     /// "Audience" of the push profile.
     public var audience: String
     /// "ID claim" of the push profile.
     public var idClaim: String
+    /// Whom a look-up asks for.
+    public var lookup: Lookup
 
     public static let keys = [
         SettingKey("issuer", isRequired: true, "\"Issuer\" of the push profile, the claim \"iss\""),
         SettingKey("audience", isRequired: true, "\"Audience\" of the push profile, the claim \"aud\""),
         SettingKey("id_claim", "\"ID claim\" of the push profile, the claim that holds the user id; default sub"),
+        SettingKey("lookup", "profile or contact: whom a look-up asks for with the user id; default profile"),
+        SettingKey(
+            "lookup_by",
+            "the contact's identifier that is the user id: contactId, email, mobileNumber or a custom one's name; "
+                + "with lookup: contact alone"),
     ]
 
     /// Settings of a push profile.
-    public init(issuer: String, audience: String, idClaim: String = "sub") {
+    public init(issuer: String, audience: String, idClaim: String = "sub", lookup: Lookup = .profile) {
         self.issuer = issuer
         self.audience = audience
         self.idClaim = idClaim
+        self.lookup = lookup
     }
 
     public init(from decoder: any Decoder) throws {
@@ -27,5 +44,33 @@ public struct DotdigitalSettings: AdapterSettings {
         issuer = try settings.required("issuer")
         audience = try settings.required("audience")
         idClaim = try settings.optional("id_claim") ?? "sub"
+        lookup = try Lookup(settings.optional("lookup"), by: settings.optional("lookup_by"))
+    }
+}
+
+extension DotdigitalSettings.Lookup {
+    fileprivate init(_ target: String?, by identifier: String?) throws(SettingsError) {
+        switch (target ?? "profile", identifier) {
+        case ("profile", nil): self = .profile
+        case ("profile", .some): throw SettingsError("lookup_by", "means nothing without \"lookup: contact\"")
+        case ("contact", .some(let identifier)): self = .contact(by: identifier)
+        case ("contact", nil):
+            throw SettingsError(
+                "lookup_by", "is missing; \"lookup: contact\" needs the identifier that is the user id, such as email")
+        default: throw SettingsError("lookup", "is neither profile nor contact")
+        }
+    }
+
+    /// - Throws: `SettingsError` for an identifier that cannot be one.
+    func check() throws(SettingsError) {
+        guard case .contact(let identifier) = self else { return }
+        guard !identifier.isEmpty else {
+            throw SettingsError("lookup_by", "is empty; it is the identifier that is the user id, such as email")
+        }
+        // In another case it would pass for a custom one, which Dotdigital does not have.
+        for known in ["contactId", "email", "mobileNumber"]
+        where identifier.lowercased() == known.lowercased() && identifier != known {
+            throw SettingsError("lookup_by", "must be written \"\(known)\"")
+        }
     }
 }
