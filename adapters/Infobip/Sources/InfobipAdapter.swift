@@ -55,12 +55,31 @@ public struct InfobipAdapter: Adapter {
 
     public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
 
+    /// Each account has its own host. Minting asks nobody, so an unknown user is given a token unless the app says
+    /// otherwise.
+    public var lookupTerms: LookupTerms? {
+        LookupTerms(authorization: .key(scheme: "App"), batch: InfobipLookup.batch, rates: [Self.lookupRate])
+    }
+
+    public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
+        InfobipLookup().requests(for: subjects, mode: mode)
+    }
+
+    public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
+        InfobipLookup().verdicts(on: response, for: subjects)
+    }
+
+    public func stub(_ setting: StubSetting) -> (any VendorStub)? { InfobipStub(setting) }
+
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {
         InfobipVerifier(applicationCode: settings.applicationCode, keys: keys)
             .verdict(on: token, expecting: subject, at: time)
     }
+
+    /// 5 requests a second for an account; a match may be sent 15 times, but counts for the account as well.
+    static let lookupRate = LookupTerms.Rate(5)
 
     /// A device whose clock runs ahead "expires" good tokens, hence the least of 300 s.
     private static let lifetimeBounds = LifetimeBounds(standard: 900, allowed: 300...86_400)
