@@ -78,7 +78,7 @@ public struct InfobipAdapter: Adapter {
             .verdict(on: token, expecting: subject, at: time)
     }
 
-    /// 5 requests a second for an account; a match may be sent 15 times, but counts for the account as well.
+    /// 5 requests a second for an account. Matches are allowed 15; the lesser figure is kept for both.
     static let lookupRate = LookupTerms.Rate(5)
 
     /// A device whose clock runs ahead "expires" good tokens, hence the least of 300 s.
