@@ -7,6 +7,16 @@ public enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// `text` as one part of a path between two slashes. Plain dots alone there mean a folder (RFC 3986, section 5.2.4) and
+    /// would be taken out on the way.
+    public static func pathSegment(_ text: String) -> String {
+        switch text {
+        case ".": "%2E"
+        case "..": "%2E%2E"
+        default: encoded(text)
+        }
+    }
+
     static func encode(_ text: String, appendingTo output: inout [UInt8]) {
         let digits = Array("0123456789ABCDEF".utf8)
         for byte in text.utf8 {

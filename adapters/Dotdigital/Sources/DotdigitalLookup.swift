@@ -30,17 +30,9 @@ struct DotdigitalLookup {
     private func path(to user: String) -> String {
         switch target {
         // A deleted profile is shown with this parameter alone; without it, it would pass for one not met yet.
-        case .profile: "/cpaas/profiles/\(Self.pathPart(user))?includeDeleted=true"
-        case .contact(let identifier): "/contacts/v3/\(Self.pathPart(identifier))/\(Self.pathPart(user))"
-        }
-    }
-
-    /// Plain dots alone between two slashes mean a folder (RFC 3986, section 5.2.4) and would be taken out on the way.
-    private static func pathPart(_ text: String) -> String {
-        switch text {
-        case ".": "%2E"
-        case "..": "%2E%2E"
-        default: PercentEncoding.encoded(text)
+        case .profile: "/cpaas/profiles/\(PercentEncoding.pathSegment(user))?includeDeleted=true"
+        case .contact(let identifier):
+            "/contacts/v3/\(PercentEncoding.pathSegment(identifier))/\(PercentEncoding.pathSegment(user))"
         }
     }
 

@@ -26,17 +26,9 @@ struct OneSignalLookup {
     // MARK: The question
 
     private func path(to user: String, _ mode: LookupMode) -> String {
-        let whole = "/apps/\(Self.pathPart(appID))/users/by/external_id/\(Self.pathPart(user))"
+        let whole =
+            "/apps/\(PercentEncoding.pathSegment(appID))/users/by/external_id/\(PercentEncoding.pathSegment(user))"
         return mode == .enrich ? whole : whole + "/identity"
-    }
-
-    /// Plain dots alone between two slashes mean a folder (RFC 3986, section 5.2.4) and would be taken out on the way.
-    private static func pathPart(_ text: String) -> String {
-        switch text {
-        case ".": "%2E"
-        case "..": "%2E%2E"
-        default: PercentEncoding.encoded(text)
-        }
     }
 
     // MARK: The answer

@@ -1,21 +1,23 @@
-import AdapterKit
+public import AdapterKit
 
 /// An answer and what it must mean: `exists`, `gone`, `unknown`, or the kind of a failure.
-struct AnswerSample: CustomStringConvertible {
-    let response: LookupResponse
-    let meaning: String
+public struct AnswerSample: CustomStringConvertible, Sendable {
+    public let response: LookupResponse
+    public let meaning: String
 
-    init(_ status: Int, _ body: String, _ meaning: String) {
+    public init(_ status: Int, _ body: String, _ meaning: String) {
         response = LookupResponse(status: status, body: Array(body.utf8))
         self.meaning = meaning
     }
 
-    var description: String { "\(response.status) \(String(decoding: response.body.prefix(120), as: UTF8.self))" }
+    public var description: String {
+        "\(response.status) \(String(decoding: response.body.prefix(120), as: UTF8.self))"
+    }
 }
 
 extension LookupVerdict {
     /// The verdict in one word, without what it adds.
-    var word: String {
+    public var word: String {
         switch self {
         case .exists: "exists"
         case .gone: "gone"
@@ -26,18 +28,18 @@ extension LookupVerdict {
 }
 
 extension Adapter {
-    func words(on response: LookupResponse, for subjects: [Subject]) -> [String] {
+    public func words(on response: LookupResponse, for subjects: [Subject]) -> [String] {
         verdicts(from: response, for: subjects).map(\.word)
     }
 
     /// The requests about `subjects`; empty where there is nothing to ask.
-    func requests(for subjects: [Subject], mode: LookupMode = .verify) -> [LookupRequest] {
+    public func requests(for subjects: [Subject], mode: LookupMode = .verify) -> [LookupRequest] {
         guard case .requests(let requests) = lookup(for: subjects, mode: mode) else { return [] }
         return requests
     }
 
     /// What is said of `subjects` by a stub that is asked as the worker asks a vendor.
-    func verdicts(
+    public func verdicts(
         of stub: inout some VendorStub, on subjects: [Subject], mode: LookupMode = .verify, authorization: String?,
         at time: UnixTime
     ) -> [LookupVerdict] {
@@ -49,12 +51,12 @@ extension Adapter {
 }
 
 /// Bodies that are the same on every run (xorshift, Marsaglia 2003).
-struct DamagedBodies: RandomNumberGenerator {
+public struct DamagedBodies: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed | 1 }
+    public init(seed: UInt64) { state = seed | 1 }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state ^= state << 13
         state ^= state >> 7
         state ^= state << 17
@@ -62,12 +64,12 @@ struct DamagedBodies: RandomNumberGenerator {
     }
 
     /// Up to 200 bytes of any value.
-    mutating func random() -> [UInt8] {
+    public mutating func random() -> [UInt8] {
         (0..<Int.random(in: 0...200, using: &self)).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }
 
     /// `body` with a few bytes changed, dropped, doubled or cut off.
-    mutating func damaged(_ body: String) -> [UInt8] {
+    public mutating func damaged(_ body: String) -> [UInt8] {
         var body = Array(body.utf8)
         for _ in 0..<Int.random(in: 1...3, using: &self) where !body.isEmpty {
             let index = Int.random(in: 0..<body.count, using: &self)
