@@ -26,6 +26,9 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let sockets = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let http = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let tls = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func module(
@@ -67,6 +70,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -79,6 +84,7 @@ let package = Package(
         module("JOSE", ["COpenSSL"], settings: borderSettings),
         module("AdapterKit", ["JOSE"]),
         module("AdapterTestKit", ["AdapterKit"]),
+        module("StubServer", ["AdapterKit", nio, sockets, http, tls]),
         module("Keyring", ["JOSE"]),
         module("Pipeline", ["AdapterKit", deque]),
         module("Kafka", ["CRdKafka", logging], settings: borderSettings),
@@ -88,7 +94,7 @@ let package = Package(
             "Worker",
             [
                 "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging,
-                lifecycle, hummingbird, nio, sockets,
+                lifecycle, hummingbird, nio, sockets, http, tls, httpClient,
             ]),
         .executableTarget(
             name: "remint",
@@ -104,17 +110,21 @@ let package = Package(
         .target(
             name: "AdapterTestSupport", dependencies: ["AdapterKit"], path: "Tests/AdapterTestSupport",
             swiftSettings: settings),
+        // What the tests share that speak TLS.
+        .target(name: "CertificateTestSupport", path: "Tests/CertificateTestSupport", swiftSettings: settings),
         tests("AdapterKitTests", ["AdapterKit"]),
+        tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("PipelineTests", ["Pipeline", "AdapterKit"] + someAdapters),
-        tests("KafkaTests", ["Kafka", logging]),
+        tests("KafkaTests", ["Kafka", "CertificateTestSupport", logging]),
         tests("WorkerConfigurationTests", ["WorkerConfiguration", "AdapterKit"] + someAdapters),
         tests("TelemetryTests", ["Telemetry", logging]),
         tests(
             "WorkerTests",
             [
                 "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter",
-                "DotdigitalAdapter", logging, lifecycle, nio, sockets,
+                "DotdigitalAdapter", "StubServer", "CertificateTestSupport", logging, lifecycle, nio, sockets,
+                http,
             ]),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),

@@ -32,6 +32,8 @@ public enum LogKey {
     public static let keyRing = "remint.key.ring"
     /// A credential at a vendor's REST API, by the name of the first app that has it.
     public static let account = "remint.lookup.account"
+    /// Why a look-up has no answer.
+    public static let lookupFailure = "remint.lookup.failure"
     /// A version of a key.
     public static let keyVersion = "remint.key.version"
     /// The path of a signer's socket.

@@ -1,3 +1,4 @@
+import CertificateTestSupport
 import Foundation
 import Kafka
 import Testing

@@ -10,6 +10,7 @@ extension Scenarios {
             "JOSE": ["COpenSSL"],
             "AdapterKit": ["JOSE"],
             "AdapterTestKit": ["AdapterKit"],
+            "StubServer": ["AdapterKit"],
             "Keyring": ["JOSE"],
             "Pipeline": ["AdapterKit"],
             "Kafka": ["CRdKafka"],
@@ -26,12 +27,13 @@ extension Scenarios {
         /// Everything from outside that a module may use.
         private static let outside: [String: Set<String>] = [
             "JOSE": [], "AdapterKit": [], "AdapterTestKit": ["Foundation"], "Keyring": ["Glibc"],
+            "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
             "Telemetry": ["Foundation", "Logging", "Synchronization"],
             "Worker": [
-                "Dispatch", "Glibc", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
-                "Synchronization",
+                "AsyncHTTPClient", "Dispatch", "Glibc", "Hummingbird", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+                "NIOSSL", "ServiceLifecycle", "Synchronization",
             ],
             "remint": [
                 "ArgumentParser", "Dispatch", "Foundation", "FoundationNetworking", "Logging", "ServiceLifecycle",

@@ -1,7 +1,8 @@
+import CertificateTestSupport
 import Foundation
 import Testing
 
-/// Certificates in a folder of their own, and `openssl s_server` in place of a broker: it speaks TLS and nothing else.
+/// `openssl s_server` in place of a broker: it speaks TLS and nothing else.
 final class TLSServer: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -73,48 +74,5 @@ private final class LineBuffer: @unchecked Sendable {
         let parts = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         rest = Data(parts.last ?? Data())
         return parts.dropLast().map { String(decoding: $0, as: UTF8.self) }
-    }
-}
-
-/// Authorities and the certificates they sign.
-final class Certificates: Sendable {
-    let folder: URL
-
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "KafkaTests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    func path(_ file: String) -> String { folder.appending(path: file).path }
-
-    /// Makes `name.pem` and `name.key`: an authority, or what `authority` says belongs to the host `host`.
-    func make(_ name: String, host: String = "localhost", signedBy authority: String? = nil) async throws {
-        var arguments = [
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-            "-keyout", "\(name).key", "-out", "\(name).pem", "-subj", "/CN=\(name)",
-        ]
-        if let authority {
-            arguments += [
-                "-CA", "\(authority).pem", "-CAkey", "\(authority).key", "-addext", "subjectAltName=DNS:\(host)",
-            ]
-        }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        guard status == 0 else { throw TLSServer.Failure(description: "openssl req: status \(status)") }
     }
 }

@@ -1,0 +1,45 @@
+/// How the server answers instead of as the vendor would.
+public enum Misbehaviour: Sendable, Equatable {
+    /// It does not: the vendor's answer, at once.
+    case none
+    /// The vendor's answer, so much later.
+    case latency(Duration)
+    /// This status for everything, with a body that is no vendor's.
+    case status(Int)
+    /// 429 for everything; with `Retry-After` in seconds where one is given.
+    case throttled(retryAfter: Int?)
+    /// A redirect, 307, to this URL.
+    case redirect(to: String)
+    /// The status and an object that means nothing to anybody.
+    case wrongJSON
+    /// 200 with a page for people, as a portal or a load balancer has it.
+    case webPage
+    /// Bytes that are not HTTP.
+    case garbage
+    /// A head that never ends: one byte of a header at a time, so long apart.
+    case slowHead(every: Duration)
+    /// A head, then one byte of a body that never ends, so long apart.
+    case slowLoris(every: Duration)
+    /// Takes the request and says nothing.
+    case silence
+    /// Takes the request and closes the connection.
+    case hangUp
+    /// Takes the request and resets the connection.
+    case reset
+    /// A body that is shorter than its `Content-Length`, and the connection's end.
+    case truncated
+    /// A body that ends between two chunks, before the last, and the connection's end.
+    case truncatedChunks
+    /// A body of at least so many bytes of good JSON; its length is told first where it is `declared`, else it comes in
+    /// chunks.
+    case oversized(bytes: Int, declared: Bool)
+    /// Headers of so many bytes.
+    case oversizedHead(bytes: Int)
+
+    /// A body of ten megabytes in chunks.
+    public static var oversized: Misbehaviour { .oversized(bytes: 10 << 20, declared: false) }
+    /// A byte of body every fifty milliseconds.
+    public static var slowLoris: Misbehaviour { .slowLoris(every: .milliseconds(50)) }
+    /// A byte of head every fifty milliseconds.
+    public static var slowHead: Misbehaviour { .slowHead(every: .milliseconds(50)) }
+}

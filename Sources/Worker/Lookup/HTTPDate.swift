@@ -1,0 +1,41 @@
+import AdapterKit
+
+/// Dates as HTTP writes them (RFC 9110, section 5.6.7), in all three forms that a recipient has to accept.
+enum HTTPDate {
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// Years of two digits are never further ahead, in seconds: fifty years.
+    private static let furthest: Int64 = 50 * 31_556_952
+
+    /// The moment `text` stands for; nil where it is no date. What day of the week it says does not matter.
+    ///
+    /// - Parameter now: what a year of two digits is near to.
+    static func parse(_ text: String, now: UnixTime) -> UnixTime? {
+        let words = text.split { $0 == " " || $0 == "\t" }
+        switch words.count {
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        case 6 where words[0].hasSuffix(",") && words[5] == "GMT":
+            return moment(day: words[1], month: words[2], year: words[3], time: words[4])
+        // Sunday, 06-Nov-94 08:49:37 GMT
+        case 4 where words[0].hasSuffix(",") && words[3] == "GMT":
+            let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard date.count == 3, date[2].utf8.count == 2 else { return nil }
+            let moments = ["20", "19"].map { moment(day: date[0], month: date[1], year: $0 + date[2], time: words[2]) }
+            return moments[0].flatMap { $0 > now.advanced(bySeconds: furthest) ? moments[1] : $0 }
+        // Sun Nov  6 08:49:37 1994
+        case 5: return moment(day: words[2], month: words[1], year: words[4], time: words[3])
+        default: return nil
+        }
+    }
+
+    private static func moment(day: Substring, month: Substring, year: some StringProtocol, time: Substring)
+        -> UnixTime?
+    {
+        guard let month = months.firstIndex(where: { $0 == month }), (1...2).contains(day.utf8.count) else {
+            return nil
+        }
+        let twoDigits = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+        let date = "\(year)-\(twoDigits)-\(day.utf8.count == 1 ? "0" : "")\(day)"
+        return RFC3339.parse("\(date)T\(time)Z")
+    }
+}
