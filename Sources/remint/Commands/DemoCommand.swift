@@ -19,6 +19,8 @@ struct DemoCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Leave the generated configuration, key rings, public keys and secrets here.", valueName: "folder"))
     var dir: String?
+    @Flag(help: "Ask the vendors about every user first: their REST APIs run on ports of this machine.")
+    var withLookups = false
     @Option(help: "What the worker logs to standard error: trace, debug, info, notice, warning, error.") var logLevel =
         "warning"
 
@@ -32,8 +34,18 @@ struct DemoCommand: AsyncParsableCommand {
         let log = Configuration.Log(level: logLevel, format: .text)
         let workspace = try DemoWorkspace(path: dir)
         defer { workspace.remove() }
-        let results = try await Demo(workspace: workspace, logger: .remint(log)).run()
+        let vendors =
+            withLookups
+            ? try await DemoVendors(workspace.apps, keys: workspace.keys, folder: workspace.folder) : nil
+        if let vendors { try workspace.configure(asking: vendors) }
+        let results: [DemoResult]
+        do { results = try await Demo(workspace: workspace, vendors: vendors, logger: .remint(log)).run() } catch {
+            await vendors?.stop()
+            throw error
+        }
         json ? printJSON(results) : printTable(results)
+        if let vendors, !json { printRequests(vendors) }
+        await vendors?.stop()
         if let dir { Terminal.error("configuration, keys and public keys are in \(dir)") }
         if results.contains(where: { $0.problem != nil }) { throw ExitCode.failure }
     }
@@ -42,8 +54,8 @@ struct DemoCommand: AsyncParsableCommand {
         var table = TextTable("APP", "VENDOR", "SDK", "REPORTED", "OUTCOME", "ALG", "KEY ID", "EXPIRES", "VENDOR SAYS")
         for result in results {
             table.add(
-                result.event.app.name, result.event.app.registration.vendor, result.event.fixture.sdk,
-                result.event.fixture.reported, result.outcomeText, result.record?["algorithm"]?.string ?? "-",
+                result.event.app.name, result.event.app.registration.vendor, result.event.sdk,
+                result.event.reported, result.outcomeText, result.record?["algorithm"]?.string ?? "-",
                 result.record?["key_id"]?.string ?? "-",
                 result.record?["expires_at"]?.integer.map { UnixTime(seconds: $0).description } ?? "-",
                 result.problem ?? result.verdict?.text ?? "-")
@@ -58,6 +70,11 @@ struct DemoCommand: AsyncParsableCommand {
         )
     }
 
+    private func printRequests(_ vendors: DemoVendors) {
+        let counts = vendors.requests.map { "\($0.app) \($0.count)" }.joined(separator: ", ")
+        Terminal.print("requests to the vendors' APIs: \(counts)")
+    }
+
     private func printJSON(_ results: [DemoResult]) {
         var json = JSONWriter(capacity: results.count * 1024)
         json.beginArray()
@@ -65,10 +82,10 @@ struct DemoCommand: AsyncParsableCommand {
             json.beginObject()
             json.member("app", result.event.app.name)
             json.member("vendor", result.event.app.registration.name)
-            json.member("sdk", result.event.fixture.sdk)
-            json.member("fixture", result.event.fixture.name)
+            json.member("sdk", result.event.sdk)
+            json.member("fixture", result.event.recording)
             json.member("form", result.event.form.rawValue)
-            json.member("reported", result.event.fixture.reported)
+            json.member("reported", result.event.reported)
             json.member("outcome", result.outcome.name)
             if case .deadLettered(let code) = result.outcome { json.member("code", code.rawValue) }
             for name in ["algorithm", "key_id", "expires_at", "subject", "token"] {

@@ -11,6 +11,8 @@ import WorkerConfiguration
 /// Every recorded report of every vendor through a real broker and a real worker, and each token to the vendor's verdict.
 struct Demo {
     let workspace: DemoWorkspace
+    /// The vendors that are asked; nil where nothing is.
+    var vendors: DemoVendors?
     let logger: Logger
 
     /// - Throws: `DemoError`, `KafkaError` and what a worker throws.
@@ -30,7 +32,8 @@ struct Demo {
                     throw error
                 }
             }
-            let events = DemoEvent.all(workspace.apps, at: UnixTime.system())
+            let now = UnixTime.system()
+            let events = DemoEvent.all(workspace.apps, at: now) + (vendors?.events(at: now) ?? [])
             let outputs = try await exchange(events, configuration, try await ledger.address(), ledger)
             group.cancelAll()
             try await group.waitForAll()
@@ -106,26 +109,13 @@ struct Demo {
     }
 
     private func problem(_ event: DemoEvent, _ settlement: Settlement, _ verdict: VendorVerdict?) -> String? {
-        let expected = event.fixture.expectation.outcomeName
         let found: String
         switch settlement.outcome {
         case .deadLettered(let code): found = code.rawValue
         case .minted, .superseded, .skipped, .deferred: found = settlement.outcome.name
         }
-        if found != expected { return "expected \(expected)" }
+        if found != event.ending { return "expected \(event.ending)" }
         if settlement.outcome == .minted, verdict != .accepted { return "the vendor refuses the token" }
         return nil
-    }
-}
-
-extension ReportFixture.Expectation {
-    /// The outcome a worker must come to: a name, or a dead letter's code.
-    fileprivate var outcomeName: String {
-        switch self {
-        case .rejected(let code): code.rawValue
-        case .failure("not_for_us", _, _, _): Outcome.skipped("").name
-        case .failure("not_fixable", _, _, _): ErrorCode.notFixableByToken.rawValue
-        case .failure: Outcome.minted.name
-        }
     }
 }

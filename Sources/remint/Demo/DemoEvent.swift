@@ -2,6 +2,7 @@ import AdapterKit
 import AdapterTestKit
 import JOSE
 import Kafka
+import Pipeline
 
 /// A recorded report as a record on the topic, in one of the four event forms.
 struct DemoEvent {
@@ -11,7 +12,14 @@ struct DemoEvent {
 
     let id: String
     let app: DemoWorkspace.App
-    let fixture: ReportFixture
+    /// What it was recorded from, as the table names it.
+    let sdk: String
+    /// What it reports, as the table names it.
+    let reported: String
+    /// The name of the recording.
+    let recording: String
+    /// The outcome it must come to: a name, or a dead letter's code.
+    let ending: String
     let form: Form
     let report: [UInt8]
 
@@ -25,9 +33,24 @@ struct DemoEvent {
             let report = fixture.report(at: now)
             let isJSON = (try? JSONDocument(parsing: report)) != nil
             return DemoEvent(
-                id: "\(app.name)/\(fixture.name)", app: app, fixture: fixture,
+                id: "\(app.name)/\(fixture.name)", app: app, sdk: fixture.sdk, reported: fixture.reported,
+                recording: fixture.name, ending: fixture.expectation.outcomeName,
                 form: isJSON ? Form.allCases[index % Form.allCases.count] : .raw, report: report)
         }
+    }
+
+    /// A batch job's event for `user`.
+    static func reissue(of user: String, app: DemoWorkspace.App, ending: String) -> DemoEvent {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("reissue")
+        json.beginObject()
+        json.member("user", user)
+        json.endObject()
+        json.endObject()
+        return DemoEvent(
+            id: "\(app.name)/\(user)", app: app, sdk: "batch job", reported: "reissue \(user)", recording: user,
+            ending: ending, form: .envelope, report: json.bytes)
     }
 
     func record(topic: String, at now: UnixTime) -> ProducerRecord {
@@ -81,5 +104,17 @@ struct DemoEvent {
         body(&json)
         json.endObject()
         return json.bytes
+    }
+}
+
+extension ReportFixture.Expectation {
+    /// The outcome a worker must come to: a name, or a dead letter's code.
+    fileprivate var outcomeName: String {
+        switch self {
+        case .rejected(let code): code.rawValue
+        case .failure("not_for_us", _, _, _): Outcome.skipped("").name
+        case .failure("not_fixable", _, _, _): ErrorCode.notFixableByToken.rawValue
+        case .failure: Outcome.minted.name
+        }
     }
 }

@@ -13,8 +13,11 @@ final class DemoLedger: Sendable {
 
     private let state = Mutex(State())
 
-    /// The worker settled a batch.
-    @Sendable func settled(_ settlements: [Settlement]) { state.withLock { $0.settlements += settlements } }
+    /// The worker settled a batch. What only waits for a vendor's answer comes again.
+    @Sendable func settled(_ settlements: [Settlement]) {
+        let ended = settlements.filter { if case .deferred(_, .awaitingLookup) = $0.outcome { false } else { true } }
+        state.withLock { $0.settlements += ended }
+    }
 
     var settlements: [Settlement] { state.withLock { $0.settlements } }
 

@@ -13,6 +13,8 @@ struct DemoOutputs {
     init(topics: Configuration.Topics) { self.topics = topics }
 
     mutating func add(_ record: ConsumedRecord) {
+        // An event in a retry tier has not ended.
+        guard [topics.tokens, topics.deadLetters].contains(record.position.topic) else { return }
         count += 1
         if record.position.topic == topics.tokens {
             if let root = record.value.flatMap({ try? JSONDocument(parsing: $0).root }),

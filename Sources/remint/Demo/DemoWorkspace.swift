@@ -17,6 +17,8 @@ struct DemoWorkspace {
 
     let folder: URL
     let apps: [App]
+    /// The public half of each app's key, as its vendor has it.
+    let keys: [String: VerificationKey]
     private let isTemporary: Bool
 
     /// Generates the folder.
@@ -37,11 +39,15 @@ struct DemoWorkspace {
         }
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        var published: [VerificationKey] = []
-        for app in apps { published.append(try generateKey(for: app)) }
-        try Data(JWK.setJSON(of: published)).write(to: folder.appending(path: "public/jwks.json"))
-        try Data(yaml.utf8).write(to: configurationFile)
+        let folder = folder
+        let published = try apps.map { (name: $0.name, key: try Self.generateKey(for: $0, in: folder)) }
+        keys = Dictionary(published.map { ($0.name, $0.key) }) { first, _ in first }
+        try Data(JWK.setJSON(of: published.map(\.key))).write(to: folder.appending(path: "public/jwks.json"))
+        try configure(asking: nil)
     }
+
+    /// Writes the configuration, with look-ups where there are vendors to ask.
+    func configure(asking vendors: DemoVendors?) throws { try Data(yaml(asking: vendors).utf8).write(to: configurationFile) }
 
     var configurationFile: URL { folder.appending(path: "remint.yaml") }
 
@@ -51,7 +57,7 @@ struct DemoWorkspace {
     }
 
     /// A new key for `app`, in the form its vendor hands out, and its public half where there is one.
-    private func generateKey(for app: App) throws -> VerificationKey {
+    private static func generateKey(for app: App, in folder: URL) throws -> VerificationKey {
         let adapter = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
         let id = "\(app.name)-2026-11"
         let ring = folder.appending(path: "keys/\(app.name)")
@@ -69,15 +75,18 @@ struct DemoWorkspace {
         return key.verificationKey
     }
 
-    private var yaml: String {
+    private func yaml(asking vendors: DemoVendors?) -> String {
         // The reports of all SDKs name the same few users; each is to be answered by itself.
-        var text =
-            "kafka:\n  bootstrap_servers: embedded\nworker:\n  admission: { subjects: 0 }\nlog:\n  level: info\n  format: text\nkeys:\n"
+        var text = "kafka:\n  bootstrap_servers: embedded\nworker:\n  admission: { subjects: 0 }\n"
+        // Whoever waits for a vendor's answer is not to wait long in a demonstration.
+        if vendors != nil { text += "  retries: { tiers: [1s, 5s, 10s] }\n" }
+        text += "log:\n  level: info\n  format: text\nkeys:\n"
         for app in apps { text += "  \(app.name): { path: keys/\(app.name) }\n" }
         text += "apps:\n"
         for app in apps {
             text += "  \(app.name):\n    adapter: \(app.registration.name)\n    key: \(app.name)\n"
             text += "    settings: \(String(decoding: app.example.settings, as: UTF8.self))\n"
+            if let lookup = vendors?.yaml(of: app) { text += "    lookup: \(lookup)\n" }
         }
         return text
     }
