@@ -39,7 +39,11 @@ public struct AdapterConformance: Sendable {
             violations += readings(adapter, reports)
             violations += garbage(adapter, reports)
             violations += handover(adapter)
-            violations += try tokens(adapter, app, reports)
+            let users = users(adapter, app, reports)
+            violations += users.violations
+            // What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption passes.
+            for subject in users.subjects { violations += try tokens(adapter, app, subject) }
+            violations += try lookups(adapter, users.subjects)
         }
         let known = Set(fixtures.apps.map(\.name))
         violations += fixtures.reports.filter { !known.contains($0.app) }.map { "\($0.name): no app called \($0.app)" }
@@ -122,9 +126,9 @@ public struct AdapterConformance: Sendable {
         return Reissue.read(report, for: adapter) ?? adapter.read(report)
     }
 
-    /// What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption of it passes.
-    private func tokens(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture]) throws
-        -> [String]
+    /// Whom the fixtures' reports and a batch job ask to mint for, and what is wrong with the asking.
+    private func users(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture])
+        -> (subjects: [Subject], violations: [String])
     {
         var violations: [String] = []
         var subjects: [Subject] = []
@@ -139,8 +143,13 @@ public struct AdapterConformance: Sendable {
             }
         }
         violations += reissue(adapter, app, &subjects)
-        for subject in subjects { violations += try tokens(adapter, app, subject) }
-        return violations
+        return (subjects, violations)
+    }
+
+    /// What the adapter asks the vendor's REST API is well formed, and no answer makes it take one user for another.
+    private func lookups(_ adapter: any Adapter, _ users: [Subject]) throws -> [String] {
+        try LookupPromises(adapter, users: users).violations()
+            + (LookupConversation(adapter, users: users, at: now)?.violations() ?? [])
     }
 
     private func reissue(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ subjects: inout [Subject]) -> [String] {
@@ -175,7 +184,7 @@ public struct AdapterConformance: Sendable {
         }
         let good = try maker.token(contents)
         if verdict(good) != .accepted { violations.append("its own token is refused: \(verdict(good))") }
-        if verdict(good, stranger(subject)).isAccepted { violations.append("another user's token is accepted") }
+        if verdict(good, subject.appending("x")).isAccepted { violations.append("another user's token is accepted") }
         if !recipe.lifetime.allowed.contains(recipe.lifetime.standard) {
             violations.append("the standard lifetime is not allowed")
         }
@@ -196,12 +205,5 @@ public struct AdapterConformance: Sendable {
             return ["verdicts.json does not say what becomes of \(corruption.name): here \(found)"]
         }
         return found == expected ? [] : ["\(corruption.name): expected \(expected), the verdict is \(found)"]
-    }
-
-    private func stranger(_ subject: Subject) -> Subject {
-        switch subject.identity {
-        case .user(let user): Subject(user: user + "x", challenge: subject.challenge)
-        case .identifiers(let ids): Subject(identifiers: ids.map { .init(name: $0.name, value: $0.value + "x") })
-        }
     }
 }

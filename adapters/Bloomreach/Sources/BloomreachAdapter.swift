@@ -8,7 +8,7 @@ public struct BloomreachAdapter: Adapter {
     public static let name = "bloomreach"
     public static let vendor = "Bloomreach"
 
-    private let settings: BloomreachSettings
+    let settings: BloomreachSettings
     private let appRecipe: Recipe
 
     public init(settings: BloomreachSettings) throws(SettingsError) {
@@ -17,6 +17,11 @@ public struct BloomreachAdapter: Adapter {
         }
         guard settings.ids?.contains(BloomreachReport.softID) != true else {
             throw SettingsError("ids", "names \"cookie\", a soft id of one installation that tokens must not hold")
+        }
+        // It becomes a part of a path, where a slash or dots would mean another one.
+        guard settings.lookupProject.map(Self.isProjectToken) != false else {
+            throw SettingsError(
+                "lookup_project", "is not a project token; copy it from Bloomreach: Project settings > General")
         }
         self.settings = settings
         appRecipe = settings.mode.recipe
@@ -75,5 +80,18 @@ public struct BloomreachAdapter: Adapter {
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {
         BloomreachVerifier(mode: settings.mode, keys: keys).verdict(on: token, expecting: subject, at: time)
+    }
+
+    /// Tokens are UUIDs in every example; all that is relied on is that they are ASCII letters, digits and hyphens.
+    private static func isProjectToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
     }
 }

@@ -14,22 +14,29 @@ public struct BloomreachSettings: AdapterSettings {
     public var mode: Mode
     /// The names of the ids a token may hold; nil for all but `cookie`.
     public var ids: [String]?
+    /// The token of the Engagement project that is asked about customers; nil where nobody is asked.
+    public var lookupProject: String?
 
     public static let keys = [
         SettingKey("mode", isRequired: true, "stream or customer_token: which of Bloomreach's two tokens the app uses"),
         SettingKey("ids", "list of the customer id names a token may hold; default all but cookie"),
+        SettingKey(
+            "lookup_project",
+            "token of the Engagement project to look customers up in; without it there is no look-up; default none"),
     ]
 
-    /// Settings for tokens of `mode` that may hold `ids`.
-    public init(mode: Mode, ids: [String]? = nil) {
+    /// Settings for tokens of `mode` that may hold `ids`, of customers looked up in `lookupProject`.
+    public init(mode: Mode, ids: [String]? = nil, lookupProject: String? = nil) {
         self.mode = mode
         self.ids = ids
+        self.lookupProject = lookupProject
     }
 
     public init(from decoder: any Decoder) throws {
         let settings = try decoder.settings()
         mode = try settings.required("mode")
         ids = try settings.optional("ids")
+        lookupProject = try settings.optional("lookup_project")
     }
 }
 
