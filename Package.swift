@@ -100,7 +100,7 @@ let package = Package(
             name: "remint",
             dependencies: [
                 "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry",
+                "Telemetry", "StubServer",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),
@@ -122,10 +122,9 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "BrazeAdapter",
-                "DotdigitalAdapter", "StubServer", "CertificateTestSupport", logging, lifecycle, nio, sockets,
-                http,
-            ]),
+                "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "StubServer",
+                "CertificateTestSupport", logging, lifecycle, nio, sockets, http,
+            ] + adapterDependencies),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),
         tests("ScenarioTests", ["remint", "Kafka", "Keyring", "JOSE", "ProgramTestSupport", logging]),

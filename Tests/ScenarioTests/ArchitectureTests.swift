@@ -20,7 +20,7 @@ extension Scenarios {
             "remint": [
                 "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
                 "Telemetry", "BrazeAdapter", "OneSignalAdapter", "BloomreachAdapter", "DotdigitalAdapter",
-                "InfobipAdapter",
+                "InfobipAdapter", "StubServer",
             ],
         ]
 

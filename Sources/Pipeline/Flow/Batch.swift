@@ -10,6 +10,14 @@ public struct Batch: Sendable {
     public let waiting: Waiting
     /// How they ended, in the same order; empty until it was processed.
     public internal(set) var settlements: [Settlement] = []
+
+    /// A batch of `records`.
+    public init(number: Int, records: [InputRecord], urgency: SigningUrgency = .live, waiting: Waiting) {
+        self.number = number
+        self.records = records
+        self.urgency = urgency
+        self.waiting = waiting
+    }
 }
 
 /// Whether events may wait in their places for an answer of their vendors.

@@ -1,4 +1,5 @@
 import AdapterKit
+import AdapterTestKit
 import Foundation
 import JOSE
 import Keyring

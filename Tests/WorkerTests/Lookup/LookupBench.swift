@@ -75,10 +75,11 @@ struct LookupBench {
     /// Runs `body` while a client with these endpoints runs.
     static func with<Result>(
         _ endpoints: [LookupEndpoint], signer: any SigningPort = StubSigner(), maximumBodyBytes: Int = 1 << 20,
-        logger: Logger = silent, _ body: (inout LookupBench) async throws -> Result
+        logger: Logger = silent, now: @escaping @Sendable () -> UnixTime = { time },
+        _ body: (inout LookupBench) async throws -> Result
     ) async throws -> Result {
         let client = try LookupClient(
-            endpoints, signer: signer, maximumBodyBytes: maximumBodyBytes, logger: logger, now: { time })
+            endpoints, signer: signer, maximumBodyBytes: maximumBodyBytes, logger: logger, now: now)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await client.run() }
             defer { group.cancelAll() }
