@@ -127,7 +127,11 @@ let package = Package(
             ] + adapterDependencies),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),
-        tests("ScenarioTests", ["remint", "Kafka", "Keyring", "JOSE", "ProgramTestSupport", logging]),
+        tests(
+            "ScenarioTests",
+            [
+                "remint", "Kafka", "Keyring", "JOSE", "AdapterKit", "StubServer", "ProgramTestSupport", logging,
+            ] + adapterDependencies),
         tests("BrokerTests", ["remint", "Kafka", "ProgramTestSupport", logging]),
     ] + adapterTargets
 )

@@ -58,8 +58,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let metrics = WorkerMetrics()
         let local = LocalSigner(rings, lanes: signingLanes)
         let signers = signers()
+        let signer = route(local, signers)
+        let lookups = try Lookups(configuration, signer: signer, logger: logger, now: now)
         let context = SessionContext(
-            configuration: configuration, signer: route(local, signers), lookups: nil, status: status, metrics: metrics,
+            configuration: configuration, signer: signer, lookups: lookups.client, status: status, metrics: metrics,
             reachability: Reachability(status: status), logger: logger, now: now, observe: observe)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
@@ -81,6 +83,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 changed: { [status] in status.publish($0) })
             group.addTask { [revisions] in await watcher.run(since: revisions) }
             for signer in signers { group.addTask { await signer.run() } }
+            if let client = lookups.client { group.addTask { await client.run() } }
             group.addTask {
                 for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }
                 try await work(context)
@@ -175,10 +178,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let apps = configuration.apps.map { app in
             App(
                 name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
-                missingUser: app.skipsMissingUser ? .skip : .deadLetter)
+                missingUser: app.skipsMissingUser ? .skip : .deadLetter, lookup: app.lookup.map(AppLookup.init))
         }
         return BatchProcessor(
             apps: apps, signing: context.signer, maximumEventBytes: configuration.worker.maximumEventBytes,
-            admission: configuration.admissionRules, retries: configuration.retryPolicy, now: now)
+            admission: configuration.admissionRules, retries: configuration.retryPolicy,
+            accounts: Lookups.accounts(configuration), rememberedAnswers: configuration.worker.lookups.cache, now: now)
     }
 }

@@ -58,4 +58,7 @@ public protocol LookupPort: Sendable {
 
     /// The replies that came since the last question.
     func takeReplies() -> [LookupReply]
+
+    /// Sets what is called, on any thread, each time a reply is there to be taken. It must not block.
+    func onReply(_ signal: @escaping @Sendable () -> Void)
 }

@@ -56,6 +56,7 @@ struct Session {
         producer.prepare(configuration.outputTopics)
         if isExactlyOnce, let end = await register(producer) { return end }
         let lanes = try LaneConsumers(configuration, properties, logger: context.logger)
+        context.lookups?.onReply { [wakeup = lanes.wakeup] in wakeup.signal() }
         context.metrics.opened()
         context.status.set(.worker, nil)
         context.logger.notice(

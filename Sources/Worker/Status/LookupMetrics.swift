@@ -7,6 +7,7 @@ struct LookupMetrics: Sendable {
     private let verdicts: CounterFamily
     private let hits: CounterFamily
     private let duration: HistogramFamily
+    private let openings: CounterFamily
     private let circuit: GaugeFamily
     private let waiting: GaugeFamily
     private let inFlight: GaugeFamily
@@ -27,6 +28,9 @@ struct LookupMetrics: Sendable {
         duration = registry.histogram(
             "remint_lookup_duration_seconds", "From the beginning of a request to its answer.", labels: ["account"],
             buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
+        openings = registry.counter(
+            "remint_lookup_circuit_openings_total", "Times a vendor was left alone because it did not answer.",
+            labels: ["account"])
         circuit = registry.gauge(
             "remint_lookup_circuit", "1 for the state of the circuit to the vendor: closed, half_open, open.",
             labels: ["account", "state"])
@@ -41,6 +45,7 @@ struct LookupMetrics: Sendable {
         requests.add(tally.requests)
         verdicts.add(tally.verdicts)
         hits.add(tally.hits)
+        for case .opened(let account, _) in tally.notices { openings.add(1, account) }
         for (account, seconds) in tally.seconds { duration.observe(seconds, [account]) }
     }
 

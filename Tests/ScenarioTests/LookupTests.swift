@@ -1,0 +1,152 @@
+import AdapterKit
+import BrazeAdapter
+import Foundation
+import JOSE
+import Kafka
+import OneSignalAdapter
+import ProgramTestSupport
+import StubServer
+import Testing
+
+extension Scenarios {
+    /// Look-ups as a whole: the program, a broker, and vendors' servers that keep their limits.
+    @Suite(.timeLimit(.minutes(5))) struct LookupTests {
+        private static let key = "a-rest-key-that-nobody-may-see"
+
+        /// A stub of Braze that knows everybody but those called `deleted-…`.
+        private func braze(gone: Set<String> = []) async throws -> StubServer {
+            let setting = StubSetting(authorization: "Bearer \(Self.key)", gone: gone)
+            let stub = try #require(try BrazeAdapter(settings: .init()).stub(setting))
+            return try await StubServer.start(stub, now: Self.now)
+        }
+
+        private static func now() -> UnixTime { UnixTime(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
+
+        /// Lets the worker ask Braze's server about the users of `braze-ios`.
+        private func ask(_ server: StubServer, _ shop: borrowing Shop, _ more: String = "") throws {
+            let secret = shop.folder.appending(path: "braze.key")
+            try #require(
+                FileManager.default.createFile(
+                    atPath: secret.path, contents: Data(Self.key.utf8), attributes: [.posixPermissions: 0o600]))
+            try shop.configure(
+                "    key: braze-ios\n",
+                "    key: braze-ios\n    lookup: { mode: verify, endpoint: \"\(server.url)\", key_file: braze.key\(more) }\n")
+        }
+
+        /// The most arrivals in any time of that length, as the server saw them.
+        private func most(_ arrivals: [Arrival], in seconds: Int) -> Int {
+            var most = 0
+            var start = 0
+            for end in arrivals.indices {
+                while arrivals[end].instant - arrivals[start].instant >= .seconds(seconds) { start += 1 }
+                most = max(most, end - start + 1)
+            }
+            return most
+        }
+
+        @Test func `ten thousand users are two hundred requests, within the vendor's limits`() async throws {
+            let shop = try await Shop.open(partitions: 8)
+            let server = try await braze(gone: ["user-7", "user-7777"])
+            try ask(server, shop)
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            try await shop.produce(
+                (0..<10_000).map { rawReport("braze-ios", #"{"errorCode":22,"userId":"user-\#($0)"}"#) })
+            try await admin.wait("remint_minted_total", atLeast: 9998)
+            try await admin.wait("remint_outcomes_total", [#"code="user_gone""#], atLeast: 2)
+
+            let arrivals = server.requests
+            #expect(arrivals.count <= 200 && arrivals.allSatisfy { $0.status == 200 })
+            #expect(most(arrivals, in: 1) <= 40)
+            #expect(most(arrivals, in: 60) <= 250)
+            #expect(try await admin.total("remint_outcomes_total", [#"outcome="dead_lettered""#]) == 2)
+            #expect(try await admin.total("remint_lookup_verdicts_total", [#"verdict="exists""#]) == 9998)
+
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            await server.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `a vendor that is down costs no event, and the metrics tell the story`() async throws {
+            let seconds = ProcessInfo.processInfo.environment["REMINT_TEST_OUTAGE_SECONDS"].flatMap(Int.init) ?? 8
+            let shop = try await Shop.open(partitions: 4)
+            let server = try await braze()
+            try ask(server, shop)
+            try shop.configure("level: info", "level: trace")
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            // Every second kind of trouble, one after the other, for as long as the vendor is down.
+            server.misbehaviour = .status(503)
+            let end = ContinuousClock.now + .seconds(seconds)
+            let users = 400
+            for wave in 0..<4 {
+                try await shop.produce(
+                    (0..<users / 4).map {
+                        rawReport("braze-ios", #"{"errorCode":22,"userId":"user-\#(wave)-\#($0)"}"#)
+                    })
+                server.misbehaviour = [.status(503), .reset, .truncated, .throttled(retryAfter: nil)][wave]
+                // The outage is measured in time, which is the matter of this story.
+                try await Task.sleep(until: end - .seconds(seconds) * (3 - wave) / 4, clock: .continuous)
+            }
+            #expect(try await admin.total("remint_minted_total") == 0)
+            try await admin.wait("remint_lookup_circuit_openings_total", atLeast: 1)
+            server.misbehaviour = .none
+            try await admin.wait("remint_minted_total", atLeast: Double(users))
+
+            #expect(try await admin.total("remint_outcomes_total", [#"outcome="dead_lettered""#]) == 0)
+            #expect(try await admin.total("remint_lookup_requests_total", [#"result="unavailable""#]) >= 5)
+            #expect(try await admin.total("remint_lookup_requests_total", [#"result="answered""#]) >= 8)
+            #expect(try await admin.total("remint_lookup_circuit", [#"state="closed""#]) == 1)
+            #expect(worker.errorText.contains("does not answer as it should"))
+            #expect(worker.errorText.contains("answers again"))
+            // Asking a vendor that is down is not the way to bring it back.
+            #expect(server.traffic.requests < 100 + seconds * 5)
+
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            for secret in [Self.key, "user-0-", "Bearer"] { #expect(!worker.errorText.contains(secret)) }
+            await server.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `a slow vendor keeps its own events waiting and nobody else's`() async throws {
+            let shop = try await Shop.open()
+            let server = try await braze()
+            server.misbehaviour = .silence
+            try ask(server, shop, ", timeout: 1s")
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            // Both apps' events stand in the same partitions, the slow one's in front.
+            for round in 0..<20 {
+                try await shop.produce([
+                    rawReport("braze-ios", #"{"errorCode":22,"userId":"slow-\#(round)"}"#),
+                    rawReport("infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"fast-\#(round)"}"#),
+                ])
+            }
+            try await admin.wait("remint_minted_total", [#"app="infobip-mobile""#], atLeast: 20)
+            #expect(try await admin.total("remint_minted_total", [#"app="braze-ios""#]) == 0)
+            server.misbehaviour = .none
+            try await admin.wait("remint_minted_total", [#"app="braze-ios""#], atLeast: 20)
+
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            await server.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `the demonstration asks the vendors, and says whom they do not know`() async throws {
+            let demo = try await Program.run(Repository.remint, ["demo", "--with-lookups", "--json"])
+            #expect(demo.status == 0, "\(demo.errorText)")
+            let lines = try #require(
+                try JSONSerialization.jsonObject(with: demo.standardOutput) as? [[String: Any]])
+            let jobs = lines.filter { $0["sdk"] as? String == "batch job" }
+            #expect(jobs.contains { $0["code"] as? String == "user_gone" && $0["vendor"] as? String == "braze" })
+            #expect(jobs.contains { $0["outcome"] as? String == "minted" && $0["vendor"] as? String == "infobip" })
+            #expect(lines.allSatisfy { $0["problem"] == nil })
+        }
+    }
+}
