@@ -110,7 +110,12 @@ final class StubConversation: ChannelInboundHandler {
         guard let current else { return }
         let bytes = ResponseBytes.whole(
             response, isHead: current.request.method == "HEAD", isLast: current.isLast)
-        if current.isLast {
+        end(with: bytes, context)
+    }
+
+    /// Writes the last of an answer, and takes the next request or ends the connection.
+    private func end(with bytes: [UInt8], _ context: ChannelHandlerContext) {
+        if current?.isLast ?? true {
             writeAndClose(bytes, context)
         } else {
             write(bytes, context)
@@ -138,9 +143,7 @@ final class StubConversation: ChannelInboundHandler {
         let head = ResponseBytes.head(status: 200, headers: [("content-type", "application/json"), framing])
         write(head + framed(opening), context)
         pour(bytes, framed, context) {
-            self.write(framed(closing) + (isDeclared ? [] : ResponseBytes.lastChunk), context)
-            self.finish()
-            self.answerNext(context)
+            self.end(with: framed(closing) + (isDeclared ? [] : ResponseBytes.lastChunk), context)
         }
     }
 
