@@ -52,7 +52,7 @@ import Worker
             await signals.next()
             #expect(client.takeReplies().map(\.result.failure?.kind) == [.unavailable, .unavailable])
             #expect(server.traffic.requests == 1)
-            #expect(server.traffic.openConnections == 0)
+            try await eventually("the end of the connections") { server.traffic.openConnections == 0 }
         }
     }
 
@@ -69,6 +69,20 @@ import Worker
         }
         await running.value
         #expect(client.takeReplies().map(\.id).sorted() == Array(1...100))
+    }
+
+    @Test func `makes a call once that is asked for twice`() async throws {
+        try await StubServer.with { server in
+            let client = try client([LookupBench.endpoint(server)])
+            client.ask([call(1), call(1)])
+            client.ask([call(1)])
+            let running = Task { await client.run() }
+            try await server.waitForRequests(1)
+            running.cancel()
+            await running.value
+            #expect(client.takeReplies().map(\.id) == [1])
+            #expect(server.traffic.requests == 1)
+        }
     }
 
     @Test func `calls back at once where replies wait already`() async throws {
