@@ -43,7 +43,7 @@ extension Scenarios {
 
         private func imports(of file: URL) throws -> Set<String> {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let pattern = /^(?:@_exported )?(?:public |package )?import (?:struct |class |enum |func )?([A-Za-z_]+)/
+            let pattern = /^(?:@_exported )?(?:public |package )?import (?:struct |class |enum |func )?([A-Za-z0-9_]+)/
             return Set(text.split(separator: "\n").compactMap { $0.firstMatch(of: pattern).map { String($0.1) } })
         }
 
