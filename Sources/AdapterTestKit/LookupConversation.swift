@@ -140,10 +140,9 @@ struct LookupConversation {
         try turns(users, .enrich).prefix(3).flatMap { turn in
             HostileBodies.damaging(turn.response.body, 300, seed: 0xDA3A6E).flatMap { body -> [String] in
                 let response = LookupResponse(status: turn.response.status, body: body)
-                let violations = LookupPromises.check(adapter, response, about: turn.subjects)
+                let (verdicts, violations) = LookupPromises.check(adapter, response, about: turn.subjects)
                 let held = (try? JSONDocument(parsing: body)).map { Self.texts(in: $0.root) } ?? []
-                let found = zip(turn.subjects, adapter.verdicts(from: response, for: turn.subjects))
-                let invented = found.contains { subject, verdict in
+                let invented = zip(turn.subjects, verdicts).contains { subject, verdict in
                     verdict.confirms && !subject.ids.contains { held.contains(Array($0.utf8)) }
                 }
                 return violations + (invented ? ["verdicts: a user is confirmed who is not in the answer"] : [])

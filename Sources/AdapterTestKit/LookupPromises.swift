@@ -113,28 +113,30 @@ struct LookupPromises {
 
     private func hostileAnswers(_ terms: LookupTerms) -> [String] {
         let asked = Array(crowd.prefix(terms.batch))
-        let bodies = HostileBodies.all + HostileBodies.random(200, seed: 0xB0D1E5)
         let statuses = [200, 201, 202, 204, 400, 403, 404, 408, 409, 0, -1, 99, 600, .max, .min] + Self.mutedStatuses
-        var violations: Set<String> = []
-        for status in statuses {
-            for body in bodies {
-                let response = LookupResponse(status: status, body: body)
-                violations.formUnion(Self.check(adapter, response, about: asked))
-                let verdicts = adapter.verdicts(from: response, for: asked)
-                // An answer that was not understood is no answer: neither good news nor bad.
-                if (status == 200 || Self.mutedStatuses.contains(status)), !verdicts.allSatisfy(\.isUnanswered) {
-                    violations.insert("verdicts: a status \(status) with a body of nobody's is taken for an answer")
-                }
-                if verdicts.contains(where: \.confirms) {
-                    violations.insert("verdicts: a body of nobody's confirms a user")
-                }
+        let answers =
+            statuses.flatMap { status in HostileBodies.all.map { LookupResponse(status: status, body: $0) } }
+            + [200, 404].flatMap { status in
+                HostileBodies.random(200, seed: 0xB0D1E5).map { LookupResponse(status: status, body: $0) }
             }
+        return Set(answers.flatMap { hostile($0, about: asked) }).sorted()
+    }
+
+    /// An answer that was not understood is no answer: neither good news nor bad.
+    private func hostile(_ response: LookupResponse, about users: [Subject]) -> [String] {
+        var (verdicts, violations) = Self.check(adapter, response, about: users)
+        let status = response.status
+        if status == 200 || Self.mutedStatuses.contains(status), !verdicts.allSatisfy(\.isUnanswered) {
+            violations.append("verdicts: a status \(status) with a body of nobody's is taken for an answer")
         }
-        return violations.sorted()
+        if verdicts.contains(where: \.confirms) { violations.append("verdicts: a body of nobody's confirms a user") }
+        return violations
     }
 
     /// What holds for every answer: a verdict for each user, the same twice, and nothing of theirs in what is logged.
-    static func check(_ adapter: any Adapter, _ response: LookupResponse, about users: [Subject]) -> [String] {
+    static func check(_ adapter: any Adapter, _ response: LookupResponse, about users: [Subject])
+        -> (verdicts: [LookupVerdict], violations: [String])
+    {
         let verdicts = adapter.verdicts(from: response, for: users)
         var violations: [String] = []
         if verdicts.count != users.count { violations.append("verdicts: not one for each user") }
@@ -151,7 +153,7 @@ struct LookupPromises {
                 violations.append("verdicts: a failure's detail shows a user")
             }
         }
-        return violations
+        return (verdicts, violations)
     }
 }
 

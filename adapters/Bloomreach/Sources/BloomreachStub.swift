@@ -4,7 +4,8 @@ public import AdapterKit
 /// but those whose ids its setting names. Bloomreach does not tell a deleted customer from one it never met, and neither
 /// does the stub.
 public struct BloomreachStub: VendorStub {
-    /// The status of the answer about a customer whom it does not have: 404, or 200 as some accounts are told.
+    /// The status of the answer about a customer whom it does not have: 404, or any other, since the
+    /// message alone says it.
     public var unknownStatus = 404
     /// Ids, by name, that the key may not read.
     public var forbiddenIDs: Set<String> = []

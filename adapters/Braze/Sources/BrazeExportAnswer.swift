@@ -30,7 +30,7 @@ struct BrazeExportAnswer {
         }
         let root = try? JSONDocument(parsing: response.body).root
         let message = root?["message"]?.string?.lowercased()
-        // The queue is for exports into a bucket, which are not asked for; in maintenance everything goes there.
+        // In maintenance Braze answers 202 and does nothing yet. The word counts, not the status: it is never good news.
         if message == "queued" {
             content = .failure(LookupFailure(.throttled, "Braze is in maintenance and queues what it is asked"))
         } else if message == "success", let root, var users = Self.users(in: root) {
