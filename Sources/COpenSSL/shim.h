@@ -14,6 +14,7 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
 
 /// What a PEM reader may answer with when the key is encrypted. `given` is set when the text asked for one,
 /// so that "needs a passphrase" and "wrong passphrase" can be told apart.
@@ -45,6 +46,16 @@ static inline int remint_no_passphrase(char *buffer, int size, int writing, void
 
 static inline EVP_PKEY *remint_read_public_key(BIO *bio) {
     return PEM_read_bio_PUBKEY(bio, NULL, remint_no_passphrase, NULL);
+}
+
+static inline X509 *remint_read_certificate(BIO *bio) {
+    return PEM_read_bio_X509(bio, NULL, remint_no_passphrase, NULL);
+}
+
+/// Whether the last PEM read failed because nothing was left to read, and not because what was left is broken.
+static inline int remint_is_end_of_pem(void) {
+    unsigned long error = ERR_peek_last_error();
+    return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
 static inline EVP_PKEY *remint_generate_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }

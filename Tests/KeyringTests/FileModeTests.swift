@@ -50,6 +50,16 @@ struct FileMode: CustomTestStringConvertible {
         #expect(error.message.contains("chmod 600 \(ring.path("k"))"))
     }
 
+    @Test(arguments: modes) func `says the same of a secret that something else reads`(_ mode: FileMode) throws {
+        let ring = try makeRing()
+        try ring.setMode(mode.mode, of: "k")
+        let path = ring.path("k")
+        let complaint =
+            "has mode \(mode.testDescription), so others than its owner can use it; run: chmod 600 \(path)"
+        #expect(KeyFile.exposure(of: path) == (mode.isFitForKeys ? nil : complaint))
+        #expect(KeyFile.exposure(of: ring.path("nowhere")) == nil)
+    }
+
     @Test(arguments: modes) func `refuses a passphrase that others can read or change`(_ mode: FileMode) throws {
         let ring = try RingFolder()
         try ring.write(SamplePEM.encryptedP256, to: "k")

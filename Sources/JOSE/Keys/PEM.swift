@@ -65,7 +65,7 @@ enum PEM {
         }
     }
 
-    private static func withBIO<Result>(_ text: SecretBytes, _ body: (OpaquePointer) -> Result?) -> Result? {
+    static func withBIO<Result>(_ text: SecretBytes, _ body: (OpaquePointer) -> Result?) -> Result? {
         unsafe text.withBytes { bytes in
             guard let bio = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
             defer { unsafe BIO_free(bio) }

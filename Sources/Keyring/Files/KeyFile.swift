@@ -11,12 +11,28 @@ public enum KeyFile {
     /// - Throws: `KeyRingError` when the file is missing, is not a file, is too large, or others than its owner and group
     ///   could read it, or others than its owner change it.
     public static func read(_ path: String) throws(KeyRingError) -> SecretBytes {
-        try read(path, forbidding: 0o027)
+        try read(path, forbidding: foreignBits)
+    }
+
+    /// What is wrong with the mode of a secret's file that something else reads: that others than its owner and group could
+    /// read it, or others than its owner change it. Nil where nothing is, or there is no such file.
+    public static func exposure(of path: String) -> String? {
+        var status = stat()
+        return stat(path, &status) == 0 ? exposure(status, foreignBits, path) : nil
     }
 
     /// The contents of a file that holds no secret, but says which key signs: others may read it and not change it.
     static func readListing(_ path: String) throws(KeyRingError) -> [UInt8] {
         try read(path, forbidding: 0o022).withBytes { Array($0) }
+    }
+
+    /// Any use by others, and writing by the group.
+    private static let foreignBits: mode_t = 0o027
+
+    private static func exposure(_ status: stat, _ bits: mode_t, _ path: String) -> String? {
+        guard status.st_mode & bits != 0 else { return nil }
+        let mode = String(status.st_mode & 0o777, radix: 8)
+        return "has mode \(mode), so others than its owner can use it; run: chmod 600 \(path)"
     }
 
     private static func read(_ path: String, forbidding bits: mode_t) throws(KeyRingError) -> SecretBytes {
@@ -31,10 +47,7 @@ public enum KeyFile {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw KeyRingError(path, "is not a file")
         }
-        guard status.st_mode & bits == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw KeyRingError(path, "has mode \(mode), so others than its owner can use it; run: chmod 600 \(path)")
-        }
+        if let exposure = exposure(status, bits, path) { throw KeyRingError(path, exposure) }
         guard status.st_size <= limit else {
             throw KeyRingError(path, "is larger than \(limit) bytes, so it is no key")
         }
