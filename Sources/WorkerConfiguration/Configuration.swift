@@ -112,6 +112,8 @@ public struct Configuration: Sendable {
         public var skipsMissingUser: Bool
         /// How long a key's version must have been prepared before it may sign, in seconds: until every verifier has it.
         public var publishWindow: Int64
+        /// What the vendor is asked before a token is minted; nil for nothing.
+        public var lookup: Lookup?
     }
 
     /// A key ring.
@@ -142,6 +144,8 @@ public struct Configuration: Sendable {
         public var retries = Retries()
         /// What coalescing and the loop guard go by.
         public var admission = Admission()
+        /// What is common to all apps' look-ups.
+        public var lookups = Lookups()
     }
 
     /// What is logged.

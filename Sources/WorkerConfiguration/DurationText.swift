@@ -2,8 +2,13 @@
 public enum DurationText {
     /// The duration `text` stands for; nil for anything else, zero and negative ones included.
     public static func parse(_ text: String) -> Duration? {
+        parseOrZero(text).flatMap { $0 > .zero ? $0 : nil }
+    }
+
+    /// The duration `text` stands for, which may be none at all: `0s`.
+    static func parseOrZero(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
-        guard let count = Int64(digits), count > 0 else { return nil }
+        guard let count = Int64(digits), count >= 0 else { return nil }
         let milliseconds: Int64
         switch text.dropFirst(digits.count) {
         case "ms": milliseconds = 1
@@ -27,7 +32,8 @@ public enum DurationText {
 
     /// Whole seconds as the configuration would write them.
     public static func format(seconds: Int64) -> String {
-        for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds % length == 0 {
+        for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds != 0 && seconds % length == 0
+        {
             return "\(seconds / length)\(unit)"
         }
         return "\(seconds)s"

@@ -36,6 +36,9 @@ struct MistakeTests {
             "in worker.batch", SampleText.with("worker: { batch: { event: 1 } }\n"),
             says: "10:20 unknown key worker.batch.event; did you mean events?"),
         Mistake(
+            "in worker.lookups", SampleText.with("worker: { lookups: { cash: 1000 } }\n"),
+            says: "10:22 unknown key worker.lookups.cash; did you mean cache?"),
+        Mistake(
             "in log", SampleText.with("log: { lvl: info }\n"), says: "10:8 unknown key log.lvl; did you mean level?"),
         Mistake(
             "in admin", SampleText.with("admin: { lisen: x }\n"),
@@ -125,6 +128,15 @@ struct MistakeTests {
             "a long coalescing", SampleText.with("worker: { admission: { coalesce: 1h } }\n"),
             says: "10:34 worker.admission.coalesce must be from 1ms to 1m"),
         Mistake(
+            "a small memory for look-ups", SampleText.with("worker: { lookups: { cache: 99 } }\n"),
+            says: "10:29 worker.lookups.cache must be a whole number from 100 to 10000000"),
+        Mistake(
+            "a large memory for look-ups", SampleText.with("worker: { lookups: { cache: 10000001 } }\n"),
+            says: "10:29 worker.lookups.cache must be a whole number from 100 to 10000000"),
+        Mistake(
+            "look-ups that are a number", SampleText.with("worker: { lookups: 1000 }\n"),
+            says: "10:20 worker.lookups must be a mapping"),
+        Mistake(
             "an address without a port", SampleText.with("admin: { listen: localhost }\n"),
             says: "10:18 admin.listen must be host:port"),
         Mistake(
@@ -140,8 +152,8 @@ struct MistakeTests {
             "an unknown format", SampleText.with("log: { format: jsn }\n"),
             says: "10:16 log.format must be json or text; did you mean json?"),
         Mistake(
-            "a look-up this release does not do", SampleText.with("    lookup: { mode: verify }\n"),
-            says: "10:21 this release asks no vendor; write off"),
+            "a look-up in no mode there is", SampleText.with("    lookup: { mode: verfy }\n"),
+            says: "10:21 apps.ios.lookup.mode must be off or verify or enrich; did you mean verify?"),
         Mistake("no apps", ConfigurationFile("kafka: { bootstrap_servers: 127.0.0.1:1 }\n"), says: "1:1 apps is empty"),
     ]
 
@@ -197,7 +209,7 @@ struct MistakeTests {
             topics: { tokens: 'a b' }
             keys: { k: {} }
             apps:
-              one: { adapter: brace, key: k2, lifetime: long, missing_user: maybe, lookup: { mode: verify } }
+              one: { adapter: brace, key: k2, lifetime: long, missing_user: maybe, lookup: { mode: no } }
               two: { adapter: braze, key: kk, lifetime: 31d, settings: { audience: perhaps, x: 1 } }
             worker: { batch: { events: -1, linger: 1 } }
             log: { level: 1, format: 2 }
@@ -210,8 +222,9 @@ struct MistakeTests {
             ":6:19: error: no adapter is called brace; did you mean braze?",
             ":6:31: error: keys has no key ring called k2",
             ":6:45: error: apps.one.lifetime must be a duration", ":6:65: error: apps.one.missing_user",
-            ":6:88: error: this release asks", ":7:31: error: keys has no key ring", "unknown key apps.two.settings.x",
-            "apps.two.settings.audience has the wrong type", ":8:28: error: worker.batch.events",
+            ":6:88: error: apps.one.lookup.mode must", ":7:31: error: keys has no key ring",
+            "unknown key apps.two.settings.x", "apps.two.settings.audience has the wrong type",
+            ":8:28: error: worker.batch.events",
             ":8:40: error: worker.batch.linger",
             ":9:15: error: log.level", ":9:26: error: log.format", ":10:1: error: unknown key other",
         ] {

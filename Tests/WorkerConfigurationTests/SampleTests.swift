@@ -70,6 +70,8 @@ struct SampleTests {
         #expect(configuration.admin == nil)
         #expect(configuration.kafka.instance == nil)
         #expect(configuration.worker.admission.subjects == 1_000_000)
+        #expect(configuration.worker.lookups.cache == 100_000)
+        #expect(configuration.apps.first?.lookup == nil)
         #expect(configuration.worker.maximumEventBytes == 1 << 20)
         #expect(configuration.worker.shutdownDeadline == .seconds(25))
         #expect(configuration.keys.last?.path == "/var/keys/push", "an absolute path stays")
@@ -123,6 +125,7 @@ struct SampleTests {
               bulk_share: 0.25
               retries: { tiers: [2s, 90s], max_attempts: 3, deadline: 1h }
               admission: { subjects: 0, coalesce: 500ms, suspend_after: 3, suspend_window: 1m }
+              lookups: { cache: 100 }
             admin: { listen: "[::1]:0" }
             log: { level: trace, format: text }
             """
@@ -146,6 +149,7 @@ struct SampleTests {
         #expect(configuration.worker.retries.tiers.map(\.delay) == [.seconds(2), .seconds(90)])
         #expect(configuration.worker.retries.maxAttempts == 3)
         #expect(configuration.worker.retries.deadline == .seconds(3600))
+        #expect(configuration.worker.lookups.cache == 100)
         #expect(configuration.worker.admission.subjects == 0)
         #expect(configuration.worker.admission.coalesce == .milliseconds(500))
         #expect(configuration.worker.admission.suspendAfter == 3)

@@ -1,37 +1,42 @@
 import AdapterKit
 import Yams
 
-/// Reads `apps`: which adapter, its settings, a key ring, a lifetime.
+/// Reads `apps`: which adapter, its settings, a key ring, a lifetime, a look-up.
 struct AppsReader {
     let registry: AdapterRegistry
+    let source: ConfigurationSource
     let keys: [String]
 
     func read(_ section: Section) -> [Configuration.App] {
         if section.all.isEmpty {
             section.diagnostics.error(section.node, "apps is empty; a worker without an app has nothing to do")
         }
-        return section.all.compactMap { _, name, value in
+        let members = section.all.compactMap { _, name, value in
             let app = Section(value, name: section.path(name), section.diagnostics)
             defer { app.finish() }
             return read(app, name: name)
         }
+        return LookupAccounts.share(members)
     }
 
-    private func read(_ app: Section, name: String) -> Configuration.App? {
+    private func read(_ app: Section, name: String) -> LookupAccounts.Member? {
         let registration = registration(app)
         let settings = app.value("settings")
         let key = key(app)
         let lifetime = app.duration("lifetime", in: .seconds(1)...(.seconds(31_536_000)))
         let publishWindow = app.duration("publish_window", in: .seconds(1)...(.seconds(31_536_000)))
         let missingUser = app.choice("missing_user", MissingUser.self)?.choice
-        readLookup(app.section("lookup"))
+        let written = WrittenLookup(app.section("lookup"))
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
         let seconds = seconds(of: lifetime, adapter, app)
+        let lookup = LookupReader(source: source, written: written, adapter: adapter).read(app: name)
         guard let key else { return nil }
-        return Configuration.App(
-            name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
-            lifetime: seconds, skipsMissingUser: missingUser == .skip,
-            publishWindow: publishWindow?.components.seconds ?? 600)
+        return LookupAccounts.Member(
+            app: Configuration.App(
+                name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
+                lifetime: seconds, skipsMissingUser: missingUser == .skip,
+                publishWindow: publishWindow?.components.seconds ?? 600, lookup: lookup),
+            written: written)
     }
 
     private enum MissingUser: String, CaseIterable {
@@ -58,14 +63,6 @@ struct AppsReader {
             return nil
         }
         return (name, node)
-    }
-
-    /// A look-up other than `off` is refused rather than left out: it would be taken for a check that happens.
-    private func readLookup(_ lookup: Section) {
-        if let (mode, node) = lookup.text("mode"), mode != "off" {
-            lookup.diagnostics.error(node, "this release asks no vendor; write off")
-        }
-        lookup.finish()
     }
 
     private func seconds(of lifetime: Duration?, _ adapter: any Adapter, _ app: Section) -> Int64 {

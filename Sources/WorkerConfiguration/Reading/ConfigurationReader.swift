@@ -49,7 +49,7 @@ public struct ConfigurationReader {
         let topics = root.section("topics")
         let keys = root.section("keys")
         configuration.keys = readKeys(keys)
-        configuration.apps = AppsReader(registry: registry, keys: keys.all.map(\.name)).read(
+        configuration.apps = AppsReader(registry: registry, source: source, keys: keys.all.map(\.name)).read(
             root.section("apps"))
         WorkerReader().read(root.section("worker"), into: &configuration.worker)
         // After the worker's, for the tiers are part of topics' names.
@@ -155,6 +155,20 @@ extension Section {
     /// A text that may be absent and must not be empty.
     func requiredTextIfPresent(_ name: String) -> (text: String, node: Node)? {
         value(name) == nil ? nil : requiredText(name)
+    }
+
+    /// The text of a secret's file, without the end of its last line.
+    ///
+    /// - Parameters:
+    ///   - path: as the file names it.
+    ///   - node: where it does.
+    ///   - name: how the key is called in messages.
+    func contents(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
+        guard let contents = source.file(diagnostics.resolve(path)) else {
+            diagnostics.error(node, "the file of \(name) cannot be read")
+            return nil
+        }
+        return contents.last?.isNewline == true ? String(contents.dropLast()) : contents
     }
 }
 

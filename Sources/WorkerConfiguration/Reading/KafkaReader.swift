@@ -32,22 +32,15 @@ struct KafkaReader {
             section.diagnostics.error(key, "\(base) is set by the worker itself; remove it")
             return nil
         }
-        guard let text = base == name ? text : contents(of: text, value, name, section) else { return nil }
+        guard let text = base == name ? text : section.contents(ofFile: text, value, named: name, source) else {
+            return nil
+        }
         if Self.isUnverified(base, text) {
             section.diagnostics.error(
                 key, "certificates and host names are always checked; give a private CA with ssl.ca.location")
             return nil
         }
         return Configuration.Property(name: base, value: text, place: section.diagnostics.place(of: key))
-    }
-
-    /// A secret's file, without the end of its last line.
-    private func contents(of path: String, _ value: Node, _ name: String, _ section: Section) -> String? {
-        guard let contents = source.file(section.diagnostics.resolve(path)) else {
-            section.diagnostics.error(value, "the file of \(name) cannot be read")
-            return nil
-        }
-        return contents.last?.isNewline == true ? String(contents.dropLast()) : contents
     }
 
     /// What delivery guarantees hang on, and what has a key of its own.

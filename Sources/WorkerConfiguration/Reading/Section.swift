@@ -127,7 +127,7 @@ final class Section {
 
     func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (text, node) = text(name) else { return nil }
-        guard let duration = DurationText.parse(text) else {
+        guard let duration = range.contains(.zero) ? DurationText.parseOrZero(text) : DurationText.parse(text) else {
             diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d")
             return nil
         }

@@ -1,6 +1,6 @@
 import Yams
 
-/// Reads `worker`: batches, lanes, retries, admission.
+/// Reads `worker`: batches, lanes, retries, admission, look-ups.
 struct WorkerReader {
     func read(_ section: Section, into worker: inout Configuration.Worker) {
         let batch = section.section("batch")
@@ -14,6 +14,9 @@ struct WorkerReader {
         }
         readRetries(section.section("retries"), into: &worker.retries)
         readAdmission(section.section("admission"), into: &worker.admission)
+        let lookups = section.section("lookups")
+        if let answers = lookups.integer("cache", in: 100...10_000_000) { worker.lookups.cache = answers }
+        lookups.finish()
         section.finish()
     }
 

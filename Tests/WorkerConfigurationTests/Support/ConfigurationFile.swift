@@ -15,6 +15,7 @@ struct ConfigurationFile {
     var text: String
     var environment: [String: String] = [:]
     var files: [String: String] = [:]
+    var adapters = Self.registry
 
     init(_ text: String, environment: [String: String] = [:], files: [String: String] = [:]) {
         self.text = text
@@ -27,7 +28,7 @@ struct ConfigurationFile {
         let environment = environment
         let files = files.merging([Self.name: text]) { _, own in own }
         return ConfigurationReader(
-            registry: Self.registry, source: ConfigurationSource(environment: { environment[$0] }, file: { files[$0] })
+            registry: adapters, source: ConfigurationSource(environment: { environment[$0] }, file: { files[$0] })
         ).read(Self.name)
     }
 

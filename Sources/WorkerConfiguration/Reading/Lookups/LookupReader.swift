@@ -1,0 +1,123 @@
+import AdapterKit
+import Yams
+
+/// Makes of what an app says about look-ups, and of what its adapter does, one look-up.
+struct LookupReader {
+    let source: ConfigurationSource
+    let written: WrittenLookup
+    let adapter: any Adapter
+
+    private var section: Section { written.section }
+    private var diagnostics: Diagnostics { written.section.diagnostics }
+
+    /// The look-up of the app called `app`; nil where it is off or there is something to mend.
+    func read(app: String) -> Configuration.Lookup? {
+        guard written.mode != .off else { return nil }
+        guard let terms = adapter.lookupTerms else {
+            diagnostics.error(
+                section.value("mode"),
+                "\(section.path("mode")) must be off: \(adapter.vendor) has no look-up, or apps.\(app).settings lacks what it takes; see the adapter's README.md"
+            )
+            return nil
+        }
+        if written.mode == .enrich, !terms.enriches {
+            diagnostics.error(
+                section.value("mode"),
+                "\(section.path("mode")) must be off or verify: \(adapter.vendor)'s answers add nothing to a token")
+        }
+        let endpoint = endpoint(terms)
+        let credentials = CredentialsReader(source: source, written: written, vendor: adapter.vendor)
+            .read(terms.authorization)
+        let authority = certificateAuthority(endpoint)
+        let rates = rates(terms)
+        guard let endpoint, let credentials else { return nil }
+        return Configuration.Lookup(
+            mode: written.mode, account: app, url: endpoint.text, authorization: terms.authorization,
+            credentials: credentials.credentials, certificateAuthority: authority?.path,
+            timeout: written.timeout ?? .seconds(terms.timeout), patience: written.patience ?? .seconds(1),
+            unknownUser: written.unknownUser ?? terms.unknownUser, onFailure: written.onFailure ?? .retry,
+            existsFor: written.existsFor ?? .seconds(3600), goneFor: written.goneFor ?? .seconds(600),
+            unknownFor: written.unknownFor ?? .seconds(60), rates: rates, batch: terms.batch,
+            concurrency: written.concurrency ?? 4, files: [authority, credentials.file].compactMap { $0 })
+    }
+
+    // MARK: Endpoint
+
+    private func endpoint(_ terms: LookupTerms) -> EndpointURL? {
+        let node = section.value("endpoint")
+        // What was written and is no endpoint was told already, but for an empty one.
+        guard node == nil || written.endpoint != nil else {
+            if node?.scalar?.string.isEmpty == true {
+                diagnostics.error(node, "\(section.path("endpoint")) is empty")
+            }
+            return nil
+        }
+        guard let endpoint = written.endpoint ?? terms.endpoint.flatMap({ try? EndpointURL(parsing: $0) }) else {
+            diagnostics.error(
+                section.node,
+                "\(section.path("endpoint")) is missing: each account of \(adapter.vendor) has its own; write its https URL"
+            )
+            return nil
+        }
+        if !endpoint.isEncrypted, !endpoint.isLoopback, !written.isInsecure {
+            diagnostics.error(
+                node ?? section.node,
+                "\(section.path("endpoint")) must be https beyond this machine; or write \(section.path("insecure")): true"
+            )
+        }
+        if endpoint.isEncrypted, written.isInsecure {
+            diagnostics.warning(
+                section.value("insecure"), "\(section.path("insecure")) has no use: the endpoint is https; remove it")
+        }
+        return endpoint
+    }
+
+    private func certificateAuthority(_ endpoint: EndpointURL?) -> Configuration.Lookup.File? {
+        let name = "certificate_authority"
+        guard let (text, node) = written.texts[name] else { return nil }
+        guard !text.isEmpty else {
+            diagnostics.error(node, "\(section.path(name)) is empty")
+            return nil
+        }
+        let path = diagnostics.resolve(text)
+        guard let contents = source.file(path) else {
+            diagnostics.error(node, "the file of \(section.path(name)) cannot be read")
+            return nil
+        }
+        guard contents.contains("-----BEGIN CERTIFICATE-----") else {
+            diagnostics.error(node, "the file of \(section.path(name)) holds no certificate in PEM (BEGIN CERTIFICATE)")
+            return nil
+        }
+        if endpoint?.isEncrypted == false {
+            diagnostics.warning(
+                node, "\(section.path(name)) has no use: the endpoint is plain http; remove one of them")
+        }
+        return Configuration.Lookup.File(path: path, content: .certificates, place: diagnostics.place(of: node))
+    }
+
+    // MARK: Limits
+
+    /// The vendor's limits and the configured one, which only ever lowers them.
+    private func rates(_ terms: LookupTerms) -> [LookupTerms.Rate] {
+        guard let rate = written.rate, !terms.rates.contains(rate) else { return terms.rates }
+        if let limit = terms.rates.min(by: { $0.perSecond < $1.perSecond }), rate.perSecond > limit.perSecond {
+            diagnostics.error(
+                section.value("rate"),
+                "\(section.path("rate")) must be at most \(limit.text), which is what \(adapter.vendor) allows")
+        }
+        return terms.rates + [rate]
+    }
+}
+
+extension LookupTerms.Rate {
+    fileprivate var perSecond: Double { Double(requests) / Double(seconds) }
+
+    /// As the configuration writes it, where it can.
+    fileprivate var text: String {
+        switch seconds {
+        case 1: "\(requests)/s"
+        case 60: "\(requests)/m"
+        default: "\(requests) in \(seconds)s"
+        }
+    }
+}
