@@ -16,6 +16,21 @@ public struct Preflight: Sendable {
     /// Whether a worker may start.
     public var isReady: Bool { configuration != nil && !diagnostics.contains { $0.severity == .error } }
 
+    /// What a worker would start with, in a line; nil where it may not.
+    public var summary: String? {
+        guard isReady, let configuration else { return nil }
+        let asking = configuration.apps.count { $0.lookup != nil }
+        let behindSigners = configuration.keys.count { $0.signer != nil }
+        let parts = [
+            "\(configuration.apps.count) apps", asking == 0 ? nil : "\(asking) with look-ups",
+            "\(rings.count) key rings",
+            // These could not be looked at here.
+            behindSigners == 0 ? nil : "\(behindSigners) behind a signer and not looked at",
+            "delivery \(configuration.delivery.rawValue)",
+        ]
+        return parts.compactMap { $0 }.joined(separator: ", ")
+    }
+
     /// Reads and checks `file`.
     public init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
         let (configuration, diagnostics) = ConfigurationReader(registry: registry, source: source).read(file)
@@ -29,6 +44,7 @@ public struct Preflight: Sendable {
         self.rings = rings
         self.diagnostics =
             diagnostics + KafkaProperties.diagnostics(for: configuration) + keyDiagnostics
+            + LookupFiles.diagnostics(for: configuration.apps, source: source)
             + configuration.apps.flatMap { app in rings[app.key].map { Self.check(app, $0) } ?? [] }
     }
 

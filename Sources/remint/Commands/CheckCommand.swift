@@ -19,19 +19,9 @@ struct CheckCommand: ParsableCommand {
             Terminal.print(report(preflight))
         } else {
             for diagnostic in preflight.diagnostics { Terminal.error("\(diagnostic)") }
-            if preflight.isReady, let configuration = preflight.configuration {
-                Terminal.print(
-                    "\(options.config): ok: \(configuration.apps.count) apps, \(preflight.rings.count) key rings, \(behindSigners(configuration))delivery \(configuration.delivery.rawValue)"
-                )
-            }
+            if let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
         }
         if !preflight.isReady { throw ExitCode.failure }
-    }
-
-    /// How many rings could not be looked at here.
-    private func behindSigners(_ configuration: Configuration) -> String {
-        let count = configuration.keys.count { $0.signer != nil }
-        return count == 0 ? "" : "\(count) behind a signer and not looked at, "
     }
 
     private func report(_ preflight: Preflight) -> String {

@@ -1,0 +1,127 @@
+import AdapterKit
+import Foundation
+import Testing
+import Worker
+import WorkerConfiguration
+
+/// A vendor whose REST API takes a key.
+private struct AskingAdapter: Adapter {
+    struct Settings: AdapterSettings {
+        static let keys: [SettingKey] = []
+        init(from decoder: any Decoder) throws {}
+    }
+
+    static let name = "asking"
+    static let vendor = "Asking"
+    let algorithm = Algorithm.hs256
+    let lifetime = LifetimeBounds(standard: 60, allowed: 1...3600)
+    let lookupTerms: LookupTerms? = LookupTerms(
+        endpoint: "https://api.example", authorization: .key(scheme: "Key"), rates: [.init(5)])
+
+    init(settings: Settings) throws(SettingsError) {}
+
+    func read(_ report: Report) -> Reading { .rejected(Rejection(.malformedReport, "nothing is understood")) }
+
+    func recipe(for subject: Subject) -> Recipe {
+        Recipe(algorithm: algorithm, header: Recipe.typeOnly, claims: [Claim("sub", .user)], lifetime: lifetime)
+    }
+
+    func subject(named claims: JSONValue) -> Subject? { nil }
+
+    func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict { .accepted }
+}
+
+@Suite final class LookupFilesTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try KeyRings.make("\(folder.path)/ring")
+    }
+
+    /// What is known of a configuration in the folder whose app `shop` has `lookup`.
+    private func preflight(_ lookup: String) throws -> Preflight {
+        let text = """
+            kafka: { bootstrap_servers: 127.0.0.1:1 }
+            keys: { k: { path: ring } }
+            apps:
+              shop: { adapter: asking, key: k, lookup: { \(lookup) } }
+              other: { adapter: asking, key: k, lookup: { mode: off } }
+            """
+        let file = "\(folder.path)/c.yaml"
+        try Data(text.utf8).write(to: URL(filePath: file))
+        return Preflight(
+            file: file, registry: AdapterRegistry([.init(AskingAdapter.self)]),
+            source: ConfigurationSource(
+                environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) }))
+    }
+
+    private func write(_ text: String, _ name: String, mode: Int = 0o600) throws {
+        try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/\(name)"))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(folder.path)/\(name)")
+    }
+
+    @Test(arguments: [0o600, 0o400, 0o640, 0o440]) func `a key's file for its owner is as it should be`(_ mode: Int)
+        throws
+    {
+        try write("hunter2\n", "rest", mode: mode)
+        let preflight = try preflight("mode: verify, key_file: rest")
+        #expect(preflight.diagnostics.isEmpty, "\(preflight.diagnostics)")
+        #expect(preflight.configuration?.apps.first?.lookup?.credentials == LookupCredentials.key("hunter2"))
+    }
+
+    @Test(arguments: [0o644, 0o604, 0o660, 0o601]) func `one that others can use is pointed out`(_ mode: Int) throws {
+        try write("hunter2\n", "rest", mode: mode)
+        let preflight = try preflight("mode: verify, key_file: rest")
+        #expect(preflight.isReady)
+        let octal = String(mode, radix: 8), path = "\(folder.path)/rest"
+        #expect(
+            preflight.diagnostics.map(\.description) == [
+                "\(folder.path)/c.yaml:4:70: warning: \(path) has mode \(octal), so others than its owner can use it; run: chmod 600 \(path)"
+            ])
+    }
+
+    @Test func `authorities are certificates, every one of them`() throws {
+        let lookup = "mode: verify, key: k, certificate_authority: ca.pem"
+        try write(Self.root, "ca.pem", mode: 0o644)
+        #expect(try preflight(lookup).diagnostics.isEmpty)
+        try write(Self.root + Self.root.replacing("MIIBjjCC", with: "MIIBjjCD"), "ca.pem")
+        let preflight = try preflight(lookup)
+        #expect(!preflight.isReady)
+        #expect(
+            preflight.diagnostics.map(\.description) == [
+                "\(folder.path)/c.yaml:4:91: error: \(folder.path)/ca.pem the certificate after the first 1 cannot be read"
+            ])
+    }
+
+    @Test func `nothing is looked at for a look-up that is off`() throws {
+        try write("hunter2", "rest", mode: 0o666)
+        #expect(try preflight("mode: off, key_file: rest, certificate_authority: nowhere").diagnostics.isEmpty)
+    }
+
+    @Test func `the summary counts the apps that ask`() throws {
+        #expect(
+            try preflight("mode: verify, key: k").summary
+                == "2 apps, 1 with look-ups, 1 key rings, delivery exactly_once")
+        #expect(try preflight("mode: off").summary == "2 apps, 1 key rings, delivery exactly_once")
+        #expect(try preflight("mode: verify").summary == nil)
+    }
+
+    /// Self-signed, P-256; its dates do not matter here.
+    private static let root = """
+        -----BEGIN CERTIFICATE-----
+        MIIBjjCCATOgAwIBAgIUAIqeDZvXJsGV2rtfWFIjNowT698wCgYIKoZIzj0EAwIw
+        GzEZMBcGA1UEAwwQUmVtaW50IHRlc3Qgcm9vdDAgFw0yNjExMjExNzQ2MThaGA8y
+        MTI2MTAyODE3NDYxOFowGzEZMBcGA1UEAwwQUmVtaW50IHRlc3Qgcm9vdDBZMBMG
+        ByqGSM49AgEGCCqGSM49AwEHA0IABItWFkqf/XzM7fwNeToTyPTvQWHSbExCMKzr
+        cLCYQYPrSQKN8JC7Tvq6GKGe3NHQMeCStDr0+XKVrD9JlhAYjD+jUzBRMB0GA1Ud
+        DgQWBBS+kIvBc+ASGsO/zY07GUN/TZeR6zAfBgNVHSMEGDAWgBS+kIvBc+ASGsO/
+        zY07GUN/TZeR6zAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQDJ
+        cvaSpPudvyJwnCzSf1Tp6vso2mISZIpIK569wqATRwIhAJJwCnQZaXF4LozPbSVW
+        vNIgM+mmh2zaGpsveIXKhnKb
+        -----END CERTIFICATE-----
+
+        """
+}
