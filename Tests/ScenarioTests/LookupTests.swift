@@ -30,7 +30,8 @@ extension Scenarios {
                     atPath: secret.path, contents: Data(Self.key.utf8), attributes: [.posixPermissions: 0o600]))
             try shop.configure(
                 "    key: braze-ios\n",
-                "    key: braze-ios\n    lookup: { mode: verify, endpoint: \"\(server.url)\", key_file: braze.key\(more) }\n")
+                "    key: braze-ios\n    lookup: { mode: verify, endpoint: \"\(server.url)\", key_file: braze.key\(more) }\n"
+            )
         }
 
         /// The most arrivals in any time of that length, as the server saw them.

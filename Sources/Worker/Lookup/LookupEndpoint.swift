@@ -9,7 +9,7 @@ public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStri
     /// What a request proves its right with.
     public let authorization: LookupTerms.Authorization
     /// The proof.
-    public let credentials: LookupCredentials
+    public let credentials: Credentials
     /// How long a call may take, from the moment it is asked for to the last byte of its answer.
     public let timeout: Duration
     /// The path of a PEM file with the authorities that are trusted in place of the system's; nil for those.
@@ -19,7 +19,7 @@ public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStri
 
     /// An endpoint with these values.
     public init(
-        account: String, url: String, authorization: LookupTerms.Authorization, credentials: LookupCredentials,
+        account: String, url: String, authorization: LookupTerms.Authorization, credentials: Credentials,
         timeout: Duration, certificateAuthority: String? = nil, concurrency: Int = 8
     ) {
         self.account = account
@@ -36,27 +36,29 @@ public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStri
     public var customMirror: Mirror { Mirror(self, children: ["account": account]) }
 }
 
-/// What an account's requests prove their right with. It prints as its kind.
-public enum LookupCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Nothing: each request goes with a token of its own.
-    case none
-    /// An API key.
-    case key(SecretBytes)
-    /// A user name and a password (RFC 7617).
-    case basic(user: String, password: SecretBytes)
+extension LookupEndpoint {
+    /// What an account's requests prove their right with. It prints as its kind.
+    public enum Credentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+        /// Nothing: each request goes with a token of its own.
+        case none
+        /// An API key.
+        case key(SecretBytes)
+        /// A user name and a password (RFC 7617).
+        case basic(user: String, password: SecretBytes)
 
-    public var description: String {
-        switch self {
-        case .none: "no credentials"
-        case .key: "an API key"
-        case .basic: "a user name and a password"
+        public var description: String {
+            switch self {
+            case .none: "no credentials"
+            case .key: "an API key"
+            case .basic: "a user name and a password"
+            }
         }
+        public var debugDescription: String { description }
+        public var customMirror: Mirror { Mirror(self, children: []) }
     }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension LookupCredentials {
+extension LookupEndpoint.Credentials {
     /// The value of `Authorization`; nil where each request has its own.
     ///
     /// - Throws: `WorkerError`, which says nothing of the secret, where it is missing or no header can hold it.

@@ -91,7 +91,7 @@ struct LookupBench {
     /// An endpoint of `server` that needs no credentials.
     static func endpoint(
         _ server: StubServer, account: String = "shop", path: String = "",
-        authorization: LookupTerms.Authorization = .mintedToken, credentials: LookupCredentials = .none,
+        authorization: LookupTerms.Authorization = .mintedToken, credentials: LookupEndpoint.Credentials = .none,
         timeout: Duration = .seconds(30), authority: String? = nil, concurrency: Int = 8
     ) -> LookupEndpoint {
         LookupEndpoint(

@@ -84,7 +84,7 @@ import Worker
     }
 
     @Test(arguments: [
-        (LookupTerms.Authorization.key(scheme: "Bearer"), LookupCredentials.none),
+        (LookupTerms.Authorization.key(scheme: "Bearer"), LookupEndpoint.Credentials.none),
         (.basic, .none),
         (.basic, .key(SecretBytes(copying: "canary-7f3a".utf8))),
         (.key(scheme: "Bearer"), .basic(user: "canary-7f3a", password: SecretBytes(copying: "canary-7f3a".utf8))),
@@ -96,7 +96,7 @@ import Worker
         (.basic, .basic(user: "", password: SecretBytes(copying: "canary-7f3a".utf8))),
     ])
     func `refuses credentials that cannot be sent, without repeating them`(
-        authorization: LookupTerms.Authorization, credentials: LookupCredentials
+        authorization: LookupTerms.Authorization, credentials: LookupEndpoint.Credentials
     ) throws {
         let endpoint = LookupEndpoint(
             account: "shop", url: "https://vendor.example", authorization: authorization, credentials: credentials,

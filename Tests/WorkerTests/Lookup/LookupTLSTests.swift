@@ -10,8 +10,8 @@ import Testing
 import Worker
 
 @Suite(.timeLimit(.minutes(2))) struct LookupTLSTests {
-    private func makeCertificates() async throws -> Certificates {
-        let certificates = try Certificates()
+    private func makeCertificates() async throws -> CertificateTestSupport.Certificates {
+        let certificates = try CertificateTestSupport.Certificates()
         try await certificates.make("authority")
         try await certificates.make("localhost", signedBy: "authority")
         try await certificates.make("elsewhere", host: "vendor.example", signedBy: "authority")
@@ -22,7 +22,7 @@ import Worker
 
     /// What becomes of a call to a server that shows `name`, and whether the server saw it.
     private func ask(
-        _ certificates: Certificates, _ name: String, authority: String?
+        _ certificates: CertificateTestSupport.Certificates, _ name: String, authority: String?
     ) async throws -> (result: Result<LookupAnswer, LookupFailure>, requests: Int) {
         let tls = StubServer.TLS(certificates: certificates.path("\(name).pem"), key: certificates.path("\(name).key"))
         return try await StubServer.with(tls: tls) { server in

@@ -178,7 +178,7 @@ final class VendorRow {
         }
     }
 
-    private func credentials(_ secret: String) -> LookupCredentials {
+    private func credentials(_ secret: String) -> LookupEndpoint.Credentials {
         switch terms.authorization {
         case .mintedToken: .none
         case .key: .key(SecretBytes(copying: secret.utf8))
