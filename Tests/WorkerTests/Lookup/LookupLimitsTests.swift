@@ -6,8 +6,8 @@ import Worker
 @testable import Pipeline
 
 @Suite(.timeLimit(.minutes(2))) struct LookupLimitsTests {
-    @Test(arguments: [1, 3]) func `asks so many questions at a time, and no more`(concurrency: Int) async throws {
-        try await StubServer.with(RecordingVendor(), .latency(.milliseconds(20))) { server in
+    @Test(arguments: [1, 3]) func `asks no more questions at a time than it may`(concurrency: Int) async throws {
+        try await StubServer.with(RecordingVendor(), .latency(.milliseconds(5))) { server in
             try await LookupBench.with([LookupBench.endpoint(server, concurrency: concurrency)]) { bench in
                 let calls = (1...20).map { bench.call("/users/\($0)") }
                 bench.client.ask(calls)
@@ -15,9 +15,19 @@ import Worker
                 #expect(replies.allSatisfy { $0.result.status == 200 })
                 #expect(Set(replies.map(\.id)) == Set(calls.map(\.id)))
             }
-            #expect(server.traffic.mostRequestsAtOnce == concurrency)
-            #expect(server.traffic.connections == concurrency)
+            #expect(server.traffic.mostRequestsAtOnce <= concurrency)
+            #expect(server.traffic.connections <= concurrency)
             if concurrency == 1 { #expect(server.requests.map(\.target) == (1...20).map { "/users/\($0)" }) }
+        }
+    }
+
+    @Test(arguments: [1, 3, 20]) func `asks as many questions at a time as it may`(concurrency: Int) async throws {
+        try await StubServer.with(RecordingVendor(), .silence) { server in
+            try await LookupBench.with([LookupBench.endpoint(server, concurrency: concurrency)]) { bench in
+                bench.client.ask((1...20).map { _ in bench.call() })
+                try await server.waitForRequests(concurrency)
+                #expect(server.traffic.openRequests == concurrency)
+            }
         }
     }
 
@@ -67,8 +77,8 @@ import Worker
                 bench.client.ask([bench.call(bearer: bearer), bench.call(bearer: bearer)])
                 #expect(await bench.replies(2).allSatisfy { $0.result.failure?.kind == .unavailable })
                 continuation.finish()
-                let reply = try await bench.ask(bench.call())
-                #expect(reply.status == 200)
+                // The call that hung gives its place back; how soon is the machine's affair.
+                try await eventually("an answer") { try await bench.ask(bench.call()).status == 200 }
             }
         }
     }
