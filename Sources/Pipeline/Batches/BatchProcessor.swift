@@ -253,8 +253,10 @@ public struct BatchProcessor: Sendable {
 
 extension BatchProcessor {
     /// The requests to the vendors that are to be sent now.
-    public mutating func lookups() -> [LookupCall] {
-        resolver.calls(at: now(), minter: &minter, signing: signing)
+    ///
+    /// - Parameter isMoreComing: whether events stand in line: a request that is not full waits a little for their users.
+    public mutating func lookups(isMoreComing: Bool = false) -> [LookupCall] {
+        resolver.calls(at: now(), isMoreComing: isMoreComing, minter: &minter, signing: signing)
     }
 
     /// When there may be more of them, if nothing happens before.

@@ -98,7 +98,6 @@ public struct Flow: Sendable {
             return putBack(inWork)
         }
         processing = nil
-        pace.learn(events: batch.records.count, seconds: seconds)
         let records = batch.records
         batch.records = []
         for (record, progress) in zip(records, progress) {
@@ -110,6 +109,8 @@ public struct Flow: Sendable {
             }
         }
         parked.workEnded()
+        // What is superseded or waits for its vendor costs next to nothing, and the next batch may be all signatures.
+        pace.learn(events: batch.settlements.count { $0.outcome == .minted }, seconds: seconds)
         if !batch.records.isEmpty { ready.append(batch) }
     }
 
@@ -180,10 +181,14 @@ public struct Flow: Sendable {
     /// Events whose wait is over end; those that may have been answered are looked at again, taking turns with the others.
     private mutating func parkedStep(at now: UnixTime) -> Step? {
         guard processing == nil, !parked.isEmpty, !isBlocked, !isLosing, !isStopping else { return nil }
+        guard !wasParked || fresh[.live].isEmpty else { return nil }
         let limit = settings.shares.filling(pace: pace.secondsPerEvent)
         let expired = parked.takeExpired(at: now, limit)
-        if !expired.isEmpty { return process(expired, waiting: .over, at: now) }
-        guard parked.hasRound, !wasParked || fresh[.live].isEmpty else { return nil }
+        guard expired.isEmpty else {
+            wasParked = true
+            return process(expired, waiting: .over, at: now)
+        }
+        guard parked.hasRound else { return nil }
         let round = parked.takeRound(limit)
         guard !round.isEmpty else { return nil }
         wasParked = true

@@ -59,7 +59,7 @@ public struct LaneShares: Sendable, Equatable {
     }
 }
 
-/// How long an event takes, learned from the batches: a moving average in which a large batch tells more than a small one,
+/// How long an event takes that gets a token, learned from the batches: a moving average in which a large batch tells more than a small one,
 /// whose time is mostly what any batch costs.
 public struct Pace: Sendable, Equatable {
     /// Seconds per event. A tenth of a millisecond until something is known.
@@ -68,7 +68,7 @@ public struct Pace: Sendable, Equatable {
     /// Nothing learned yet.
     public init() {}
 
-    /// A batch of `events` took `seconds`.
+    /// A batch took `seconds` in which `events` got tokens; one without tells nothing.
     public mutating func learn(events: Int, seconds: Double) {
         guard events > 0, seconds > 0, seconds.isFinite else { return }
         let weight = min(max(Double(events) / 200, 0.005), 0.2)

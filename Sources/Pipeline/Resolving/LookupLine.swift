@@ -20,8 +20,9 @@ struct LookupLine: Sendable {
     /// What an answer takes, in microseconds: a moving mean.
     private var latency: Int64 = 200_000
 
-    /// How long a request waits to become full, in microseconds.
-    private static let gathering: Int64 = 20_000
+    /// How long a request waits to become full, in microseconds: a moment for one user, twice that where several came together
+    /// and so others may follow, and longer where more events are known to come.
+    private static let gathering = (alone: Int64(100_000), several: Int64(200_000), longer: Int64(10_000_000))
 
     init(_ account: LookupAccount) {
         self.account = account
@@ -52,7 +53,8 @@ struct LookupLine: Sendable {
         case nothing
     }
 
-    mutating func next(at now: UnixTime) -> Next {
+    /// - Parameter isMoreComing: whether events stand in line that may be about further users.
+    mutating func next(at now: UnixTime, isMoreComing: Bool) -> Next {
         guard queue.count + prepared.count > 0, let opening = breaker.opening(at: now) else { return .nothing }
         guard opening <= now else { return .wait(until: opening) }
         switch limiter.opening(at: now) {
@@ -61,10 +63,16 @@ struct LookupLine: Sendable {
         case .afterReply: return .nothing
         }
         guard prepared.isEmpty else { return .send(prepared.removeFirst()) }
-        let isBatched = account.batch > 1
+        guard account.batch > 1 else { return offer(queue.take(1, at: now, alone: 0, several: 0, turn: now)) }
         let turn = lastBegin.map { min($0, now).advanced(byMicroseconds: limiter.pace) } ?? now
-        let offer = queue.take(
-            account.batch, at: now, gathering: isBatched ? Self.gathering : 0, turn: isBatched ? turn : now)
+        let gathering = Self.gathering
+        return offer(
+            queue.take(
+                account.batch, at: now, alone: isMoreComing ? gathering.longer : gathering.alone,
+                several: isMoreComing ? gathering.longer : gathering.several, turn: turn))
+    }
+
+    private func offer(_ offer: LookupQueue.Offer) -> Next {
         switch offer {
         case .questions(let questions, let app): return .prepare(questions, app)
         case .wait(let moment): return .wait(until: moment)

@@ -47,15 +47,19 @@ struct LookupQueue: Sendable {
         case nothing
     }
 
-    /// The next request's questions, from one app after the other. A request that is not full waits a moment for more, and
-    /// for `turn`, its turn at the steady pace: requests that are full come first.
-    mutating func take(_ batch: Int, at now: UnixTime, gathering: Int64, turn: UnixTime) -> Offer {
+    /// The next request's questions, from one app after the other. A request that is not full waits for more, so many
+    /// microseconds for one user and so many for `several`, and for `turn`, its turn at the steady pace: requests that are
+    /// full come first.
+    mutating func take(
+        _ batch: Int, at now: UnixTime, alone: Int64, several: Int64, turn: UnixTime
+    ) -> Offer {
         var moment: UnixTime?
         for step in lines.indices {
             let index = (next + step) % lines.count
             wake(index, at: now)
             let line = lines[index]
             if let first = line.questions.first {
+                let gathering = line.questions.count == 1 ? alone : several
                 let ready = max(first.askedAt.advanced(byMicroseconds: gathering), turn)
                 // A clock that was set back must not hold anything up.
                 if line.questions.count >= batch || ready <= now || first.askedAt > now { return take(batch, index) }

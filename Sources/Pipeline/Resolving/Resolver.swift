@@ -79,12 +79,16 @@ struct Resolver: Sendable {
 
     /// The requests that may be sent now.
     ///
-    /// - Parameter minter: makes the tokens that prove requests' right, where accounts want them.
-    mutating func calls(at now: UnixTime, minter: inout Minter, signing: any SigningPort) -> [LookupCall] {
+    /// - Parameters:
+    ///   - isMoreComing: whether events stand in line that may be about further users.
+    ///   - minter: makes the tokens that prove requests' right, where accounts want them.
+    mutating func calls(
+        at now: UnixTime, isMoreComing: Bool, minter: inout Minter, signing: any SigningPort
+    ) -> [LookupCall] {
         nextCall = nil
         var calls: [LookupCall] = []
         for line in lines.indices {
-            while let prepared = next(line, at: now) {
+            while let prepared = next(line, at: now, isMoreComing) {
                 do throws(Rejection) {
                     let token = try bearer(for: prepared, line, now, &minter, signing)
                     calls.append(begin(prepared, line, token, now))
@@ -108,9 +112,9 @@ struct Resolver: Sendable {
     }
 
     /// The next request of a line; nil where there is none, or it may not be sent yet.
-    private mutating func next(_ line: Int, at now: UnixTime) -> PreparedLookup? {
+    private mutating func next(_ line: Int, at now: UnixTime, _ isMoreComing: Bool) -> PreparedLookup? {
         while true {
-            switch lines[line].next(at: now) {
+            switch lines[line].next(at: now, isMoreComing: isMoreComing) {
             case .send(let prepared): return prepared
             case .prepare(let questions, let app): prepare(questions, app, line, now)
             case .wait(let moment):

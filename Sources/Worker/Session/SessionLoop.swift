@@ -190,7 +190,7 @@ struct SessionLoop {
 
     private mutating func askVendors() {
         guard let lookups = context.lookups else { return }
-        let calls = processor.lookups()
+        let calls = processor.lookups(isMoreComing: flow.queued(.live) + flow.queued(.bulk) > 0)
         if !calls.isEmpty { lookups.ask(calls) }
     }
 

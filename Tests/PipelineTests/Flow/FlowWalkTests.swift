@@ -27,7 +27,7 @@ struct FlowWalkTests {
     @Test(.timeLimit(.minutes(5)))
     func `the walks meet everything that can happen`() throws {
         var met: [FlowWalk.Event: Int] = [:]
-        for seed in Self.seeds.prefix(12) {
+        for seed in Self.seeds.prefix(24) {
             var walk = FlowWalk(seed: seed)
             for _ in 0..<3000 { try walk.step() }
             met.merge(walk.met) { $0 + $1 }
