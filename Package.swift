@@ -132,6 +132,10 @@ let package = Package(
             [
                 "remint", "Kafka", "Keyring", "JOSE", "AdapterKit", "StubServer", "ProgramTestSupport", logging,
             ] + adapterDependencies),
-        tests("BrokerTests", ["remint", "Kafka", "ProgramTestSupport", logging]),
+        tests(
+            "BrokerTests",
+            [
+                "remint", "Kafka", "AdapterKit", "OneSignalAdapter", "StubServer", "ProgramTestSupport", logging,
+            ]),
     ] + adapterTargets
 )

@@ -47,7 +47,9 @@ struct DemoWorkspace {
     }
 
     /// Writes the configuration, with look-ups where there are vendors to ask.
-    func configure(asking vendors: DemoVendors?) throws { try Data(yaml(asking: vendors).utf8).write(to: configurationFile) }
+    func configure(asking vendors: DemoVendors?) throws {
+        try Data(yaml(asking: vendors).utf8).write(to: configurationFile)
+    }
 
     var configurationFile: URL { folder.appending(path: "remint.yaml") }
 

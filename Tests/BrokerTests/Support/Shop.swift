@@ -12,6 +12,8 @@ final class Shop: Sendable {
         var partitions = 6
         /// Lines of the configuration's section `worker`.
         var worker: [String] = []
+        /// Passages of the apps' configuration, and what stands there instead.
+        var apps: [String: String] = [:]
         /// The dead-letter topic's own settings.
         var deadLetters: [String: String] = [:]
     }
@@ -47,7 +49,12 @@ final class Shop: Sendable {
         let file = folder.appending(path: "remint.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)
         let keys = try #require(text.range(of: "keys:\n"))
-        try Data((heading(wishes) + text[keys.lowerBound...]).utf8).write(to: file)
+        var apps = String(text[keys.lowerBound...])
+        for (passage, replacement) in wishes.apps {
+            try #require(apps.contains(passage))
+            apps = apps.replacing(passage, with: replacement)
+        }
+        try Data((heading(wishes) + apps).utf8).write(to: file)
         try await createTopics(wishes)
     }
 

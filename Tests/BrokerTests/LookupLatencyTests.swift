@@ -1,0 +1,59 @@
+import AdapterKit
+import Foundation
+import Kafka
+import OneSignalAdapter
+import StubServer
+import Testing
+
+extension BrokerTests {
+    /// A vendor that may be asked once a second keeps its own events waiting and nobody else's.
+    @Suite(.timeLimit(.minutes(30))) struct LookupLatencyTests {
+        private static let live = (count: 1000, length: Duration.seconds(20))
+        private static let users = 1000
+        private static let appID = "0f0f0f0f-1111-2222-3333-444444444444"
+
+        @Test func `a thousand users at one request a second leave the other apps' latency as it is`() async throws {
+            let adapter = try OneSignalAdapter(settings: .init(appID: Self.appID, lookupAuthorization: .key))
+            let stub = try #require(adapter.stub(StubSetting(authorization: "Key of-the-app")))
+            let server = try await StubServer.start(
+                stub, now: { UnixTime(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
+            server.misbehaviour = .latency(.milliseconds(150))
+            var wishes = Shop.Wishes()
+            wishes.apps = [
+                #""app_id""#: #""lookup_auth": "key", "app_id""#,
+                "    key: onesignal-shop\n":
+                    "    key: onesignal-shop\n    lookup: { mode: verify, endpoint: \"\(server.url)\", key: of-the-app }\n",
+            ]
+            try await Stage.play(workers: 1, wishes) { stage in
+                try await stage.feed.send(100, over: .seconds(2))
+                try await stage.ledger.waitUntilAnswered()
+                let alone = try await latencies(stage)
+                report("other apps alone: \(alone)")
+                let errors = try await stage.feed.deliver(
+                    (0..<Self.users).map { number in
+                        EventMix.report(
+                            "onesignal-shop", #"{"externalId":"user-\#(number)"}"#, id: "asked-\(number)",
+                            topic: stage.shop.topics.live)
+                    })
+                #expect(errors.allSatisfy { $0 == nil })
+                let beside = try await latencies(stage)
+                let arrivals = server.requests.map(\.instant)
+                report("beside \(Self.users) users of OneSignal's: \(beside); it was asked \(arrivals.count) times")
+                #expect(beside.p99 < alone.p99 * 1.5)
+                #expect(arrivals.count >= 10)
+                #expect(zip(arrivals, arrivals.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) })
+                await stage.retire()
+            }
+            await server.stop()
+        }
+
+        private func latencies(_ stage: Stage) async throws -> LiveLatencyTests.Latencies {
+            _ = stage.ledger.takeWaits()
+            try await stage.feed.send(Self.live.count, over: Self.live.length)
+            try await stage.ledger.wait { $0.isEmpty }
+            let waits = stage.ledger.takeWaits()
+            try #require(waits.count == Self.live.count)
+            return LiveLatencyTests.Latencies(waits)
+        }
+    }
+}
