@@ -31,7 +31,8 @@ import WorkerConfiguration
         let status = WorkerStatus()
         let context = SessionContext(
             configuration: configuration, signer: LocalSigner([], lanes: 1), lookups: nil, status: status,
-            metrics: WorkerMetrics(), reachability: Reachability(status: status), logger: silent, now: { Events.now }, observe: { _ in })
+            metrics: WorkerMetrics(), reachability: Reachability(status: status), logger: silent, now: { Events.now },
+            observe: { _ in })
         let ready = AsyncStream<Void>.makeStream()
         let session = Session(
             context: context, bootstrapServers: broker.bootstrapServers, instance: "x",
