@@ -57,15 +57,14 @@ struct LookupQueue: Sendable {
         for step in lines.indices {
             let index = (next + step) % lines.count
             wake(index, at: now)
-            let line = lines[index]
-            if let first = line.questions.first {
-                let gathering = line.questions.count == 1 ? alone : several
-                let ready = max(first.askedAt.advanced(byMicroseconds: gathering), turn)
+            let count = lines[index].questions.count
+            if let askedAt = lines[index].questions.first?.askedAt {
+                let ready = max(askedAt.advanced(byMicroseconds: count == 1 ? alone : several), turn)
                 // A clock that was set back must not hold anything up.
-                if line.questions.count >= batch || ready <= now || first.askedAt > now { return take(batch, index) }
+                if count >= batch || ready <= now || askedAt > now { return take(batch, index) }
                 moment = min(moment ?? ready, ready)
             }
-            if let soonest = line.later.map(\.moment).min() { moment = min(moment ?? soonest, soonest) }
+            if let soonest = lines[index].later.lazy.map(\.moment).min() { moment = min(moment ?? soonest, soonest) }
         }
         return moment.map(Offer.wait) ?? .nothing
     }
