@@ -10,6 +10,8 @@ final class Shop: Sendable {
     struct Wishes: Sendable {
         /// How many partitions each topic has.
         var partitions = 6
+        /// The retry tiers.
+        var tiers = Shop.tiers
         /// Lines of the configuration's section `worker`.
         var worker: [String] = []
         /// Passages of the apps' configuration, and what stands there instead.
@@ -20,13 +22,13 @@ final class Shop: Sendable {
 
     struct Topics: Sendable {
         let live, bulk, tokens, deadLetters, retries: String
-        var tiers: [String] { Shop.tiers.map { "\(retries).\($0)" } }
+        let tiers: [String]
         var inputs: [String] { [live, bulk] }
         var outcomes: [String] { [tokens, deadLetters] }
         var all: [String] { inputs + outcomes + tiers }
     }
 
-    /// The retry tiers of every shop.
+    /// The retry tiers of a shop that wishes no others: short ones.
     static let tiers = ["2s", "5s", "10s"]
 
     let group: String
@@ -42,7 +44,8 @@ final class Shop: Sendable {
         group = "remint-test-\(UInt32.random(in: .min ... .max))"
         topics = Topics(
             live: "\(group).invalidations", bulk: "\(group).invalidations.bulk", tokens: "\(group).tokens",
-            deadLetters: "\(group).dead-letters", retries: "\(group).retries")
+            deadLetters: "\(group).dead-letters", retries: "\(group).retries",
+            tiers: wishes.tiers.map { [group] in "\(group).retries.\($0)" })
         partitions = wishes.partitions
         let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
         try #require(demo.status == 0, "\(demo.errorText)")
@@ -83,7 +86,7 @@ final class Shop: Sendable {
     }
 
     private func section(_ wishes: Wishes) -> String {
-        let retries = "retries: { tiers: [\(Self.tiers.joined(separator: ", "))], max_attempts: 100 }"
+        let retries = "retries: { tiers: [\(wishes.tiers.joined(separator: ", "))], max_attempts: 100 }"
         return (wishes.worker + [retries]).map { "  \($0)" }.joined(separator: "\n")
     }
 
