@@ -19,8 +19,6 @@ extension BrokerTests {
                 stub, now: { UnixTime(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
             server.misbehaviour = .latency(.milliseconds(150))
             var wishes = Shop.Wishes()
-            // The worker's own: whoever waits for a vendor for minutes is not to come by every few seconds.
-            wishes.tiers = ["10s", "1m", "10m"]
             wishes.apps = [
                 #""app_id""#: #""lookup_auth": "key", "app_id""#,
                 "    key: onesignal-shop\n":

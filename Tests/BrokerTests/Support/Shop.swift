@@ -10,8 +10,6 @@ final class Shop: Sendable {
     struct Wishes: Sendable {
         /// How many partitions each topic has.
         var partitions = 6
-        /// The retry tiers.
-        var tiers = Shop.tiers
         /// Lines of the configuration's section `worker`.
         var worker: [String] = []
         /// Passages of the apps' configuration, and what stands there instead.
@@ -22,13 +20,13 @@ final class Shop: Sendable {
 
     struct Topics: Sendable {
         let live, bulk, tokens, deadLetters, retries: String
-        let tiers: [String]
+        var tiers: [String] { Shop.tiers.map { "\(retries).\($0)" } }
         var inputs: [String] { [live, bulk] }
         var outcomes: [String] { [tokens, deadLetters] }
         var all: [String] { inputs + outcomes + tiers }
     }
 
-    /// The retry tiers of a shop that wishes no others: short ones.
+    /// The retry tiers of every shop.
     static let tiers = ["2s", "5s", "10s"]
 
     let group: String
@@ -44,8 +42,7 @@ final class Shop: Sendable {
         group = "remint-test-\(UInt32.random(in: .min ... .max))"
         topics = Topics(
             live: "\(group).invalidations", bulk: "\(group).invalidations.bulk", tokens: "\(group).tokens",
-            deadLetters: "\(group).dead-letters", retries: "\(group).retries",
-            tiers: wishes.tiers.map { [group] in "\(group).retries.\($0)" })
+            deadLetters: "\(group).dead-letters", retries: "\(group).retries")
         partitions = wishes.partitions
         let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
         try #require(demo.status == 0, "\(demo.errorText)")
@@ -86,7 +83,7 @@ final class Shop: Sendable {
     }
 
     private func section(_ wishes: Wishes) -> String {
-        let retries = "retries: { tiers: [\(wishes.tiers.joined(separator: ", "))], max_attempts: 100 }"
+        let retries = "retries: { tiers: [\(Self.tiers.joined(separator: ", "))], max_attempts: 100 }"
         return (wishes.worker + [retries]).map { "  \($0)" }.joined(separator: "\n")
     }
 
