@@ -19,6 +19,9 @@ public struct Flow: Sendable {
         let at: UnixTime
     }
 
+    /// How many events are ready at most when another batch without live ones is begun beside a commit.
+    private static let enoughRetries = 100
+
     private let settings: Settings
     private var progress = PerLane { _ in PartitionProgress() }
     private var fresh = PerLane { _ in Deque<Arrived>() }
@@ -270,8 +273,8 @@ public struct Flow: Sendable {
         }
         let counts = settings.shares.next(
             of: waitingCounts, pace: pace.secondsPerEvent, isLiveAbout: isLiveAbout(at: now))
-        if counts[.live] + counts[.retries] == 0, isEnoughInBackground(at: now) {
-            return .wait(until: waiting.nextDue)
+        if counts[.live] == 0, isEnough(counts, at: now) {
+            return .wait(until: counts[.retries] == 0 ? waiting.nextDue : nil)
         }
         var records: [InputRecord] = []
         for lane in Lane.allCases {
@@ -295,9 +298,12 @@ public struct Flow: Sendable {
     }
 
     /// While a commit is under way that live events wait for, one batch in the background is enough: the slower the commits
-    /// become, the less is done beside them.
-    private func isEnoughInBackground(at now: UnixTime) -> Bool {
-        committing != nil && ready.contains { $0.urgency == .background } && isLiveAbout(at: now)
+    /// become, the less is done beside them. Of retries, which may cost next to nothing, so many that the next commit is
+    /// not long for their number.
+    private func isEnough(_ counts: PerLane<Int>, at now: UnixTime) -> Bool {
+        guard committing != nil, isLiveAbout(at: now) else { return false }
+        guard counts[.retries] > 0 else { return ready.contains { $0.urgency == .background } }
+        return ready.reduce(0) { $0 + $1.records.count } >= Self.enoughRetries
     }
 
     /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.
