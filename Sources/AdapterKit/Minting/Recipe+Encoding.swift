@@ -58,11 +58,11 @@ extension Recipe {
         for claim in claims {
             if case .enrichment(let name) = claim.value {
                 guard let value = contents.enrichment[name] else { continue }
-                json.name(claim.name)
+                json.name(encoded: claim.encodedName)
                 json.raw(value)
                 continue
             }
-            json.name(claim.name)
+            json.name(encoded: claim.encodedName)
             try write(claim, of: contents, to: &json, random: &random)
         }
         json.endObject()
@@ -84,7 +84,7 @@ extension Recipe {
             json.string(challenge)
         case .issuedAt: json.integer(contents.issuedAt)
         case .expiresAt: json.integer(contents.expiresAt)
-        case .uuid: json.string(RandomUUID.make(using: &random))
+        case .uuid: json.unescapedString(RandomUUID.bytes(using: &random))
         case .object(let members): try write(members, of: contents, to: &json, random: &random)
         case .enrichment: json.null()
         }
@@ -97,19 +97,25 @@ extension Recipe {
 
 /// A version 4 UUID (RFC 9562, section 5.4), lowercase.
 public enum RandomUUID {
+    private static let digits = Array("0123456789abcdef".utf8)
+
     /// A new UUID from `random`.
     public static func make(using random: inout some RandomNumberGenerator) -> String {
-        var bytes: [UInt8] = []
-        for _ in 0..<2 { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789abcdef".utf8)
+        String(decoding: bytes(using: &random), as: UTF8.self)
+    }
+
+    /// A new UUID from `random`, as the bytes of its text.
+    static func bytes(using random: inout some RandomNumberGenerator) -> [UInt8] {
+        // The version stands in the seventh byte, the variant in the ninth.
+        let high = random.next() & ~0xF000 | 0x4000
+        let low = random.next() & ~(3 << 62) | 2 << 62
         var text: [UInt8] = []
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+        text.reserveCapacity(36)
+        for place in 0..<32 {
+            if place == 8 || place == 12 || place == 16 || place == 20 { text.append(UInt8(ascii: "-")) }
+            let word = place < 16 ? high : low
+            text.append(digits[Int(word >> UInt64(60 - 4 * (place & 15)) & 15)])
         }
-        return String(decoding: text, as: UTF8.self)
+        return text
     }
 }

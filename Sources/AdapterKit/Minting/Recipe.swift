@@ -66,10 +66,13 @@ public struct Claim: Sendable, Equatable {
     public let name: String
     /// Its value's source.
     public let value: Value
+    /// The name as it stands in a token.
+    let encodedName: [UInt8]
 
     /// The claim `name` with a value from `value`.
     public init(_ name: String, _ value: Value) {
         self.name = name
         self.value = value
+        encodedName = JSONWriter.encoded(name: name)
     }
 }

@@ -18,24 +18,52 @@ public enum Base64: Sendable {
 
     /// Appends the encoding of `bytes` to `output`.
     public func encode(_ bytes: [UInt8], appendingTo output: inout [UInt8]) {
-        encode(bytes[...], appendingTo: &output)
+        unsafe bytes.withUnsafeBufferPointer { unsafe encode($0, appendingTo: &output) }
     }
 
     /// Appends the encoding of `bytes` to `output`.
     public func encode(_ bytes: ArraySlice<UInt8>, appendingTo output: inout [UInt8]) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe encode($0, appendingTo: &output) }
+    }
+
+    /// Appends the encoding of `bytes` to `output`.
+    @unsafe
+    public func encode(_ bytes: UnsafeBufferPointer<UInt8>, appendingTo output: inout [UInt8]) {
+        guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+        let start = output.count
+        output.append(contentsOf: repeatElement(UInt8(ascii: "="), count: encodedCount(of: bytes.count)))
         let alphabet = self == .url ? Self.urlAlphabet : Self.standardAlphabet
-        output.reserveCapacity(output.count + encodedCount(of: bytes.count))
-        var index = bytes.startIndex
-        let wholeEnd = bytes.startIndex + bytes.count / 3 * 3
-        while index < wholeEnd {
-            let word = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
-            output.append(alphabet[Int(word >> 18)])
-            output.append(alphabet[Int(word >> 12 & 63)])
-            output.append(alphabet[Int(word >> 6 & 63)])
-            output.append(alphabet[Int(word & 63)])
-            index += 3
+        // Both buffers are as long as the loop below reads and writes: four characters for three bytes, and for what is
+        // left of them one more than there are bytes.
+        unsafe alphabet.withUnsafeBufferPointer { alphabet in
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                guard let digits = alphabet.baseAddress, let base = output.baseAddress else { return }
+                unsafe Self.encode(source, bytes.count, digits, base + start)
+            }
         }
-        appendTail(of: bytes, from: index, alphabet: alphabet, to: &output)
+    }
+
+    private static func encode(
+        _ source: UnsafePointer<UInt8>, _ count: Int, _ digits: UnsafePointer<UInt8>,
+        _ target: UnsafeMutablePointer<UInt8>
+    ) {
+        var source = unsafe source
+        var target = unsafe target
+        for _ in 0..<count / 3 {
+            let word = unsafe UInt32(source[0]) << 16 | UInt32(source[1]) << 8 | UInt32(source[2])
+            unsafe target[0] = digits[Int(word >> 18)]
+            unsafe target[1] = digits[Int(word >> 12 & 63)]
+            unsafe target[2] = digits[Int(word >> 6 & 63)]
+            unsafe target[3] = digits[Int(word & 63)]
+            unsafe source += 3
+            unsafe target += 4
+        }
+        let rest = count % 3
+        guard rest > 0 else { return }
+        let word = unsafe UInt32(source[0]) << 16 | (rest == 2 ? UInt32(source[1]) << 8 : 0)
+        unsafe target[0] = digits[Int(word >> 18)]
+        unsafe target[1] = digits[Int(word >> 12 & 63)]
+        if rest == 2 { unsafe target[2] = digits[Int(word >> 6 & 63)] }
     }
 
     /// The encoding of `bytes` as text.
@@ -90,25 +118,6 @@ public enum Base64: Sendable {
         }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
         return text.dropLast(padding)
-    }
-
-    private func appendTail(
-        of bytes: ArraySlice<UInt8>, from index: Int, alphabet: [UInt8], to output: inout [UInt8]
-    ) {
-        switch bytes.endIndex - index {
-        case 1:
-            let word = UInt32(bytes[index]) << 16
-            output.append(alphabet[Int(word >> 18)])
-            output.append(alphabet[Int(word >> 12 & 63)])
-            if self == .standard { output.append(contentsOf: [UInt8(ascii: "="), UInt8(ascii: "=")]) }
-        case 2:
-            let word = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8
-            output.append(alphabet[Int(word >> 18)])
-            output.append(alphabet[Int(word >> 12 & 63)])
-            output.append(alphabet[Int(word >> 6 & 63)])
-            if self == .standard { output.append(UInt8(ascii: "=")) }
-        default: break
-        }
     }
 
     private static let shared = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)

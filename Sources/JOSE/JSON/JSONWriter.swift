@@ -36,6 +36,22 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Names the member whose value comes next.
+    ///
+    /// - Parameter encoded: the name as `encoded(name:)` made it.
+    public mutating func name(encoded: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: encoded)
+        needsComma = false
+    }
+
+    /// A name as it stands in front of its value, for members that are written again and again.
+    public static func encoded(name: String) -> [UInt8] {
+        var writer = JSONWriter(capacity: name.utf8.count + 3)
+        writer.name(name)
+        return writer.bytes
+    }
+
     /// Writes a string.
     public mutating func string(_ value: String) {
         separate()
@@ -55,7 +71,7 @@ public struct JSONWriter: Sendable {
     /// Writes an integer.
     public mutating func integer(_ value: Int64) {
         separate()
-        bytes.append(contentsOf: String(value).utf8)
+        bytes.appendDecimal(value)
         needsComma = true
     }
 

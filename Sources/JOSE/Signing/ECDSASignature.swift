@@ -2,18 +2,20 @@ import COpenSSL
 
 /// The two forms of an ECDSA signature: libcrypto's DER and the fixed-width r‖s of JOSE (RFC 7518, section 3.4).
 enum ECDSASignature {
-    static func raw(fromDER der: [UInt8], width: Int) -> [UInt8]? {
-        unsafe der.withUnsafeBufferPointer { buffer in
-            var cursor = buffer.baseAddress
-            guard let signature = unsafe d2i_ECDSA_SIG(nil, &cursor, buffer.count) else { return nil }
-            defer { unsafe ECDSA_SIG_free(signature) }
-            var r = [UInt8](repeating: 0, count: width)
-            var s = r
-            guard unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), &r, Int32(width)) == Int32(width),
-                unsafe BN_bn2binpad(ECDSA_SIG_get0_s(signature), &s, Int32(width)) == Int32(width)
-            else { return nil }
-            return r + s
-        }
+    /// Writes r‖s to `output`, which is twice as wide as a coordinate.
+    ///
+    /// - Returns: false where `der` is no signature of that width.
+    static func write(
+        der: UnsafeBufferPointer<UInt8>, width: Int, to output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Bool {
+        var cursor = der.baseAddress
+        guard let signature = unsafe d2i_ECDSA_SIG(nil, &cursor, der.count), let start = output.baseAddress,
+            output.count == 2 * width
+        else { return false }
+        defer { unsafe ECDSA_SIG_free(signature) }
+        let count = Int32(width)
+        return unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), start, count) == count
+            && BN_bn2binpad(ECDSA_SIG_get0_s(signature), start + width, count) == count
     }
 
     static func der(fromRaw raw: [UInt8], width: Int) -> [UInt8]? {

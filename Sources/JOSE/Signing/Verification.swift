@@ -18,7 +18,9 @@ extension VerificationKey {
     }
 
     private func isValidMAC(_ signature: [UInt8], of input: [UInt8], _ secret: SecretBytes) -> Bool {
-        guard let expected = try? HMACSigning(secret, algorithm).sign(input) else { return false }
+        guard let expected = try? Signer(SigningKey(secret: secret, algorithm: algorithm)).sign(input) else {
+            return false
+        }
         return unsafe expected.count == signature.count && CRYPTO_memcmp(expected, signature, expected.count) == 0
     }
 

@@ -22,8 +22,18 @@ public struct SigningInput: Sendable {
 
     /// The finished token.
     public consuming func token(signature: [UInt8]) -> [UInt8] {
-        bytes.append(UInt8(ascii: "."))
-        Base64.url.encode(signature, appendingTo: &bytes)
+        unsafe signature.withUnsafeBufferPointer { unsafe append($0) }
         return bytes
+    }
+
+    /// The finished token.
+    @unsafe consuming func token(signature: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        unsafe append(signature)
+        return bytes
+    }
+
+    private mutating func append(_ signature: UnsafeBufferPointer<UInt8>) {
+        bytes.append(UInt8(ascii: "."))
+        unsafe Base64.url.encode(signature, appendingTo: &bytes)
     }
 }

@@ -1,0 +1,46 @@
+import AdapterKit
+import ArgumentParser
+import BrazeAdapter
+import InfobipAdapter
+import JOSE
+import Keyring
+import OneSignalAdapter
+
+/// The app whose tokens are made in a measurement: one for each algorithm that matters.
+struct BenchApp: Sendable {
+    let adapter: any Adapter
+    /// `apps.*.settings` of the same.
+    let settings: String
+    /// What the SDK reports for a user.
+    let report: @Sendable (_ user: String) -> String
+
+    var algorithm: Algorithm { adapter.algorithm }
+    /// The app's name, and its key ring's.
+    var name: String { "bench-\(type(of: adapter).name)" }
+
+    /// - Throws: `ValidationError` for an algorithm that no app here is for.
+    init(_ name: String) throws {
+        switch Algorithm(rawValue: name.uppercased()) {
+        case .rs256:
+            adapter = try BrazeAdapter(settings: .init())
+            settings = "{}"
+            report = { #"{"code":22,"reason":"expired","userId":"\#($0)"}"# }
+        case .es256:
+            let id = "0f0f0f0f-1111-2222-3333-444444444444"
+            adapter = try OneSignalAdapter(settings: .init(appID: id))
+            settings = #"{"app_id":"\#(id)"}"#
+            report = { #"{"externalId":"\#($0)"}"# }
+        case .hs256:
+            adapter = try InfobipAdapter(settings: .init(applicationCode: "bench"))
+            settings = #"{"application_code":"bench"}"#
+            report = { #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#($0)"}"# }
+        default:
+            throw ValidationError("--algorithm is RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip), not \(name)")
+        }
+    }
+
+    /// A new key of the app's kind.
+    func generateKey() throws -> SigningKey {
+        try KeyGeneration.key(algorithm, encoding: adapter.secretEncoding, rsaBits: 2048, id: "bench-1")
+    }
+}

@@ -1,0 +1,92 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+
+/// `remint bench mint`.
+struct BenchMint: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mint", abstract: "Tokens per second, and how near that is to libcrypto alone.",
+        discussion: """
+            From a user and a vendor's recipe to the compact token, on one core and on all. Beside it libcrypto signs the
+            bytes of such a token again and again on as many threads: what this machine can do.
+            """)
+
+    @Option(help: "RS256, ES256 or HS256; repeatable. All of them by default.") var algorithm: [String] = []
+    @Option(help: "How long each measurement takes, in seconds.") var seconds = 0.5
+    @Option(
+        help: ArgumentHelp(
+            "The key: a PEM, or for HS256 a file with the secret's bytes. A new one by default.", valueName: "file"))
+    var key: String?
+    @Option(help: "Make exactly so many tokens on one thread, once, and print nothing: for counting instructions.")
+    var count: Int?
+    @OptionGroup var options: BenchOptions
+
+    func validate() throws {
+        guard seconds > 0, seconds <= 3600 else { throw ValidationError("--seconds is more than 0") }
+        guard key == nil || algorithm.count == 1 else { throw ValidationError("--key needs one --algorithm") }
+        if let count, count < 1 { throw ValidationError("--count is at least 1") }
+    }
+
+    func run() async throws {
+        for name in algorithm.isEmpty ? ["RS256", "ES256", "HS256"] : algorithm {
+            let mint = try MintLoop(BenchApp(name), key: key)
+            if let count { try mint.work()(count) } else { try measure(mint) }
+        }
+    }
+
+    private struct Result {
+        let threads: Int
+        var tokens: [Double] = []
+        var signatures: [Double] = []
+    }
+
+    private func measure(_ mint: MintLoop) throws {
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        var results = Set([1, cores]).sorted().map { Result(threads: $0) }
+        for round in 0..<options.rounds {
+            for index in results.indices {
+                let threads = results[index].threads
+                // Whoever comes first may have the cooler machine.
+                for isToken in round.isMultiple(of: 2) ? [true, false] : [false, true] {
+                    let rate = try Throughput.measure(threads: threads, seconds: seconds) {
+                        isToken ? try mint.work() : try mint.limit()
+                    }
+                    if isToken { results[index].tokens.append(rate) } else { results[index].signatures.append(rate) }
+                }
+            }
+        }
+        options.json ? printJSON(mint, results) : printTable(mint, results)
+    }
+
+    private func printTable(_ mint: MintLoop, _ results: [Result]) {
+        var table = TextTable(mint.app.algorithm.rawValue, "tokens/s", "libcrypto alone/s", "ratio")
+        for result in results {
+            table.add(
+                result.threads == 1 ? "1 core" : "\(result.threads) cores", Spread(result.tokens).text(),
+                Spread(result.signatures).text(), Spread.ratio(result.tokens, of: result.signatures).text(3))
+        }
+        for line in table.lines + [""] { Terminal.print(line) }
+    }
+
+    private func printJSON(_ mint: MintLoop, _ results: [Result]) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("benchmark", "mint")
+        json.member("algorithm", mint.app.algorithm.rawValue)
+        json.member("rounds", Int64(options.rounds))
+        json.name("results")
+        json.beginArray()
+        for result in results {
+            json.beginObject()
+            json.member("threads", Int64(result.threads))
+            json.member("tokens_per_second", Spread(result.tokens))
+            json.member("raw_per_second", Spread(result.signatures))
+            json.member("ratio", Spread.ratio(result.tokens, of: result.signatures))
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+}

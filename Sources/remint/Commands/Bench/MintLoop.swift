@@ -1,0 +1,65 @@
+import AdapterKit
+import Foundation
+import JOSE
+
+/// Tokens made one after the other as the worker makes them, and what libcrypto does alone.
+struct MintLoop: Sendable {
+    let app: BenchApp
+    let key: SigningKey
+    /// The bytes that are signed for a token.
+    private let sample: [UInt8]
+
+    /// - Parameter file: where the key is; nil for a new one.
+    init(_ app: BenchApp, key file: String?) throws {
+        self.app = app
+        key = try file.map { try Self.read($0, app.algorithm) } ?? app.generateKey()
+        var minting = try Minting(app, key)
+        sample = try minting.input(for: 123_456).bytes
+    }
+
+    private static func read(_ file: String, _ algorithm: Algorithm) throws -> SigningKey {
+        let bytes = SecretBytes(copying: try Data(contentsOf: URL(filePath: file)))
+        return algorithm.keyType == .secret
+            ? try SigningKey(secret: bytes, algorithm: algorithm, keyID: "bench-1")
+            : try SigningKey(pem: bytes, algorithm: algorithm, keyID: "bench-1")
+    }
+
+    /// Tokens of users who are all different.
+    func work() throws -> Throughput.Work {
+        var minting = try Minting(app, key)
+        let signer = try Signer(key)
+        var user = 0
+        return { times in
+            for _ in 0..<times {
+                user += 1
+                _ = try signer.token(minting.input(for: user))
+            }
+        }
+    }
+
+    /// Signatures of the same bytes.
+    func limit() throws -> Throughput.Work {
+        let signer = try BareSigner(key)
+        return { [sample] times in try signer.sign(sample, times: times) }
+    }
+
+    /// What comes before the signature.
+    private struct Minting {
+        private let app: BenchApp
+        private let header: [UInt8]
+        private var claims = JSONWriter(capacity: 512)
+        private var random = BufferedRandom()
+
+        init(_ app: BenchApp, _ key: SigningKey) throws {
+            self.app = app
+            header = try app.adapter.recipe(for: Subject(user: "user-0")).encodedHeader(keyID: key.keyID)
+        }
+
+        mutating func input(for user: Int) throws -> SigningInput {
+            let subject = Subject(user: "user-\(user)")
+            let contents = TokenContents(subject: subject, issuedAt: 1_790_000_000, expiresAt: 1_790_003_600)
+            try app.adapter.recipe(for: subject).writeClaims(of: contents, to: &claims, random: &random)
+            return SigningInput(encodedHeader: header, payload: claims.bytes)
+        }
+    }
+}

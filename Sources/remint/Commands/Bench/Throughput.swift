@@ -1,0 +1,67 @@
+import Dispatch
+import Synchronization
+
+/// How fast something is done again and again, on so many threads at once.
+enum Throughput {
+    /// One thread's work: does the thing so many times.
+    typealias Work = (_ times: Int) throws -> Void
+
+    /// How often a second it is done, by all threads together.
+    ///
+    /// - Parameters:
+    ///   - seconds: for how long it is measured.
+    ///   - prepare: makes a thread's work, on that thread; it is not measured.
+    static func measure(threads: Int, seconds: Double, _ prepare: @Sendable () throws -> Work) throws -> Double {
+        let total = Mutex(0.0)
+        let failure = Mutex<(any Error)?>(nil)
+        let everyoneIsReady = Gate(threads)
+        DispatchQueue.concurrentPerform(iterations: threads) { _ in
+            do {
+                let work = try prepare()
+                try work(1)
+                everyoneIsReady.pass()
+                let rate = try rate(of: work, seconds)
+                total.withLock { $0 += rate }
+            } catch {
+                everyoneIsReady.pass()
+                failure.withLock { $0 = error }
+            }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+        return total.withLock { $0 }
+    }
+
+    /// How often a second it is done, on this thread alone.
+    static func measureHere(seconds: Double, _ work: Work) throws -> Double {
+        try work(1)
+        return try rate(of: work, seconds)
+    }
+
+    /// The clock is asked so seldom that it costs nothing, and so often that the last stretch is short.
+    private static func rate(of work: Work, _ seconds: Double) throws -> Double {
+        let start = ContinuousClock.now
+        var stretch = 1
+        var done = 0
+        while true {
+            let before = ContinuousClock.now
+            try work(stretch)
+            done += stretch
+            let now = ContinuousClock.now
+            if now - before < .milliseconds(1) { stretch = min(stretch * 2, 1 << 20) }
+            let passed = (now - start) / .seconds(1)
+            if passed >= seconds { return Double(done) / passed }
+        }
+    }
+}
+
+/// Lets threads go on once all of them are there.
+private final class Gate: Sendable {
+    private let missing: Atomic<Int>
+
+    init(_ count: Int) { missing = Atomic(count) }
+
+    func pass() {
+        missing.subtract(1, ordering: .acquiringAndReleasing)
+        while missing.load(ordering: .acquiring) > 0 {}
+    }
+}
