@@ -18,10 +18,8 @@ public struct TokenMaker: Sendable {
     /// - Throws: what the recipe or libcrypto refuses.
     public func token(_ contents: TokenContents) throws -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        var claims = JSONWriter()
-        try recipe.writeClaims(of: contents, to: &claims, random: &random)
-        return try sign(
-            SigningInput(encodedHeader: recipe.encodedHeader(keyID: key.keyID), payload: claims.bytes), with: key)
+        let header = try recipe.encodedHeader(keyID: key.keyID)
+        return try sign(recipe.signingInput(encodedHeader: header, for: contents, random: &random), with: key)
     }
 
     func token(header: String, claims: String) throws -> [UInt8] {

@@ -31,12 +31,11 @@ extension Adapter {
     package func parts(for subject: Subject, keyID: String? = nil) throws -> (header: String, claims: String) {
         let recipe = recipe(for: subject)
         var random = FixedGenerator()
-        var claims = JSONWriter()
         let contents = TokenContents(
             subject: subject, issuedAt: now.seconds, expiresAt: now.seconds + recipe.lifetime.standard)
-        try recipe.writeClaims(of: contents, to: &claims, random: &random)
+        let claims = try recipe.claims(of: contents, random: &random)
         let header = try Base64.url.decode(recipe.encodedHeader(keyID: keyID)[...])
-        return (String(decoding: header, as: UTF8.self), String(decoding: claims.bytes, as: UTF8.self))
+        return (String(decoding: header, as: UTF8.self), String(decoding: claims, as: UTF8.self))
     }
 
     /// A token for `subject` made now with the standard lifetime.

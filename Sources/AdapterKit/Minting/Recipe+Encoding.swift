@@ -40,58 +40,35 @@ extension Recipe {
         return encoded
     }
 
-    /// Writes the claims of one token to `json`, which is emptied first.
+    /// What is to be signed for one token.
     ///
+    /// - Parameters:
+    ///   - encodedHeader: the protected header, from `encodedHeader(keyID:)`.
+    ///   - random: where ids come from.
     /// - Throws: `Rejection` with `.mintFailed` when the subject lacks what a claim needs.
-    public func writeClaims(
-        of contents: TokenContents, to json: inout JSONWriter, random: inout some RandomNumberGenerator
-    ) throws(Rejection) {
-        json.removeAll()
-        try write(claims, of: contents, to: &json, random: &random)
-    }
-
-    private func write(
-        _ claims: [Claim], of contents: TokenContents, to json: inout JSONWriter,
-        random: inout some RandomNumberGenerator
-    ) throws(Rejection) {
-        json.beginObject()
-        for claim in claims {
-            if case .enrichment(let name) = claim.value {
-                guard let value = contents.enrichment[name] else { continue }
-                json.name(encoded: claim.encodedName)
-                json.raw(value)
-                continue
-            }
-            json.name(encoded: claim.encodedName)
-            try write(claim, of: contents, to: &json, random: &random)
+    public func signingInput(
+        encodedHeader: [UInt8], for contents: TokenContents, random: inout some RandomNumberGenerator
+    ) throws(Rejection) -> SigningInput {
+        var failure: Rejection?
+        let input = SigningInput(encodedHeader: encodedHeader) {
+            failure = template.write(contents, to: &$0, random: &random)
         }
-        json.endObject()
+        if let failure { throw failure }
+        return input
     }
+}
 
-    private func write(
-        _ claim: Claim, of contents: TokenContents, to json: inout JSONWriter, random: inout some RandomNumberGenerator
-    ) throws(Rejection) {
-        switch claim.value {
-        case .constant(let value): json.string(value)
-        case .user:
-            guard let user = contents.subject.user else { throw lacking("a single user id", for: claim) }
-            json.string(user)
-        case .identifiers:
-            guard case .identifiers = contents.subject.identity else { throw lacking("named ids", for: claim) }
-            contents.subject.write(to: &json)
-        case .challenge:
-            guard let challenge = contents.subject.challenge else { throw lacking("a challenge", for: claim) }
-            json.string(challenge)
-        case .issuedAt: json.integer(contents.issuedAt)
-        case .expiresAt: json.integer(contents.expiresAt)
-        case .uuid: json.unescapedString(RandomUUID.bytes(using: &random))
-        case .object(let members): try write(members, of: contents, to: &json, random: &random)
-        case .enrichment: json.null()
-        }
-    }
-
-    private func lacking(_ what: String, for claim: Claim) -> Rejection {
-        Rejection(.mintFailed, "the claim \"\(claim.name)\" needs \(what), which the subject does not have")
+extension Recipe {
+    /// The claims of one token, as JSON.
+    ///
+    /// - Throws: as `signingInput`.
+    public func claims(
+        of contents: TokenContents, random: inout some RandomNumberGenerator
+    ) throws(Rejection) -> [UInt8] {
+        var failure: Rejection?
+        let claims = ByteWriter.bytes { failure = template.write(contents, to: &$0, random: &random) }
+        if let failure { throw failure }
+        return claims
     }
 }
 
@@ -101,21 +78,7 @@ public enum RandomUUID {
 
     /// A new UUID from `random`.
     public static func make(using random: inout some RandomNumberGenerator) -> String {
-        String(decoding: bytes(using: &random), as: UTF8.self)
-    }
-
-    /// A new UUID from `random`, as the bytes of its text.
-    static func bytes(using random: inout some RandomNumberGenerator) -> [UInt8] {
-        // The version stands in the seventh byte, the variant in the ninth.
-        let high = random.next() & ~0xF000 | 0x4000
-        let low = random.next() & ~(3 << 62) | 2 << 62
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for place in 0..<32 {
-            if place == 8 || place == 12 || place == 16 || place == 20 { text.append(UInt8(ascii: "-")) }
-            let word = place < 16 ? high : low
-            text.append(digits[Int(word >> UInt64(60 - 4 * (place & 15)) & 15)])
-        }
-        return text
+        let (high, low) = (random.next(), random.next())
+        return String(decoding: ByteWriter.bytes { $0.append(uuid: high, low) }, as: UTF8.self)
     }
 }

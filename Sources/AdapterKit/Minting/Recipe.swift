@@ -19,12 +19,14 @@ public struct Recipe: Sendable, Equatable {
     public let claims: [Claim]
     /// How long the token may live.
     public let lifetime: LifetimeBounds
+    let template: ClaimsTemplate
 
     /// A recipe with these parts.
     public init(algorithm: Algorithm, header: [HeaderMember], claims: [Claim], lifetime: LifetimeBounds) {
         self.algorithm = algorithm
         self.header = header
         self.claims = claims
+        template = ClaimsTemplate(claims)
         self.lifetime = lifetime
     }
 
@@ -66,13 +68,10 @@ public struct Claim: Sendable, Equatable {
     public let name: String
     /// Its value's source.
     public let value: Value
-    /// The name as it stands in a token.
-    let encodedName: [UInt8]
 
     /// The claim `name` with a value from `value`.
     public init(_ name: String, _ value: Value) {
         self.name = name
         self.value = value
-        encodedName = JSONWriter.encoded(name: name)
     }
 }

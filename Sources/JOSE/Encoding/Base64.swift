@@ -28,42 +28,45 @@ public enum Base64: Sendable {
 
     /// Appends the encoding of `bytes` to `output`.
     @unsafe
-    public func encode(_ bytes: UnsafeBufferPointer<UInt8>, appendingTo output: inout [UInt8]) {
-        guard let source = bytes.baseAddress, bytes.count > 0 else { return }
-        let start = output.count
-        output.append(contentsOf: repeatElement(UInt8(ascii: "="), count: encodedCount(of: bytes.count)))
-        let alphabet = self == .url ? Self.urlAlphabet : Self.standardAlphabet
-        // Both buffers are as long as the loop below reads and writes: four characters for three bytes, and for what is
-        // left of them one more than there are bytes.
-        unsafe alphabet.withUnsafeBufferPointer { alphabet in
-            unsafe output.withUnsafeMutableBufferPointer { output in
-                guard let digits = alphabet.baseAddress, let base = output.baseAddress else { return }
-                unsafe Self.encode(source, bytes.count, digits, base + start)
-            }
+    func encode(_ bytes: UnsafeBufferPointer<UInt8>, appendingTo output: inout [UInt8]) {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: encodedCount(of: bytes.count)) { text in
+            unsafe write(bytes, to: text)
+            unsafe output.append(contentsOf: UnsafeBufferPointer(text))
         }
     }
 
-    private static func encode(
-        _ source: UnsafePointer<UInt8>, _ count: Int, _ digits: UnsafePointer<UInt8>,
-        _ target: UnsafeMutablePointer<UInt8>
-    ) {
-        var source = unsafe source
-        var target = unsafe target
-        for _ in 0..<count / 3 {
-            let word = unsafe UInt32(source[0]) << 16 | UInt32(source[1]) << 8 | UInt32(source[2])
-            unsafe target[0] = digits[Int(word >> 18)]
-            unsafe target[1] = digits[Int(word >> 12 & 63)]
-            unsafe target[2] = digits[Int(word >> 6 & 63)]
-            unsafe target[3] = digits[Int(word & 63)]
-            unsafe source += 3
-            unsafe target += 4
+    /// Writes the encoding of `bytes` to the beginning of `output`, which must have room for it.
+    @unsafe
+    func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) {
+        precondition(output.count >= encodedCount(of: bytes.count), "no room for the encoding")
+        guard let source = bytes.baseAddress, let target = output.baseAddress, bytes.count > 0 else { return }
+        let pairs = self == .url ? Self.urlPairs : Self.standardPairs
+        // Four characters for three bytes, two at a time.
+        let groups = bytes.count / 3
+        unsafe pairs.withUnsafeBufferPointer { pairs in
+            let words = UnsafeMutableRawPointer(target)
+            for group in 0..<groups {
+                let three = unsafe source + 3 * group
+                let word = unsafe Int(three[0]) << 16 | Int(three[1]) << 8 | Int(three[2])
+                unsafe words.storeBytes(of: pairs[word >> 12], toByteOffset: 4 * group, as: UInt16.self)
+                unsafe words.storeBytes(of: pairs[word & 0xFFF], toByteOffset: 4 * group + 2, as: UInt16.self)
+            }
         }
-        let rest = count % 3
+        unsafe writeTail(of: bytes, from: 3 * groups, to: output, at: 4 * groups)
+    }
+
+    private func writeTail(
+        of bytes: UnsafeBufferPointer<UInt8>, from index: Int, to output: UnsafeMutableBufferPointer<UInt8>, at place: Int
+    ) {
+        let rest = bytes.count - index
         guard rest > 0 else { return }
-        let word = unsafe UInt32(source[0]) << 16 | (rest == 2 ? UInt32(source[1]) << 8 : 0)
-        unsafe target[0] = digits[Int(word >> 18)]
-        unsafe target[1] = digits[Int(word >> 12 & 63)]
-        if rest == 2 { unsafe target[2] = digits[Int(word >> 6 & 63)] }
+        let alphabet = self == .url ? Self.urlAlphabet : Self.standardAlphabet
+        let word = unsafe Int(bytes[index]) << 16 | (rest == 2 ? Int(bytes[index + 1]) << 8 : 0)
+        unsafe output[place] = alphabet[word >> 18]
+        unsafe output[place + 1] = alphabet[word >> 12 & 63]
+        if rest == 2 { unsafe output[place + 2] = alphabet[word >> 6 & 63] }
+        guard self == .standard else { return }
+        for padding in (place + 1 + rest)..<(place + 4) { unsafe output[padding] = UInt8(ascii: "=") }
     }
 
     /// The encoding of `bytes` as text.
@@ -123,8 +126,15 @@ public enum Base64: Sendable {
     private static let shared = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     private static let urlAlphabet = shared + Array("-_".utf8)
     private static let standardAlphabet = shared + Array("+/".utf8)
+    /// Both characters of 12 bits, in the order they stand in memory.
+    private static let urlPairs = pairs(of: urlAlphabet)
+    private static let standardPairs = pairs(of: standardAlphabet)
     private static let urlValues = values(of: urlAlphabet)
     private static let standardValues = values(of: standardAlphabet)
+
+    private static func pairs(of alphabet: [UInt8]) -> [UInt16] {
+        (0..<4096).map { UInt16(littleEndian: UInt16(alphabet[$0 >> 6]) | UInt16(alphabet[$0 & 63]) << 8) }
+    }
 
     private static func values(of alphabet: [UInt8]) -> [UInt8] {
         var table = [UInt8](repeating: 255, count: 256)

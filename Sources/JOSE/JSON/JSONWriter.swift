@@ -36,15 +36,6 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Names the member whose value comes next.
-    ///
-    /// - Parameter encoded: the name as `encoded(name:)` made it.
-    public mutating func name(encoded: [UInt8]) {
-        separate()
-        bytes.append(contentsOf: encoded)
-        needsComma = false
-    }
-
     /// A name as it stands in front of its value, for members that are written again and again.
     public static func encoded(name: String) -> [UInt8] {
         var writer = JSONWriter(capacity: name.utf8.count + 3)
@@ -71,7 +62,10 @@ public struct JSONWriter: Sendable {
     /// Writes an integer.
     public mutating func integer(_ value: Int64) {
         separate()
-        bytes.appendDecimal(value)
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            let count = unsafe Decimal.write(value, to: digits)
+            unsafe bytes.append(contentsOf: digits[..<count])
+        }
         needsComma = true
     }
 
@@ -126,27 +120,12 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { utf8 in
-            if unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            if unsafe JSONText.isPlain(utf8) {
                 unsafe bytes.append(contentsOf: utf8)
             } else {
-                unsafe utf8.forEach { escape($0) }
+                bytes.append(contentsOf: unsafe JSONText.escaped(utf8))
             }
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    private mutating func escape(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-        case 0x09: bytes.append(contentsOf: "\\t".utf8)
-        case 0..<0x20:
-            let digits = Array("0123456789abcdef".utf8)
-            bytes.append(contentsOf: "\\u00".utf8)
-            bytes.append(digits[Int(byte >> 4)])
-            bytes.append(digits[Int(byte & 15)])
-        default: bytes.append(byte)
-        }
     }
 }

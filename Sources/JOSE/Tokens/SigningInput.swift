@@ -5,16 +5,32 @@ public struct SigningInput: Sendable {
     /// What is signed: the encoded header, a dot, the encoded payload.
     public private(set) var bytes: [UInt8]
 
+    /// Room for the signature of a 3072-bit RSA key, so that the token is finished without another allocation.
+    private static let signatureRoom = 513
+
     /// - Parameters:
     ///   - encodedHeader: the protected header, base64url.
     ///   - payload: the claims' bytes.
     public init(encodedHeader: [UInt8], payload: [UInt8]) {
-        bytes = []
-        // Room for an RS256 signature of a 3072-bit key, so that the token is finished without another allocation.
-        bytes.reserveCapacity(encodedHeader.count + 2 + Base64.url.encodedCount(of: payload.count) + 512)
-        bytes.append(contentsOf: encodedHeader)
-        bytes.append(UInt8(ascii: "."))
-        Base64.url.encode(payload, appendingTo: &bytes)
+        self.init(encodedHeader: encodedHeader) { $0.append(payload) }
+    }
+
+    /// - Parameters:
+    ///   - encodedHeader: the protected header, base64url.
+    ///   - write: writes the claims.
+    public init(encodedHeader: [UInt8], _ write: (inout ByteWriter) -> Void) {
+        var bytes: [UInt8] = []
+        unsafe ByteWriter.with(write) { payload in
+            let count = encodedHeader.count + 1 + Base64.url.encodedCount(of: payload.count)
+            bytes = unsafe Array(unsafeUninitializedCapacity: count + Self.signatureRoom) { buffer, written in
+                _ = unsafe buffer.update(fromContentsOf: encodedHeader)
+                unsafe buffer[encodedHeader.count] = UInt8(ascii: ".")
+                unsafe Base64.url.write(
+                    payload, to: UnsafeMutableBufferPointer(rebasing: buffer[(encodedHeader.count + 1)...]))
+                written = count
+            }
+        }
+        self.bytes = bytes
     }
 
     /// An input that was put together elsewhere: `header.payload`, both base64url.

@@ -10,7 +10,6 @@ struct Minter {
     }
 
     private var headers: [HeaderID: [UInt8]] = [:]
-    private var claims = JSONWriter(capacity: 512)
     private var random: AnyGenerator
     private var versions = VersionClock()
     /// How long a look-up's credential lives where the vendor allows it, in seconds.
@@ -68,8 +67,8 @@ struct Minter {
         _ recipe: Recipe, _ contents: TokenContents, _ app: App, _ key: SigningKeyReference
     ) throws(Rejection) -> SigningRequest {
         let header = try header(recipe, app, key)
-        try writeClaims(recipe, contents)
-        return SigningRequest(key: key, input: SigningInput(encodedHeader: header, payload: claims.bytes))
+        let input = try recipe.signingInput(encodedHeader: header, for: contents, random: &random)
+        return SigningRequest(key: key, input: input)
     }
 
     /// The configured life, cut at the key's own end; what is left must still be a life the vendor's devices can use.
@@ -94,10 +93,6 @@ struct Minter {
         let header = try recipe.encodedHeader(keyID: key.keyID)
         headers[id] = header
         return header
-    }
-
-    private mutating func writeClaims(_ recipe: Recipe, _ contents: TokenContents) throws(Rejection) {
-        try recipe.writeClaims(of: contents, to: &claims, random: &random)
     }
 }
 

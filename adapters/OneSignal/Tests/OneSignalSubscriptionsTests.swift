@@ -47,13 +47,11 @@ import Testing
             Issue.record("not found: \(verdicts)")
             return
         }
-        var json = JSONWriter()
         var random = FixedGenerator()
         let contents = TokenContents(
             subject: user, issuedAt: 1_800_000_000, expiresAt: 1_800_003_600, enrichment: enrichment)
         let recipe = adapter.recipe(for: user)
-        try recipe.writeClaims(of: contents, to: &json, random: &random)
-        let claims = String(decoding: json.bytes, as: UTF8.self)
+        let claims = String(decoding: try recipe.claims(of: contents, random: &random), as: UTF8.self)
         #expect(
             claims
                 == #"{"iss":"A","exp":1800003600,"identity":{"external_id":"u-1001"},"#

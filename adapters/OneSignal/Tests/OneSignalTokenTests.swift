@@ -23,14 +23,13 @@ import Testing
 
     @Test func `adds the subscriptions a look-up found`() throws {
         let recipe = try makeAdapter().recipe(for: user)
-        var json = JSONWriter()
         var random = FixedGenerator()
         let found = Enrichment(["subscriptions": Array(#"[{"type":"Email","token":"u@example.com"}]"#.utf8)])
         let contents = TokenContents(
             subject: user, issuedAt: 1_800_000_000, expiresAt: 1_800_003_600, enrichment: found)
-        try recipe.writeClaims(of: contents, to: &json, random: &random)
+        let claims = try recipe.claims(of: contents, random: &random)
         #expect(
-            String(decoding: json.bytes, as: UTF8.self)
+            String(decoding: claims, as: UTF8.self)
                 == #"{"iss":"0f0f0f0f-1111-2222-3333-444444444444","exp":1800003600,"identity":{"external_id":"u-1001"},"#
                 + #""subscriptions":[{"type":"Email","token":"u@example.com"}]}"#)
     }

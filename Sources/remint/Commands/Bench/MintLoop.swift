@@ -24,7 +24,7 @@ struct MintLoop: Sendable {
             : try SigningKey(pem: bytes, algorithm: algorithm, keyID: "bench-1")
     }
 
-    /// Tokens of users who are all different.
+    /// Tokens of one user after the other.
     func work() throws -> Throughput.Work {
         var minting = try Minting(app, key)
         let signer = try Signer(key)
@@ -47,8 +47,8 @@ struct MintLoop: Sendable {
     private struct Minting {
         private let app: BenchApp
         private let header: [UInt8]
-        private var claims = JSONWriter(capacity: 512)
         private var random = BufferedRandom()
+        private let subjects = (0..<4096).map { Subject(user: "user-\(100_000 + $0)") }
 
         init(_ app: BenchApp, _ key: SigningKey) throws {
             self.app = app
@@ -56,10 +56,10 @@ struct MintLoop: Sendable {
         }
 
         mutating func input(for user: Int) throws -> SigningInput {
-            let subject = Subject(user: "user-\(user)")
+            let subject = subjects[user & 4095]
             let contents = TokenContents(subject: subject, issuedAt: 1_790_000_000, expiresAt: 1_790_003_600)
-            try app.adapter.recipe(for: subject).writeClaims(of: contents, to: &claims, random: &random)
-            return SigningInput(encodedHeader: header, payload: claims.bytes)
+            return try app.adapter.recipe(for: subject).signingInput(
+                encodedHeader: header, for: contents, random: &random)
         }
     }
 }

@@ -1,0 +1,133 @@
+/// A recipe's claims, put together as far as they are the same for every token: what is left to do for one is to copy the
+/// constant stretches and fill the places between them.
+struct ClaimsTemplate: Sendable, Equatable {
+    /// No piece holds a reference: they are walked for every token.
+    private enum Piece: Sendable, Equatable {
+        /// A stretch of `constants`.
+        case constant(from: Int, to: Int)
+        /// A comma, unless an object has just been opened.
+        case separator
+        case user, identifiers, challenge, issuedAt, expiresAt, uuid
+        /// A member that is left out where a look-up found nothing: its place in `enrichments`.
+        case enrichment(Int)
+    }
+
+    /// A member that a look-up may add, with its name as it stands in a token.
+    private struct Addition: Sendable, Equatable {
+        let source: String
+        let name: [UInt8]
+    }
+
+    private var constants: [UInt8] = []
+    private var pieces: [Piece] = []
+    private var enrichments: [Addition] = []
+    /// The claims' names, for what a subject lacks.
+    private var names: [String] = []
+    /// How many bytes of `constants` stand in pieces.
+    private var flushed = 0
+
+    init(_ claims: [Claim]) {
+        object(of: claims)
+        flush()
+    }
+
+    // MARK: Putting together
+
+    private mutating func object(of claims: [Claim]) {
+        append("{")
+        var isSureToFollow = false
+        for (index, claim) in claims.enumerated() {
+            if case .enrichment(let source) = claim.value {
+                enrichments.append(Addition(source: source, name: JSONWriter.encoded(name: claim.name)))
+                place(.enrichment(enrichments.count - 1), of: claim)
+                continue
+            }
+            if isSureToFollow { append(",") } else if index > 0 { place(.separator, of: claim) }
+            constants += JSONWriter.encoded(name: claim.name)
+            value(of: claim)
+            isSureToFollow = true
+        }
+        append("}")
+    }
+
+    private mutating func value(of claim: Claim) {
+        switch claim.value {
+        case .constant(let text):
+            var json = JSONWriter()
+            json.string(text)
+            constants += json.bytes
+        case .object(let members): object(of: members)
+        case .user: place(.user, of: claim)
+        case .identifiers: place(.identifiers, of: claim)
+        case .challenge: place(.challenge, of: claim)
+        case .issuedAt: place(.issuedAt, of: claim)
+        case .expiresAt: place(.expiresAt, of: claim)
+        case .uuid: place(.uuid, of: claim)
+        case .enrichment: break
+        }
+    }
+
+    private mutating func append(_ text: String) { constants += text.utf8 }
+
+    private mutating func place(_ piece: Piece, of claim: Claim) {
+        flush()
+        pieces.append(piece)
+        names.append(claim.name)
+    }
+
+    private mutating func flush() {
+        guard flushed < constants.count else { return }
+        pieces.append(.constant(from: flushed, to: constants.count))
+        names.append("")
+        flushed = constants.count
+    }
+
+    // MARK: Filling
+
+    /// Appends the claims of one token.
+    ///
+    /// - Returns: why there are none, where the subject lacks what a claim needs: a `Rejection` with `.mintFailed`.
+    func write(
+        _ contents: TokenContents, to output: inout ByteWriter, random: inout some RandomNumberGenerator
+    ) -> Rejection? {
+        for index in pieces.indices {
+            switch pieces[index] {
+            case .constant(let start, let end): output.append(constants, from: start, to: end)
+            case .separator: Self.separate(&output)
+            case .user:
+                guard case .user(let user) = contents.subject.identity else {
+                    return lacking("a single user id", at: index)
+                }
+                output.append(quoting: user)
+            case .identifiers:
+                guard case .identifiers = contents.subject.identity else { return lacking("named ids", at: index) }
+                var ids = JSONWriter()
+                contents.subject.write(to: &ids)
+                output.append(ids.bytes)
+            case .challenge:
+                guard let challenge = contents.subject.challenge else { return lacking("a challenge", at: index) }
+                output.append(quoting: challenge)
+            case .issuedAt: output.append(decimal: contents.issuedAt)
+            case .expiresAt: output.append(decimal: contents.expiresAt)
+            case .uuid:
+                output.append(UInt8(ascii: "\""))
+                output.append(uuid: random.next(), random.next())
+                output.append(UInt8(ascii: "\""))
+            case .enrichment(let place):
+                guard let value = contents.enrichment[enrichments[place].source] else { continue }
+                Self.separate(&output)
+                output.append(enrichments[place].name)
+                output.append(value)
+            }
+        }
+        return nil
+    }
+
+    private static func separate(_ output: inout ByteWriter) {
+        if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
+    }
+
+    private func lacking(_ what: String, at index: Int) -> Rejection {
+        Rejection(.mintFailed, "the claim \"\(names[index])\" needs \(what), which the subject does not have")
+    }
+}

@@ -1,0 +1,26 @@
+/// How text stands in a JSON string (RFC 8259, section 7).
+enum JSONText {
+    /// Whether every byte stands for itself.
+    static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        unsafe text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+
+    /// The text with what must be escaped.
+    static func escaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var output: [UInt8] = []
+        for byte in unsafe Array(text) {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
+            case 0x0A: output += "\\n".utf8
+            case 0x0D: output += "\\r".utf8
+            case 0x09: output += "\\t".utf8
+            case 0..<0x20:
+                let digits = Array("0123456789abcdef".utf8)
+                output += "\\u00".utf8
+                output += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            default: output.append(byte)
+            }
+        }
+        return output
+    }
+}
