@@ -22,13 +22,10 @@ public struct SigningInput: Sendable {
         var bytes: [UInt8] = []
         unsafe ByteWriter.with(write) { payload in
             let count = encodedHeader.count + 1 + Base64.url.encodedCount(of: payload.count)
-            bytes = unsafe Array(unsafeUninitializedCapacity: count + Self.signatureRoom) { buffer, written in
-                _ = unsafe buffer.update(fromContentsOf: encodedHeader)
-                unsafe buffer[encodedHeader.count] = UInt8(ascii: ".")
-                unsafe Base64.url.write(
-                    payload, to: UnsafeMutableBufferPointer(rebasing: buffer[(encodedHeader.count + 1)...]))
-                written = count
-            }
+            bytes.reserveCapacity(count + Self.signatureRoom)
+            bytes.append(contentsOf: encodedHeader)
+            bytes.append(UInt8(ascii: "."))
+            unsafe Base64.url.encode(payload, appendingTo: &bytes)
         }
         self.bytes = bytes
     }

@@ -1,6 +1,162 @@
 import ArgumentParser
+import Foundation
+import JOSE
+import Kafka
+import Logging
+import Worker
+import WorkerConfiguration
 
+/// `remint bench worker`.
 struct BenchWorker: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "worker", abstract: "")
-    func run() async throws {}
+    static let configuration = CommandConfiguration(
+        commandName: "worker", abstract: "The whole worker: events per second, latency, cores and memory.",
+        discussion: """
+            Starts this program's worker as a process of its own, on topics of its own that are deleted afterwards. In each
+            round it rests while a backlog is written and libcrypto's limit is taken on all cores; then it drains the backlog,
+            from its first commit to its last. Afterwards events come at a steady rate, and each is timed from before it is
+            produced until a read_committed reader sees its token.
+            """)
+
+    @Option(help: "A real cluster, host:port; or embedded, which is at least once.") var brokers = "embedded"
+    @Option(help: "RS256, ES256 or HS256.") var algorithm = "RS256"
+    @Option(help: "How many events each round drains; by default what takes some seconds.") var events: Int?
+    @Option(help: "exactly_once or at_least_once.") var delivery: String?
+    @Option(help: "How many events a second are timed.") var rate = 100
+    @Option(help: "For how long they are timed, in seconds; 0 leaves that out.") var seconds = 10
+    @OptionGroup var options: BenchOptions
+
+    func validate() throws {
+        guard events ?? 1 > 0 else { throw ValidationError("--events is at least 1") }
+        guard (1...100_000).contains(rate) else { throw ValidationError("--rate is 1 to 100000") }
+        guard (0...3600).contains(seconds) else { throw ValidationError("--seconds is 0 to 3600") }
+        guard ["exactly_once", "at_least_once", nil].contains(delivery) else {
+            throw ValidationError("--delivery is exactly_once or at_least_once")
+        }
+        guard brokers != "embedded" || delivery != "exactly_once" else {
+            throw ValidationError("the embedded broker isolates no transaction: --brokers host:port for exactly_once")
+        }
+    }
+
+    func run() async throws {
+        let app = try BenchApp(algorithm)
+        let count = events ?? (app.algorithm == .rs256 ? 10_000 : 100_000)
+        let logger = Logger.quiet(Configuration().log)
+        guard brokers == "embedded" else {
+            return try await measure(app, count, brokers, delivery ?? "exactly_once", logger)
+        }
+        let broker = try EmbeddedBroker(logger: logger)
+        do { try await measure(app, count, broker.bootstrapServers, "at_least_once", logger) } catch {
+            await broker.close()
+            throw error
+        }
+        await broker.close()
+    }
+
+    private func measure(
+        _ app: BenchApp, _ events: Int, _ bootstrapServers: String, _ delivery: String, _ logger: Logger
+    ) async throws {
+        let stage = try await BenchStage(
+            app, bootstrapServers, delivery, isEmbedded: brokers == "embedded", logger: logger)
+        var result = WorkerResult(
+            algorithm: app.algorithm.rawValue, delivery: delivery, events: events,
+            cores: ProcessInfo.processInfo.activeProcessorCount)
+        do {
+            result.seconds = try await stage.start()
+            let mint = try MintLoop(app, key: nil)
+            var progress = ProgressLine()
+            for round in 0..<options.rounds {
+                progress.show(round, of: options.rounds + 1, "round \(round + 1) of \(options.rounds)")
+                try await stage.rest()
+                try await stage.feed(events)
+                result.limits.append(
+                    try Throughput.measure(threads: result.cores, seconds: 1) { try mint.limit() })
+                result.drains.append(try await stage.drain(events))
+            }
+            if seconds > 0 {
+                progress.show(options.rounds, of: options.rounds + 1, "\(rate) events a second")
+                result.waits = try await stage.waits(rate: rate, seconds: seconds)
+            }
+            result.peakBytes = stage.peakBytes
+            progress.clear()
+            await stage.end()
+        } catch {
+            await stage.end()
+            throw error
+        }
+        Terminal.print(options.json ? result.json : result.table)
+    }
+}
+
+/// What the measurements of a worker came to.
+struct WorkerResult {
+    /// A backlog that was drained.
+    struct Drain {
+        let eventsPerSecond: Double
+        /// Seconds of all cores' time for each second.
+        let cores: Double
+    }
+
+    let algorithm: String
+    let delivery: String
+    let events: Int
+    let cores: Int
+    /// From the start of the process to its first token.
+    var seconds = 0.0
+    /// Signatures a second of libcrypto alone, on all cores.
+    var limits: [Double] = []
+    var drains: [Drain] = []
+    /// From before an event was produced until its token was seen.
+    var waits: [Duration] = []
+    var peakBytes = 0
+
+    private var rates: Spread { Spread(drains.map(\.eventsPerSecond)) }
+    private var ratio: Spread { Spread.ratio(drains.map(\.eventsPerSecond), of: limits) }
+
+    private func wait(_ part: Double) -> Double {
+        let sorted = waits.sorted()
+        guard let last = sorted.indices.last else { return 0 }
+        return sorted[Int((Double(last) * part).rounded(.up))] / .milliseconds(1)
+    }
+
+    var table: String {
+        var table = TextTable("\(algorithm), \(delivery)", "\(drains.count) rounds of \(events) events")
+        table.add("events/s", rates.text())
+        table.add("libcrypto alone/s, \(cores) cores", Spread(limits).text())
+        table.add("ratio", ratio.text(3))
+        table.add("cores used", Spread(drains.map(\.cores)).text(2))
+        table.add("peak memory", "\(peakBytes >> 20) MB")
+        table.add("start to first token", "\(Int(seconds * 1000)) ms")
+        if !waits.isEmpty {
+            let figures = [("p50", 0.5), ("p99", 0.99), ("max", 1)]
+                .map { "\($0.0) \(String(format: "%.1f", wait($0.1))) ms" }
+            table.add("produced to visible", figures.joined(separator: ", "))
+        }
+        return table.lines.joined(separator: "\n")
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("benchmark", "worker")
+        json.member("algorithm", algorithm)
+        json.member("delivery", delivery)
+        json.member("rounds", Int64(drains.count))
+        json.member("events", Int64(events))
+        json.member("events_per_second", rates)
+        json.member("raw_per_second", Spread(limits))
+        json.member("ratio", ratio)
+        json.member("cores_used", Spread(drains.map(\.cores)))
+        json.member("peak_bytes", Int64(peakBytes))
+        json.member("start_to_first_token_milliseconds", Int64(seconds * 1000))
+        if !waits.isEmpty {
+            json.name("produced_to_visible_milliseconds")
+            json.beginObject()
+            json.member("p50", wait(0.5))
+            json.member("p99", wait(0.99))
+            json.member("max", wait(1))
+            json.endObject()
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
 }

@@ -1,0 +1,222 @@
+import AdapterKit
+import Foundation
+import JOSE
+import Kafka
+import Keyring
+import Logging
+import Worker
+import WorkerConfiguration
+
+/// A worker in a process of its own, with topics and keys of its own, and whoever feeds and watches it.
+final class BenchStage {
+    private static let partitions: Int32 = 6
+    private let app: BenchApp
+    private let names: Topics
+    private let folder: URL
+    private var worker: WorkerProcess
+    private let properties: ClientProperties
+    private let logger: Logger
+    private let producer: KafkaProducer
+    /// Reads what the worker's group committed.
+    private let group: KafkaConsumer
+    /// How many events were written.
+    private var fed = 0
+
+    private struct Topics {
+        let prefix: String
+        var live: String { "\(prefix).live" }
+        var tokens: String { "\(prefix).tokens" }
+        var all: [String] {
+            [live, "\(prefix).bulk", tokens, "\(prefix).dead", "\(prefix).retries.10s"]
+        }
+        var partitions: [TopicPartition] {
+            (0..<BenchStage.partitions).map { TopicPartition(topic: live, partition: $0) }
+        }
+    }
+
+    init(
+        _ app: BenchApp, _ bootstrapServers: String, _ delivery: String, isEmbedded: Bool, logger: Logger
+    ) async throws {
+        self.app = app
+        names = Topics(prefix: "remint-bench-\(UInt32.random(in: 0 ... .max))")
+        folder = FileManager.default.temporaryDirectory.appending(path: names.prefix)
+        let properties: ClientProperties = ["bootstrap.servers": bootstrapServers]
+            .merging(isEmbedded ? EmbeddedBroker.clientProperties : [:]) { first, _ in first }
+        producer = try KafkaProducer(
+            ["bootstrap.servers": bootstrapServers, "linger.ms": "0"],
+            logger: logger)
+        for topic in names.all {
+            try await producer.createTopic(topic, partitions: Int(Self.partitions), within: .seconds(30))
+        }
+        group = try KafkaConsumer(
+            properties.merging(["group.id": names.prefix, "enable.auto.commit": "false"]) { _, new in new }, reading: [],
+            logger: logger)
+        self.properties = properties
+        self.logger = logger
+        worker = WorkerProcess(folder)
+        try configure(bootstrapServers, delivery)
+    }
+
+    private func configure(_ bootstrapServers: String, _ delivery: String) throws {
+        let ring = folder.appending(path: "keys/\(app.name)")
+        try FileManager.default.createDirectory(
+            at: ring, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try KeyRingDirectory(path: ring.path).create(
+            app.generateKey(), id: "bench-1", secretEncoding: app.adapter.secretEncoding, at: UnixTime.system())
+        let yaml = """
+            kafka: { bootstrap_servers: "\(bootstrapServers)", group: \(names.prefix), insecure: true }
+            delivery: \(delivery)
+            topics:
+              invalidations: \(names.live)
+              invalidations_bulk: \(names.prefix).bulk
+              tokens: \(names.tokens)
+              dead_letters: \(names.prefix).dead
+              retries: \(names.prefix).retries
+            worker: { retries: { tiers: [10s] } }
+            log: { level: warning, format: text }
+            keys: { \(app.name): { path: keys/\(app.name) } }
+            apps: { \(app.name): { adapter: \(type(of: app.adapter).name), key: \(app.name), settings: \(app.settings) } }
+
+            """
+        try Data(yaml.utf8).write(to: folder.appending(path: "remint.yaml"))
+    }
+
+    // MARK: The worker
+
+    /// Starts the worker in groups that are new, then once more in the same groups.
+    ///
+    /// - Returns: how long the second start took to its first token, in seconds.
+    func start() async throws -> Double {
+        try await feed(100)
+        try worker.launch()
+        try await waitUntilDone()
+        worker.stop()
+        try await feed(100)
+        let (before, start) = (try await done(), ContinuousClock.now)
+        worker = WorkerProcess(folder)
+        try worker.launch()
+        while try await done() == before { try await Task.sleep(for: .milliseconds(5)) }
+        let seconds = (.now - start) / .seconds(1)
+        try await waitUntilDone()
+        return seconds
+    }
+
+    /// Lets the worker take nothing new. It looks for its orders five times a second.
+    func rest() async throws {
+        worker.toggleQuiet()
+        try await Task.sleep(for: .milliseconds(500))
+    }
+
+    /// Lets the worker go on, and measures from its first commit to its last.
+    func drain(_ events: Int) async throws -> WorkerResult.Drain {
+        let before = try await done()
+        worker.toggleQuiet()
+        while try await done() == before { try await pause() }
+        let (first, start, cpu) = (try await done(), ContinuousClock.now, worker.cpuSeconds)
+        try await waitUntilDone()
+        let seconds = (.now - start) / .seconds(1)
+        guard seconds > 0, fed > first else { throw BenchFailed("too few events to measure: --events") }
+        return WorkerResult.Drain(
+            eventsPerSecond: Double(fed - first) / seconds, cores: (worker.cpuSeconds - cpu) / seconds)
+    }
+
+    /// The most memory the worker had, in bytes.
+    var peakBytes: Int { worker.peakBytes }
+
+    /// Stops everything and takes away what was made.
+    func end() async {
+        worker.stop()
+        try? await producer.deleteTopics(names.all, within: .seconds(10))
+        await group.close(within: .seconds(5))
+        await producer.close(within: .seconds(5))
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    // MARK: Events
+
+    /// Writes events of users who are all different.
+    func feed(_ events: Int) async throws {
+        for first in stride(from: 0, to: events, by: 5000) {
+            let records = (first..<min(first + 5000, events)).map { _ in event() }
+            if let error = await producer.deliver(records).compactMap({ $0 }).first { throw error }
+        }
+    }
+
+    private func event() -> ProducerRecord {
+        fed += 1
+        let user = "user-\(fed)"
+        return ProducerRecord(
+            topic: names.live, key: Array(user.utf8), value: Array(app.report(user).utf8),
+            headers: [
+                RecordHeader("remint-app", Array(app.name.utf8)), RecordHeader("remint-id", Array("event-\(fed)".utf8)),
+            ])
+    }
+
+    /// How many events the worker's group has committed.
+    private func done() async throws -> Int {
+        guard worker.isRunning else { throw BenchFailed("the worker ended; its last words stand above") }
+        return try await group.committed(names.partitions, within: .seconds(10)).values.reduce(0) { $0 + Int($1) }
+    }
+
+    private func waitUntilDone() async throws {
+        while try await done() < fed { try await pause() }
+    }
+
+    private func pause() async throws { try await Task.sleep(for: .milliseconds(20)) }
+
+    // MARK: Latency
+
+    /// How long events took that came at this rate, from before they were produced until their tokens were seen.
+    func waits(rate: Int, seconds: Int) async throws -> [Duration] {
+        let reader = try KafkaConsumer(
+            properties.merging([
+                "group.id": "\(names.prefix)-reader", "enable.auto.commit": "false",
+                "isolation.level": "read_committed", "fetch.wait.max.ms": "10",
+            ]) { _, new in new },
+            reading: (0..<Self.partitions).map { .last(0, of: TopicPartition(topic: names.tokens, partition: $0)) },
+            logger: logger)
+        // What happens once: connections, the reader's first fetch.
+        _ = try await exchange(rate, rate, reader)
+        let waits = try await exchange(rate * seconds, rate, reader)
+        await reader.close(within: .seconds(5))
+        return waits
+    }
+
+    private func exchange(_ events: Int, _ rate: Int, _ reader: KafkaConsumer) async throws -> [Duration] {
+        let names = (fed + 1...fed + events).map { "event-\($0)" }
+        async let seen = Self.see(Set(names), reader)
+        var produced: [String: ContinuousClock.Instant] = [:]
+        let start = ContinuousClock.now
+        try await withThrowingDiscardingTaskGroup { deliveries in
+            for (index, name) in names.enumerated() {
+                try await Task.sleep(until: start + .seconds(1) * index / rate, clock: .continuous)
+                let record = event()
+                produced[name] = .now
+                // Whether it arrived is seen by its token.
+                deliveries.addTask { [producer] in _ = await producer.deliver([record]) }
+            }
+        }
+        return try await seen.compactMap { name, instant in produced[name].map { instant - $0 } }
+    }
+
+    private static func see(
+        _ names: Set<String>, _ reader: KafkaConsumer
+    ) async throws -> [String: ContinuousClock.Instant] {
+        var seen: [String: ContinuousClock.Instant] = [:]
+        var last = ContinuousClock.now
+        while seen.count < names.count {
+            for event in await reader.events(limit: 1000, within: .seconds(1)) {
+                guard case .record(let record) = event,
+                    let id = record.headers.first(where: { $0.name == "ce_id" })?.value
+                else { continue }
+                last = .now
+                let name = String(decoding: id, as: UTF8.self)
+                if names.contains(name) { seen[name] = last }
+            }
+            guard .now - last < .seconds(60) else {
+                throw BenchFailed("\(names.count - seen.count) events were not answered within a minute")
+            }
+        }
+        return seen
+    }
+}
