@@ -1,0 +1,128 @@
+"""Events a second: remint run and the Python worker on topics of their own, in turns."""
+
+import pathlib
+import sys
+import tempfile
+import time
+
+from .audit import audit
+from .figures import Result, Spread, Trouble, is_met, judgement, table
+from .shop import APPS, Shop
+from .stage import Stage
+from .subject import Subject
+
+TARGETS = {"RS256": None, "ES256": 3.0, "HS256": 4.0}
+EVENTS = {"RS256": 20_000, "ES256": 100_000, "HS256": 200_000}
+TRANSACTION_SECONDS = 0.1
+# How often the committed offsets are asked for, and how long they may stand still.
+TICK, PATIENCE = 0.1, 60
+
+
+def compare(options):
+    subjects = options.subjects.split(",")
+    if not set(subjects) <= {"remint", "peer"}:
+        raise Trouble("--subjects is remint, peer or remint,peer")
+    with tempfile.TemporaryDirectory(prefix="remint-bench-") as folder:
+        shop = Shop(pathlib.Path(folder), options)
+        comparisons = [Comparison(algorithm, subjects, shop, options) for algorithm in options.algorithms]
+    met = all(comparison.is_met for comparison in comparisons)
+    return Result(
+        "\n\n".join(comparison.table for comparison in comparisons),
+        {"benchmark": "worker", "peer": "python", "results": [comparison.json for comparison in comparisons]}, met)
+
+
+class Comparison:
+    """All rounds of one algorithm."""
+
+    def __init__(self, algorithm, subjects, shop, options):
+        self.algorithm, self.subjects, self.options = algorithm, subjects, options
+        self.events = options.events or EVENTS[algorithm]
+        self.rounds = []
+        for number in range(options.rounds):
+            # The second of one round is the first of the next.
+            order = subjects if number % 2 == 0 else subjects[::-1]
+            self.rounds.append({subject: self.measure(subject, number, shop) for subject in order})
+
+    def measure(self, subject, number, shop):
+        with Stage(self.options.brokers, self.algorithm, self.events) as stage:
+            stage.fill()
+            if subject == "remint":
+                command = shop.remint_command(stage.group, stage.topics)
+            else:
+                command = shop.peer_command(sys.executable, stage.group, stage.topics)
+            with Subject(command, shop.folder / f"{stage.group}.log") as worker:
+                measured = watch(stage, worker)
+            audit(stage, self.algorithm, shop.keys[self.algorithm])
+        rate = measured["events_per_second"]
+        print(f"{self.algorithm} round {number + 1}, {subject}: {rate:.0f} events/s", file=sys.stderr)
+        return measured
+
+    def spread(self, subject, member):
+        return Spread([measured[subject][member] for measured in self.rounds])
+
+    @property
+    def ratio(self):
+        if len(self.subjects) < 2:
+            return None
+        name = "events_per_second"
+        return Spread([measured["remint"][name] / measured["peer"][name] for measured in self.rounds])
+
+    @property
+    def is_met(self):
+        return self.ratio is None or is_met(self.ratio, TARGETS[self.algorithm])
+
+    @property
+    def table(self):
+        heads = ["", *(f"{'remint' if name == 'remint' else 'Python'}" for name in self.subjects)]
+        rows = [
+            [f"events/s, round {number}", *(f"{measured[name]['events_per_second']:.0f}" for name in self.subjects)]
+            for number, measured in enumerate(self.rounds, 1)
+        ]
+        for title, member, form in [
+            ("events/s", "events_per_second", ".0f"),
+            ("processor seconds per 1000 events", "processor_seconds_per_1000", ".4f"),
+            ("peak resident MB", "peak_megabytes", ".0f"),
+        ]:
+            rows.append([title, *(self.spread(name, member).text(form) for name in self.subjects)])
+        text = f"{self.algorithm} ({APPS[self.algorithm]['vendor']}), {self.events} events, exactly once\n\n"
+        text += table(heads, rows)
+        if self.ratio:
+            text += f"\n\nremint / Python: {self.ratio.text('.2f')}, {judgement(self.ratio, TARGETS[self.algorithm])}"
+        return text
+
+    @property
+    def json(self):
+        members = ["events_per_second", "processor_seconds_per_1000", "peak_megabytes"]
+        return {
+            "algorithm": self.algorithm, "events": self.events, "delivery": "exactly_once",
+            "peer_processes": self.options.processes, "rounds": self.rounds,
+            "subjects": {
+                name: {member: self.spread(name, member).json for member in members} for name in self.subjects
+            },
+            "ratio": self.ratio.json if self.ratio else None, "target": TARGETS[self.algorithm], "met": self.is_met,
+        }
+
+
+def watch(stage, worker):
+    """Follows the group from the first commit seen to the last, from outside: the broker is asked, not the worker."""
+    began, seen, last, moved = None, 0, 0, time.monotonic()
+    processor = 0
+    while True:
+        worker.require_life()
+        now, count = time.monotonic(), stage.committed()
+        if count > last:
+            last, moved = count, now
+        elif now - moved > PATIENCE:
+            raise Trouble(f"nothing committed for {PATIENCE} s, {count} of {stage.events} events done")
+        if began is None and count > 0:
+            began, seen, processor = now, count, worker.processor_seconds()
+        if count >= stage.events:
+            break
+        time.sleep(max(0, now + TICK - time.monotonic()))
+    if count == seen:
+        raise Trouble(f"{stage.events} events are too few: all were done at the first look; see --events")
+    used = worker.processor_seconds() - processor
+    return {
+        "events_per_second": (count - seen) / (now - began), "seconds": now - began, "counted": count - seen,
+        "processor_seconds_per_1000": used / (count - seen) * 1000, "peak_megabytes": worker.peak_megabytes(),
+    }
