@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
+from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from .figures import Trouble
@@ -56,20 +56,37 @@ class Stage:
         return f"user-{number:08}"
 
     def fill(self):
-        """One raw report for each of so many users, in their order."""
-        producer = Producer({
-            "bootstrap.servers": self.brokers, "enable.idempotence": True, "linger.ms": 50,
-            "queue.buffering.max.messages": 1_000_000, "partitioner": "murmur2_random",
+        """One raw report for each of so many users, in their order, in a transaction that is left open: whoever reads
+        committed records sees none of them before `open`."""
+        self.producer = Producer({
+            "bootstrap.servers": self.brokers, "transactional.id": f"{self.group}-fill", "linger.ms": 50,
+            "transaction.timeout.ms": 600_000, "queue.buffering.max.messages": 1_000_000,
+            "partitioner": "murmur2_random",
         })
+        self.producer.init_transactions(60)
+        self.producer.begin_transaction()
         name, topic = self.app["name"], self.topics["invalidations"]
         for number in range(self.events):
             user = self.user(number)
             value = json.dumps(self.app["report"](user), separators=(",", ":"))
-            producer.produce(topic, value, f"{name}/{user}", headers=[("remint-app", name)])
+            self.producer.produce(topic, value, f"{name}/{user}", headers=[("remint-app", name)])
             if number % 1000 == 0:
-                producer.poll(0)
-        if producer.flush(120):
+                self.producer.poll(0)
+        if self.producer.flush(120):
             raise Trouble("the broker did not take the events within two minutes")
+
+    def open(self):
+        """All events are there from now on."""
+        self.producer.commit_transaction(60)
+
+    def is_shared_by(self, members):
+        """Whether the group has settled, with so many members that have all partitions between them."""
+        try:
+            group = self.admin.describe_consumer_groups([self.group])[self.group].result(10)
+        except KafkaException:
+            return False
+        assigned = sum(len(member.assignment.topic_partitions) for member in group.members)
+        return group.state == ConsumerGroupState.STABLE and (len(group.members), assigned) == (members, PARTITIONS)
 
     def committed(self):
         """How many events are behind the group's committed offsets."""
@@ -82,7 +99,8 @@ class Stage:
             if error.args[0].retriable():
                 return 0
             raise
-        return sum(max(0, position.offset) for position in answer.topic_partitions)
+        # A position may stand behind the mark that ends the events' own transaction.
+        return min(self.events, sum(max(0, position.offset) for position in answer.topic_partitions))
 
 
 def settle(futures):

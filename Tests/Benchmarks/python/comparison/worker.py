@@ -47,10 +47,13 @@ class Comparison:
         with Stage(self.options.brokers, self.algorithm, self.events) as stage:
             stage.fill()
             if subject == "remint":
-                command = shop.remint_command(stage.group, stage.topics)
+                command, members = shop.remint_command(stage.group, stage.topics), 1
             else:
                 command = shop.peer_command(sys.executable, stage.group, stage.topics)
+                members = self.options.processes
             with Subject(command, shop.folder / f"{stage.group}.log") as worker:
+                settle(stage, worker, members)
+                stage.open()
                 measured = watch(stage, worker)
             audit(stage, self.algorithm, shop.keys[self.algorithm])
         rate = measured["events_per_second"]
@@ -101,6 +104,16 @@ class Comparison:
             },
             "ratio": self.ratio.json if self.ratio else None, "target": TARGETS[self.algorithm], "met": self.is_met,
         }
+
+
+def settle(stage, worker, members):
+    """Waits until the worker has joined its group as a whole: what comes before that is not its speed."""
+    end = time.monotonic() + PATIENCE
+    while not stage.is_shared_by(members):
+        worker.require_life()
+        if time.monotonic() > end:
+            raise Trouble(f"the worker has not settled in its group within {PATIENCE} s")
+        time.sleep(TICK)
 
 
 def watch(stage, worker):
