@@ -53,8 +53,8 @@ struct InfobipPayload: JWTPayload {
     init(user: String, issuedAt: Date, expiresAt: Date) {
         typ = "Bearer"
         sub = SubjectClaim(value: user)
-        applicationCode = "app-code-A"
-        iss = IssuerClaim(value: "app-code-A")
+        applicationCode = "bench"
+        iss = IssuerClaim(value: "bench")
         iat = IssuedAtClaim(value: issuedAt)
         exp = ExpirationClaim(value: expiresAt)
         jti = IDClaim(value: UUID().uuidString)
