@@ -53,8 +53,10 @@ def records(stage, topic):
 
 def examine(message, app, algorithm, key_id, verifier):
     value = json.loads(message.value())
-    claims = jwt.decode(
-        value["token"], verifier, algorithms=[algorithm], options={"require": ["exp"], "verify_aud": False})
+    try:
+        claims = jwt.decode(value["token"], verifier, algorithms=[algorithm], options={"require": ["exp"]})
+    except jwt.PyJWTError as error:
+        raise Trouble(f"the token of {message.key()}: {error}") from None
     user = value["subject"]["user"]
     named = {"braze": lambda: claims["sub"], "onesignal": lambda: claims["identity"]["external_id"],
              "infobip": lambda: claims["sub"]}[app["vendor"]]()

@@ -3,7 +3,10 @@
 import argparse
 import json
 import pathlib
+import signal
 import sys
+
+from confluent_kafka import KafkaException
 
 from . import mint, worker
 from .figures import Trouble
@@ -18,10 +21,12 @@ def main(here):
     if not pathlib.Path(options.remint).exists():
         print(f"no {options.remint}; build it with: make release", file=sys.stderr)
         return 2
+    # Topics and processes are taken away on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         result = options.compare(options)
-    except Trouble as trouble:
-        print(f"compare: {trouble}", file=sys.stderr)
+    except (Trouble, KafkaException, TimeoutError) as trouble:
+        print(f"compare: {str(trouble) or 'the broker did not answer in time'}", file=sys.stderr)
         return 1
     print(json.dumps(result.json, indent=2) if options.json else result.table)
     return 1 if options.check and not result.met else 0
