@@ -1,4 +1,4 @@
-"""What is published: the records of Sources/Pipeline/Records and Sources/Pipeline/DeadLetters, byte for byte in form."""
+"""What is published: the members and headers of Sources/Pipeline/Records and DeadLetters, in the same order."""
 
 import time
 from urllib.parse import quote
