@@ -40,8 +40,8 @@ final class BenchStage {
         self.app = app
         names = Topics(prefix: "remint-bench-\(UInt32.random(in: 0 ... .max))")
         folder = FileManager.default.temporaryDirectory.appending(path: names.prefix)
-        let properties: ClientProperties = ["bootstrap.servers": bootstrapServers]
-            .merging(isEmbedded ? EmbeddedBroker.clientProperties : [:]) { first, _ in first }
+        var properties: ClientProperties = isEmbedded ? EmbeddedBroker.clientProperties : [:]
+        properties["bootstrap.servers"] = bootstrapServers
         producer = try KafkaProducer(
             ["bootstrap.servers": bootstrapServers, "linger.ms": "0"],
             logger: logger)
@@ -49,8 +49,7 @@ final class BenchStage {
             try await producer.createTopic(topic, partitions: Int(Self.partitions), within: .seconds(30))
         }
         group = try KafkaConsumer(
-            properties.merging(["group.id": names.prefix, "enable.auto.commit": "false"]) { _, new in new }, reading: [],
-            logger: logger)
+            properties.merging(["group.id": names.prefix, "enable.auto.commit": "false"]), reading: [], logger: logger)
         self.properties = properties
         self.logger = logger
         worker = WorkerProcess(folder)
@@ -92,8 +91,9 @@ final class BenchStage {
         try await waitUntilDone()
         worker.stop()
         try await feed(100)
-        let (before, start) = (try await done(), ContinuousClock.now)
+        let before = fed - 100
         worker = WorkerProcess(folder)
+        let start = ContinuousClock.now
         try worker.launch()
         while try await done() == before { try await Task.sleep(for: .milliseconds(5)) }
         let seconds = (.now - start) / .seconds(1)
@@ -168,13 +168,17 @@ final class BenchStage {
 
     /// How long events took that came at this rate, from before they were produced until their tokens were seen.
     func waits(rate: Int, seconds: Int) async throws -> [Duration] {
+        var ends: [PartitionOffset] = []
+        for partition in 0..<Self.partitions {
+            let place = TopicPartition(topic: names.tokens, partition: partition)
+            ends.append(PartitionOffset(place, offset: try await group.bounds(of: place, within: .seconds(10)).upperBound))
+        }
         let reader = try KafkaConsumer(
             properties.merging([
                 "group.id": "\(names.prefix)-reader", "enable.auto.commit": "false",
                 "isolation.level": "read_committed", "fetch.wait.max.ms": "10",
-            ]) { _, new in new },
-            reading: (0..<Self.partitions).map { .last(0, of: TopicPartition(topic: names.tokens, partition: $0)) },
-            logger: logger)
+            ]),
+            reading: ends, logger: logger)
         // What happens once: connections, the reader's first fetch.
         _ = try await exchange(rate, rate, reader)
         let waits = try await exchange(rate * seconds, rate, reader)
