@@ -81,6 +81,24 @@ public struct Subject: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(key(app: "")) }
 
     /// Writes the identity as the object that stands under `subject` in a replacement token.
+    public func write(to output: inout ByteWriter) {
+        switch identity {
+        case .user(let user):
+            output.append(#"{"user":"#)
+            output.append(quoting: user)
+        case .identifiers(let identifiers):
+            output.append("{")
+            for (index, identifier) in identifiers.enumerated() {
+                if index > 0 { output.append(",") }
+                output.append(quoting: identifier.name)
+                output.append(":")
+                output.append(quoting: identifier.value)
+            }
+        }
+        output.append("}")
+    }
+
+    /// Writes the identity as the object that stands under `subject` in a replacement token.
     public func write(to json: inout JSONWriter) {
         json.beginObject()
         switch identity {

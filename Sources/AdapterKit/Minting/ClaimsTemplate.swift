@@ -101,9 +101,7 @@ struct ClaimsTemplate: Sendable, Equatable {
                 output.append(quoting: user)
             case .identifiers:
                 guard case .identifiers = contents.subject.identity else { return lacking("named ids", at: index) }
-                var ids = JSONWriter()
-                contents.subject.write(to: &ids)
-                output.append(ids.bytes)
+                contents.subject.write(to: &output)
             case .challenge:
                 guard let challenge = contents.subject.challenge else { return lacking("a challenge", at: index) }
                 output.append(quoting: challenge)

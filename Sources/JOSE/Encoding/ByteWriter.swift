@@ -19,7 +19,7 @@ public struct ByteWriter: ~Copyable {
     ///
     /// Not generic, so that no other module pays for looking its types up.
     static func with(_ write: (inout ByteWriter) -> Void, _ read: (UnsafeBufferPointer<UInt8>) -> Void) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { lent in
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2048) { lent in
             var writer = unsafe ByteWriter(lent: lent)
             write(&writer)
             unsafe read(UnsafeBufferPointer(rebasing: writer.buffer[..<writer.count]))
@@ -41,6 +41,11 @@ public struct ByteWriter: ~Copyable {
 
     /// Appends `bytes`.
     public mutating func append(_ bytes: [UInt8]) { append(bytes, from: 0, to: bytes.count) }
+
+    /// Appends `text` as it stands in the program.
+    public mutating func append(_ text: StaticString) {
+        unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
 
     /// Appends one byte.
     public mutating func append(_ byte: UInt8) {

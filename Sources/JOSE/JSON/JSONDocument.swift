@@ -2,7 +2,7 @@
 ///
 /// The parser walks the bytes once, iteratively, and notes where each value stands in one flat array. Values are
 /// read from the bytes on demand. Duplicate members are refused, since two readers may disagree on which one counts.
-public struct JSONDocument: Sendable {
+public final class JSONDocument: Sendable {
     /// What is refused before it can cost anything.
     public struct Limits: Sendable {
         /// The longest text, in bytes.

@@ -23,6 +23,8 @@ public struct App: Sendable {
     public let missingUser: MissingUser
     /// What the vendor is asked before a token is minted; nil for nothing.
     public let lookup: AppLookup?
+    /// `source` of the events about its tokens (CloudEvents 1.0).
+    let eventSource: [UInt8]
 
     /// The app `name`.
     public init(
@@ -30,6 +32,7 @@ public struct App: Sendable {
         lookup: AppLookup? = nil
     ) {
         self.lookup = lookup
+        eventSource = Array("/remint/\(name)".utf8)
         self.name = name
         self.adapter = adapter
         self.keyRing = keyRing

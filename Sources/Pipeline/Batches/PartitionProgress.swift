@@ -27,6 +27,7 @@ public struct PartitionProgress: Sendable {
     }
 
     private struct Run {
+        let partition: Partition
         /// Inputs taken, in order; those before `head` are finished and counted in `next`.
         var taken: [Input] = []
         var head = 0
@@ -37,9 +38,15 @@ public struct PartitionProgress: Sendable {
         var committed: Int64?
 
         mutating func finish(_ offset: Int64) {
-            guard isOpen(offset) else { return }
-            finished.insert(offset)
-            while head < taken.count, finished.remove(taken[head].offset) != nil {
+            if head < taken.count, taken[head].offset == offset {
+                // In order, as nearly all are.
+                next = offset + 1
+                head += 1
+            } else {
+                guard isOpen(offset) else { return }
+                finished.insert(offset)
+            }
+            while !finished.isEmpty, head < taken.count, finished.remove(taken[head].offset) != nil {
                 next = taken[head].offset + 1
                 head += 1
             }
@@ -60,46 +67,71 @@ public struct PartitionProgress: Sendable {
         }
     }
 
-    private var runs: [Partition: Run] = [:]
+    private var runs: [Run] = []
+    private var places: [Partition: Int] = [:]
+    /// Where the last one asked for stands: records come partition by partition.
+    private var lastPlace = 0
 
     /// No partition.
     public init() {}
 
     /// An input was taken. Inputs of a partition are taken in the order of their offsets.
     public mutating func taken(_ origin: Origin, producedAt: UnixTime? = nil) {
-        runs[Partition(origin), default: Run()].taken.append(Input(offset: origin.offset, producedAt: producedAt))
+        let place = place(of: origin) ?? add(Partition(origin))
+        runs[place].taken.append(Input(offset: origin.offset, producedAt: producedAt))
     }
 
     /// An input is finished: what became of it is on disk. One that was never taken changes nothing.
     public mutating func finished(_ origin: Origin) {
-        runs[Partition(origin)]?.finish(origin.offset)
+        if let place = place(of: origin) { runs[place].finish(origin.offset) }
+    }
+
+    private mutating func place(of origin: Origin) -> Int? {
+        if runs.indices.contains(lastPlace), runs[lastPlace].partition.number == origin.partition,
+            runs[lastPlace].partition.topic == origin.topic
+        {
+            return lastPlace
+        }
+        guard let place = places[Partition(origin)] else { return nil }
+        lastPlace = place
+        return place
+    }
+
+    private mutating func add(_ partition: Partition) -> Int {
+        runs.append(Run(partition: partition))
+        places[partition] = runs.count - 1
+        return runs.count - 1
     }
 
     /// The offsets to commit, each the next record to read, for partitions that moved on since the last commit.
-    public var committable: [Partition: Int64] {
-        runs.compactMapValues { run in run.next == run.committed ? nil : run.next }
-    }
+    public var committable: [Partition: Int64] { offsets { $0.next == $0.committed ? nil : $0.next } }
 
     /// `offsets` were committed.
     public mutating func committed(_ offsets: [Partition: Int64]) {
-        for (partition, offset) in offsets { runs[partition]?.committed = offset }
+        for (partition, offset) in offsets {
+            if let place = places[partition] { runs[place].committed = offset }
+        }
     }
 
     /// Whether some input was taken and is not finished.
-    public var hasOpenInputs: Bool { runs.values.contains { $0.head < $0.taken.count } }
+    public var hasOpenInputs: Bool { runs.contains { $0.head < $0.taken.count } }
 
     /// When the oldest input that is not finished was produced; nil where there is none, or none with a time.
     public var oldest: UnixTime? {
-        runs.values.compactMap { $0.head < $0.taken.count ? $0.taken[$0.head].producedAt : nil }.min()
+        runs.compactMap { $0.head < $0.taken.count ? $0.taken[$0.head].producedAt : nil }.min()
     }
 
     /// Per partition, the next record to read that is not finished: where a reader is, whatever it has taken.
-    public var positions: [Partition: Int64] {
-        runs.compactMapValues { run in run.next ?? run.taken.first?.offset }
+    public var positions: [Partition: Int64] { offsets { $0.next ?? $0.taken.first?.offset } }
+
+    private func offsets(_ offset: (Run) -> Int64?) -> [Partition: Int64] {
+        Dictionary(runs.compactMap { run in offset(run).map { (run.partition, $0) } }) { first, _ in first }
     }
 
     /// The partitions are someone else's now: nothing of them is committed any more.
     public mutating func dropped(_ partitions: some Sequence<Partition>) {
-        for partition in partitions { runs[partition] = nil }
+        let dropped = Set(partitions)
+        runs.removeAll { dropped.contains($0.partition) }
+        places = Dictionary(runs.enumerated().map { ($1.partition, $0) }) { first, _ in first }
     }
 }

@@ -12,6 +12,8 @@ struct Minter {
     private var headers: [HeaderID: [UInt8]] = [:]
     private var random: AnyGenerator
     private var versions = VersionClock()
+    /// The second that was written last, and how: thousands of tokens share it.
+    private var written: (seconds: Int64, text: [UInt8]) = (0, Array(UnixTime(seconds: 0).description.utf8))
     /// How long a look-up's credential lives where the vendor allows it, in seconds.
     private static let credentialLife: Int64 = 300
 
@@ -35,9 +37,17 @@ struct Minter {
         let contents = TokenContents(
             subject: subject, issuedAt: now.seconds, expiresAt: expiresAt, enrichment: enrichment)
         let token = ReplacementToken(
-            event: event, vendor: app.adapter.name, subject: subject, token: [], algorithm: recipe.algorithm,
-            keyID: key.version, issuedAt: now.seconds, expiresAt: expiresAt, version: versions.next(at: now))
+            event: event, source: app.eventSource, vendor: app.adapter.name, subject: subject, token: [],
+            algorithm: recipe.algorithm, keyID: key.version, issuedAt: now.seconds, issuedAtText: text(of: now),
+            expiresAt: expiresAt, version: versions.next(at: now))
         return Draft(request: try request(recipe, contents, app, key), token: token)
+    }
+
+    private mutating func text(of time: UnixTime) -> [UInt8] {
+        if written.seconds != time.seconds {
+            written = (time.seconds, Array(UnixTime(seconds: time.seconds).description.utf8))
+        }
+        return written.text
     }
 
     /// A token for `subject` that goes to nobody but the vendor, as a look-up's credential: it lives as short as it may.

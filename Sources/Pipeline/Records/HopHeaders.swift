@@ -75,6 +75,9 @@ struct Provenance: Sendable {
         headers.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
     }
 
+    /// Where it first stood, as the id of an event that has no other.
+    var coordinates: String { "\(origin.topic)/\(origin.partition)/\(origin.offset)" }
+
     /// The headers that say where the event came from.
     var headers: [Header] {
         [

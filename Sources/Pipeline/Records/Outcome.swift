@@ -60,8 +60,8 @@ public enum Progress: Sendable {
     case waits(until: UnixTime)
 }
 
-/// An event's end: its outcome and what is published for it.
-public struct Settlement: Sendable {
+/// An event's end: its outcome and what is published for it. Never changed, and handed on like its record.
+public final class Settlement: Sendable {
     /// Which event.
     public let origin: Origin
     /// The event's id; nil where it could not be read.

@@ -2,15 +2,18 @@ import AdapterKit
 
 /// A token for the mailbox, with all a device or a ledger asks of it.
 struct ReplacementToken: Sendable {
-    var event: Event
-    var vendor: String
-    var subject: Subject
+    let event: Event
+    let source: [UInt8]
+    let vendor: String
+    let subject: Subject
     var token: [UInt8]
-    var algorithm: Algorithm
-    var keyID: String
-    var issuedAt: Int64
-    var expiresAt: Int64
-    var version: Int64
+    let algorithm: Algorithm
+    let keyID: String
+    let issuedAt: Int64
+    /// The same in the form of RFC 3339.
+    let issuedAtText: [UInt8]
+    let expiresAt: Int64
+    let version: Int64
 
     /// The record: a JSON value, CloudEvents attributes in binary mode, and headers that are enough for the ledger.
     var output: OutputRecord {
@@ -19,38 +22,56 @@ struct ReplacementToken: Sendable {
     }
 
     private var value: [UInt8] {
-        var json = JSONWriter(capacity: token.count + 320)
-        json.beginObject()
-        json.member("app", event.app)
-        json.member("vendor", vendor)
-        json.name("subject")
-        subject.write(to: &json)
-        json.name("token")
-        json.unescapedString(token)
-        json.member("algorithm", algorithm.rawValue)
-        json.member("key_id", keyID)
-        json.member("issued_at", issuedAt)
-        json.member("expires_at", expiresAt)
-        json.member("version", version)
-        json.member("event_id", event.id)
-        if let device = event.device { json.member("device", device) }
-        if let challenge = subject.challenge { json.member("challenge", challenge) }
-        json.endObject()
-        return json.bytes
+        ByteWriter.bytes { json in
+            json.append(#"{"app":"#)
+            json.append(quoting: event.app)
+            json.append(#","vendor":"#)
+            json.append(quoting: vendor)
+            json.append(#","subject":"#)
+            subject.write(to: &json)
+            json.append(#","token":""#)
+            json.append(token)
+            json.append(#"","algorithm":"#)
+            json.append(quoting: algorithm.rawValue)
+            json.append(#","key_id":"#)
+            json.append(quoting: keyID)
+            json.append(#","issued_at":"#)
+            json.append(decimal: issuedAt)
+            json.append(#","expires_at":"#)
+            json.append(decimal: expiresAt)
+            json.append(#","version":"#)
+            json.append(decimal: version)
+            json.append(#","event_id":"#)
+            json.append(quoting: event.id)
+            if let device = event.device {
+                json.append(#","device":"#)
+                json.append(quoting: device)
+            }
+            if let challenge = subject.challenge {
+                json.append(#","challenge":"#)
+                json.append(quoting: challenge)
+            }
+            json.append("}")
+        }
     }
 
     private func headers(key: [UInt8]) -> [Header] {
-        [
-            Header("ce_specversion", "1.0"),
-            Header("ce_id", event.id),
-            Header("ce_source", "/remint/\(event.app)"),
-            Header("ce_type", "remint.token.replaced.v1"),
-            Header("ce_subject", key),
-            Header("ce_time", UnixTime(seconds: issuedAt).description),
-            Header("content-type", "application/json"),
-            Header("remint-key-id", keyID),
-            Header("remint-expires-at", String(expiresAt)),
-            Header("remint-version", String(version)),
-        ] + event.traceHeaders
+        var headers = Self.constants
+        headers.reserveCapacity(10 + event.traceHeaders.count)
+        headers.append(Header("ce_id", event.id))
+        headers.append(Header("ce_source", source))
+        headers.append(Header("ce_subject", key))
+        headers.append(Header("ce_time", issuedAtText))
+        headers.append(Header("remint-key-id", keyID))
+        headers.append(Header("remint-expires-at", ByteWriter.bytes { $0.append(decimal: expiresAt) }))
+        headers.append(Header("remint-version", ByteWriter.bytes { $0.append(decimal: version) }))
+        headers += event.traceHeaders
+        return headers
     }
+
+    /// What every token's record says.
+    private static let constants = [
+        Header("ce_specversion", "1.0"), Header("ce_type", "remint.token.replaced.v1"),
+        Header("content-type", "application/json"),
+    ]
 }

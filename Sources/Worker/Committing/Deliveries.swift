@@ -9,9 +9,16 @@ struct Deliveries {
     private var errors: [KafkaError?]
 
     init(_ transaction: Transaction, _ configuration: Configuration) {
-        records = transaction.ends.enumerated().compactMap { place, end in
-            end.settlement.output.map { (place, ProducerRecord($0, configuration)) }
+        var records: [(place: Int, record: ProducerRecord)] = []
+        records.reserveCapacity(transaction.eventCount)
+        var place = 0
+        for batch in transaction.batches {
+            for settlement in batch.settlements {
+                if let output = settlement.output { records.append((place, ProducerRecord(output, configuration))) }
+                place += 1
+            }
         }
+        self.records = records
         errors = Array(repeating: nil, count: records.count)
     }
 

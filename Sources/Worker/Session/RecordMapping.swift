@@ -5,7 +5,7 @@ import WorkerConfiguration
 
 extension InputRecord {
     /// A consumed record as the pipeline takes it.
-    init(_ record: ConsumedRecord, lane: Lane, tier: Int?) {
+    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?) {
         self.init(
             origin: Origin(
                 topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),

@@ -89,12 +89,12 @@ final class WorkerMetrics: Sendable {
     func processed(_ batch: [Progress], seconds: Double) {
         batchTime.observe(seconds)
         batchEvents.observe(Double(batch.count))
-        var signed: [[String]: Int] = [:]
+        var signed = Tally<Algorithm>()
         for progress in batch {
             guard case .ended(let settlement) = progress else { continue }
-            if let algorithm = settlement.algorithm { signed[[algorithm.rawValue], default: 0] += 1 }
+            if let algorithm = settlement.algorithm { signed.count(algorithm) }
         }
-        signatures.add(signed)
+        signatures.add(signed.counts { [$0.rawValue] })
     }
 
     func ended(_ result: CommitResult, seconds: Double) {
@@ -103,28 +103,24 @@ final class WorkerMetrics: Sendable {
     }
 
     func committed(_ transaction: Transaction, at now: UnixTime) {
-        var ends: [[String]: Int] = [:]
-        var answered: [[String]: Int] = [:]
-        var together: [[String]: Int] = [:]
-        var tokens: [[String]: Int] = [:]
+        var ends = Tally<End>()
         var ages = PerLane { _ in [Double]() }
-        for (record, settlement) in transaction.ends {
-            let app = settlement.app ?? ""
-            ends[[app, settlement.outcome.name, settlement.outcome.code], default: 0] += 1
-            if case .superseded(let why) = settlement.outcome {
-                if why.isCoalesced { together[[app], default: 0] += 1 } else { answered[[app], default: 0] += 1 }
-            }
-            if let algorithm = settlement.algorithm, settlement.outcome == .minted {
-                tokens[[app, algorithm.rawValue], default: 0] += 1
-            }
-            if let produced = record.timestamp {
-                ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
+        for batch in transaction.batches {
+            for (record, settlement) in zip(batch.records, batch.settlements) {
+                ends.count(End(settlement))
+                if let produced = record.timestamp {
+                    ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
+                }
             }
         }
-        outcomes.add(ends)
-        coalesced.add(together)
-        superseded.add(answered)
-        minted.add(tokens)
+        outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code] })
+        coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
+        superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
+        minted.add(
+            ends.counts { end in
+                guard let algorithm = end.algorithm, end.outcome == .minted else { return nil }
+                return [end.app, algorithm.rawValue]
+            })
         for lane in Lane.allCases { latency.observe(ages[lane], [lane.rawValue]) }
     }
 

@@ -69,7 +69,7 @@ extension Configuration {
 
 extension InputRecord {
     /// A dead letter as the pipeline reads it.
-    init(deadLetter record: ConsumedRecord) {
+    convenience init(deadLetter record: ConsumedRecord) {
         self.init(
             origin: Origin(
                 topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
