@@ -158,12 +158,14 @@ struct Admission: Sendable {
     // MARK: Memory
 
     /// A token was minted on `ticket`, in batch `number`.
+    ///
+    /// - Parameter token: the prefix of its hash.
     mutating func minted(
-        _ token: [UInt8], on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
+        _ token: UInt64, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
     ) {
         guard isOn else { return }
         let mint = RecentMint(
-            id: ticket.id, mintedAt: now, token: TokenHash(of: token).prefix, replaced: ticket.replaced,
+            id: ticket.id, mintedAt: now, token: token, replaced: ticket.replaced,
             expiresAt: UInt32(clamping: expiresAt), keyPrint: ticket.keyPrint, device: ticket.device,
             streak: ticket.streak, recent: ticket.recent)
         mints.remember(mint, inBatch: number)

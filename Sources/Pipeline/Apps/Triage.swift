@@ -1,7 +1,7 @@
 import AdapterKit
 
 /// What an event calls for, once its app's adapter has read it.
-enum Triage {
+enum Triage: Sendable {
     /// Mint for this subject, because of this failure.
     case mint(App, Subject, AuthenticationFailure, observedAt: UnixTime)
     /// Nothing to do.

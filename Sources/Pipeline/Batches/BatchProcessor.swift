@@ -55,10 +55,12 @@ public struct BatchProcessor: Sendable {
         let records = batch.records
         resumeWhereKeysChanged()
         var work = Work(batch, now: now())
-        for (index, record) in records.enumerated() { begin(record, index, &work) }
+        let readings = await read(records, at: work.now)
+        for (index, record) in records.enumerated() { begin(record, index, readings[index], &work) }
         let signatures = await signing.sign(work.drafts.map(\.draft.request), urgency: batch.urgency)
-        for (draft, signature) in zip(work.drafts, signatures) {
-            work.settlements[draft.index] = finish(records[draft.index], draft, signature, &work)
+        let tokens = await finished(work.drafts, signatures, records)
+        for (draft, token) in zip(work.drafts, tokens) {
+            work.settlements[draft.index] = end(records[draft.index], draft, token, &work)
         }
         // What waited for another event's token is answered by it, or fails as that one did.
         for follower in work.followers {
@@ -96,6 +98,42 @@ public struct BatchProcessor: Sendable {
         let event: Event
     }
 
+    /// A token with its signature, and the record that publishes it.
+    private struct FinishedToken {
+        /// The first bytes of the token's hash.
+        let hash: UInt64
+        let settlement: Settlement
+
+        init(_ draft: Minter.Draft, _ signature: [UInt8], _ origin: Origin) {
+            var token = draft.token
+            token.token = draft.request.input.token(signature: signature)
+            hash = TokenHash(of: token.token).prefix
+            settlement = Settlement(
+                origin: origin, eventID: token.event.id, app: token.event.app, outcome: .minted, output: token.output,
+                algorithm: token.algorithm)
+        }
+    }
+
+    /// What every record says and calls for. It depends on nothing but the record.
+    private func read(_ records: [InputRecord], at now: UnixTime) async -> [EventReading] {
+        await Pieces.map(records) { [decoder, apps] record in EventReading(record, decoder, apps, now) }
+    }
+
+    /// The drafts with their signatures. Each depends on nothing but its own.
+    private func finished(
+        _ drafts: [Draft], _ signatures: [Result<[UInt8], Rejection>], _ records: [InputRecord]
+    ) async -> [Result<FinishedToken, Rejection>] {
+        await Pieces.map(Array(zip(drafts, signatures))) { draft, signature in
+            switch signature {
+            case .success(let bytes) where bytes.isEmpty:
+                .failure(Rejection(.mintFailed, "the signer gave an empty signature"))
+            case .success(let bytes):
+                .success(FinishedToken(draft.draft, bytes, records[draft.index].origin))
+            case .failure(let rejection): .failure(rejection)
+            }
+        }
+    }
+
     private struct Work {
         let number: Int
         let now: UnixTime
@@ -122,18 +160,19 @@ public struct BatchProcessor: Sendable {
         }
     }
 
-    private mutating func begin(_ record: InputRecord, _ index: Int, _ work: inout Work) {
+    private mutating func begin(_ record: InputRecord, _ index: Int, _ reading: EventReading, _ work: inout Work) {
         if work.rule == .resumed, work.stuck.contains(PartitionProgress.Partition(record.origin)) {
             // It was to wait before; until when is known.
             work.waiting[index] = work.now
             return
         }
-        let event: Event
-        do throws(Rejection) { event = try decoder.decode(record) } catch {
-            work.settlements[index] = endings.failed(record, nil, error, .decode, work.now)
+        guard case .event(let event, let triage) = reading else {
+            if case .unreadable(let rejection) = reading {
+                work.settlements[index] = endings.failed(record, nil, rejection, .decode, work.now)
+            }
             return
         }
-        switch Triage(event, apps: apps, now: work.now) {
+        switch triage {
         case .reject(let rejection, let stage):
             work.settlements[index] = endings.failed(record, event, rejection, stage, work.now)
         case .skip(let why): work.settlements[index] = endings.settled(record, event, .skipped(why))
@@ -218,25 +257,19 @@ public struct BatchProcessor: Sendable {
         return nil
     }
 
-    private mutating func finish(
-        _ record: InputRecord, _ draft: Draft, _ signature: Result<[UInt8], Rejection>, _ work: inout Work
+    private mutating func end(
+        _ record: InputRecord, _ draft: Draft, _ finished: Result<FinishedToken, Rejection>, _ work: inout Work
     ) -> Settlement {
-        var token = draft.draft.token
-        let rejection: Rejection
-        switch signature {
-        case .success(let signature) where signature.isEmpty:
-            rejection = Rejection(.mintFailed, "the signer gave an empty signature")
-        case .failure(let failure): rejection = failure
-        case .success(let signature):
-            token.token = draft.draft.request.input.token(signature: signature)
+        switch finished {
+        case .success(let finished):
             admission.minted(
-                token.token, on: draft.ticket, at: work.now, expiresAt: token.expiresAt, inBatch: work.number)
-            return Settlement(
-                origin: record.origin, eventID: token.event.id, app: token.event.app, outcome: .minted,
-                output: token.output, algorithm: token.algorithm)
+                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.draft.token.expiresAt,
+                inBatch: work.number)
+            return finished.settlement
+        case .failure(let rejection):
+            work.failures[draft.index] = rejection
+            return endings.failed(record, draft.draft.token.event, rejection, .mint, work.now)
         }
-        work.failures[draft.index] = rejection
-        return endings.failed(record, token.event, rejection, .mint, work.now)
     }
 
     /// The reason is the other event's; how many attempts are left is each one's own.
