@@ -103,6 +103,17 @@ public actor KafkaConsumer {
         }
     }
 
+    /// Reads `partitions` from the given offsets on, in place of what was read before: for a consumer that was made to read
+    /// partitions, as a member of no group. One that has asked for the topic's metadata begins at once; any other waits half a
+    /// second for its library to look again.
+    ///
+    /// - Throws: `KafkaError` when librdkafka refuses a partition.
+    public func read(_ partitions: [PartitionOffset]) throws(KafkaError) {
+        guard queue != nil else { throw .clientIsClosed }
+        if let error = unsafe Self.begin(.partitions(partitions), client.pointer) { throw error }
+        assignment = Set(partitions.map(\.partition))
+    }
+
     /// The partitions that are this member's.
     public var assignedPartitions: Set<TopicPartition> { assignment }
 

@@ -32,12 +32,15 @@ struct VersionFloor: Sendable {
         let topic = configuration.topics.tokens
         let all = (0..<partitions).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
         do throws(KafkaError) {
-            let reader = try KafkaConsumer(
-                properties, reading: all.map { .last(Self.tail, of: $0) }, logger: logger)
-            let (highest, isComplete) = await highest(in: Set(all), reader)
+            let reader = try KafkaConsumer(properties, reading: [], logger: logger)
+            let found: (version: Int64?, isComplete: Bool)
+            do throws(KafkaError) { found = try await highest(in: all, of: topic, reader) } catch {
+                await reader.close(within: .seconds(1))
+                throw error
+            }
             await reader.close(within: .seconds(1))
-            if !isComplete { logger.warning("not all of the mailbox's latest versions could be read in time") }
-            return highest
+            if !found.isComplete { logger.warning("not all of the mailbox's latest versions could be read in time") }
+            return found.version
         } catch {
             logger.warning(
                 "the versions on the mailbox could not be read; this worker goes by its clock",
@@ -47,9 +50,12 @@ struct VersionFloor: Sendable {
     }
 
     private func highest(
-        in partitions: Set<TopicPartition>, _ reader: KafkaConsumer
-    ) async -> (version: Int64?, isComplete: Bool) {
-        var open = partitions
+        in partitions: [TopicPartition], of topic: String, _ reader: KafkaConsumer
+    ) async throws(KafkaError) -> (version: Int64?, isComplete: Bool) {
+        // A reader that knows where the partitions are does not look for them twice.
+        _ = try await reader.metadata(of: topic, within: Self.patience)
+        try await reader.read(partitions.map { .last(Self.tail, of: $0) })
+        var open = Set(partitions)
         var highest: Int64?
         let end = ContinuousClock.now + Self.patience
         while !open.isEmpty, .now < end {

@@ -45,7 +45,11 @@ public struct KafkaProperties: Sendable {
 
     /// The properties of a reader that belongs to no group of the worker's.
     public func reader(group: String) -> ClientProperties {
-        consumer.merging(["group.id": group, "auto.offset.reset": "earliest", "enable.partition.eof": "true"])
+        // The end of a partition is told by a fetch that comes back empty, for which somebody waits.
+        consumer.merging([
+            "group.id": group, "auto.offset.reset": "earliest", "enable.partition.eof": "true",
+            "fetch.wait.max.ms": "10",
+        ])
     }
 
     /// The properties of the transactional producer.
