@@ -10,7 +10,7 @@ TEST_TOOLS := kcat openssl
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests build demo test test-broker check lint format release clean
+.PHONY: help setup setup-tests build demo test test-broker instructions bench-peers check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -34,7 +34,16 @@ test-broker: setup setup-tests release ## Run the tests that want a real cluster
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 	REMINT_TEST_PROGRAM=.build/release/remint $(SWIFT) test --skip-build --filter BrokerTests
 
-check: lint build demo test ## Everything CI runs: format, warnings as errors, demo, tests.
+instructions: setup release ## Count the instructions of a token and of an event against Tests/Benchmarks/instructions.
+	@.ci/setup valgrind openssl binutils
+	.ci/instructions
+
+bench-peers: setup release ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:port, beside a worker in Python.
+	$(SWIFT) build --configuration release --package-path Tests/Benchmarks
+	Tests/Benchmarks/compare.py mint
+	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --brokers "$$REMINT_TEST_BROKERS"
+
+check: lint build demo test instructions ## Everything CI runs: format, warnings as errors, demo, tests, instructions.
 
 build: setup ## Build everything, tests included; a warning is an error.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests

@@ -56,7 +56,8 @@ public enum Base64: Sendable {
     }
 
     private func writeTail(
-        of bytes: UnsafeBufferPointer<UInt8>, from index: Int, to output: UnsafeMutableBufferPointer<UInt8>, at place: Int
+        of bytes: UnsafeBufferPointer<UInt8>, from index: Int, to output: UnsafeMutableBufferPointer<UInt8>,
+        at place: Int
     ) {
         let rest = bytes.count - index
         guard rest > 0 else { return }

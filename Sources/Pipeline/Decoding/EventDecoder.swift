@@ -94,7 +94,8 @@ public struct EventDecoder: Sendable {
             observed = time
         }
         return Event(
-            app: app, report: report, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates, observedAt: observed,
+            app: app, report: report, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates,
+            observedAt: observed,
             device: device.flatMap { $0.isEmpty ? nil : $0 },
             traceHeaders: record.headers.filter { $0.name == "traceparent" || $0.name == "tracestate" })
     }

@@ -56,22 +56,22 @@ struct ReplacementToken: Sendable {
     }
 
     private func headers(key: [UInt8]) -> [Header] {
-        var headers = Self.constants
-        headers.reserveCapacity(10 + event.traceHeaders.count)
-        headers.append(Header("ce_id", event.id))
-        headers.append(Header("ce_source", source))
-        headers.append(Header("ce_subject", key))
-        headers.append(Header("ce_time", issuedAtText))
-        headers.append(Header("remint-key-id", keyID))
-        headers.append(Header("remint-expires-at", ByteWriter.bytes { $0.append(decimal: expiresAt) }))
-        headers.append(Header("remint-version", ByteWriter.bytes { $0.append(decimal: version) }))
-        headers += event.traceHeaders
-        return headers
+        [
+            Self.specversion,
+            Header("ce_id", event.id),
+            Header("ce_source", source),
+            Self.type,
+            Header("ce_subject", key),
+            Header("ce_time", issuedAtText),
+            Self.contentType,
+            Header("remint-key-id", keyID),
+            Header("remint-expires-at", ByteWriter.bytes { $0.append(decimal: expiresAt) }),
+            Header("remint-version", ByteWriter.bytes { $0.append(decimal: version) }),
+        ] + event.traceHeaders
     }
 
-    /// What every token's record says.
-    private static let constants = [
-        Header("ce_specversion", "1.0"), Header("ce_type", "remint.token.replaced.v1"),
-        Header("content-type", "application/json"),
-    ]
+    // What every token's record says.
+    private static let specversion = Header("ce_specversion", "1.0")
+    private static let type = Header("ce_type", "remint.token.replaced.v1")
+    private static let contentType = Header("content-type", "application/json")
 }

@@ -81,7 +81,8 @@ struct AdmissionTeller {
             minted += 1
             batch += 1
             admission.minted(
-                Array("T\(minted)".utf8), on: ticket, at: now, expiresAt: now.seconds + lifetime, inBatch: batch)
+                TokenHash(of: "T\(minted)".utf8).prefix, on: ticket, at: now, expiresAt: now.seconds + lifetime,
+                inBatch: batch)
             return "mint"
         case .superseded(let why): return why.rawValue
         case .refused(_, let suspension): return suspension == nil ? "refused" : "suspends"

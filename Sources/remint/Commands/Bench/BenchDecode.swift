@@ -135,7 +135,8 @@ enum EventForm: String, CaseIterable {
         let text = String(decoding: report, as: UTF8.self)
         switch self {
         case .envelope:
-            let value = #"{"app":"\#(app)","id":"\#(id)","observed_at":"\#(time)","device":"\#(device)","report":\#(text)}"#
+            let value =
+                #"{"app":"\#(app)","id":"\#(id)","observed_at":"\#(time)","device":"\#(device)","report":\#(text)}"#
             return (Array(value.utf8), [])
         case .structured:
             let attributes = #""specversion":"1.0","id":"\#(id)","source":"/sdk","type":"sdk.auth.failed""#

@@ -171,7 +171,8 @@ final class BenchStage {
         var ends: [PartitionOffset] = []
         for partition in 0..<Self.partitions {
             let place = TopicPartition(topic: names.tokens, partition: partition)
-            ends.append(PartitionOffset(place, offset: try await group.bounds(of: place, within: .seconds(10)).upperBound))
+            ends.append(
+                PartitionOffset(place, offset: try await group.bounds(of: place, within: .seconds(10)).upperBound))
         }
         let reader = try KafkaConsumer(
             properties.merging([

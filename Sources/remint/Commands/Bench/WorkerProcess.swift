@@ -35,7 +35,9 @@ struct WorkerProcess {
 
     /// The most memory it had, in bytes.
     var peakBytes: Int {
-        guard let line = read("status")?.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }) else { return 0 }
+        guard let line = read("status")?.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }) else {
+            return 0
+        }
         return (Int(line.filter(\.isNumber)) ?? 0) << 10
     }
 

@@ -1,0 +1,83 @@
+import Foundation
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// The measurements, small: that they come to an end and say what they promise, not how fast this machine is.
+    @Suite(.timeLimit(.minutes(5))) struct BenchTests {
+        private func json(_ arguments: [String]) async throws -> [String: Any] {
+            let program = try await Program.run(Repository.remint, ["bench"] + arguments + ["--json"])
+            try #require(program.status == 0, "\(program.errorText)")
+            return try #require(JSONSerialization.jsonObject(with: Data(program.outputText.utf8)) as? [String: Any])
+        }
+
+        private func median(_ object: [String: Any]?, _ name: String) throws -> Double {
+            let spread = try #require(object?[name] as? [String: Double], "no \(name)")
+            let (low, median, high) = (spread["low"] ?? 0, spread["median"] ?? 0, spread["high"] ?? 0)
+            #expect(low <= median && median <= high)
+            return median
+        }
+
+        @Test(arguments: ["RS256", "ES256", "HS256"])
+        func `mint sets tokens beside signatures, on one core and on all`(_ algorithm: String) async throws {
+            let result = try await json(["mint", "--algorithm", algorithm, "--rounds", "3", "--seconds", "0.05"])
+            #expect(result["algorithm"] as? String == algorithm)
+            let rows = try #require(result["results"] as? [[String: Any]])
+            #expect(rows.first?["threads"] as? Int == 1)
+            for row in rows {
+                #expect(try median(row, "tokens_per_second") > 0)
+                #expect(try median(row, "raw_per_second") > 0)
+                #expect(try median(row, "ratio") > 0)
+            }
+        }
+
+        @Test func `decode measures every form of every vendor`() async throws {
+            let result = try await json(["decode", "--rounds", "1", "--seconds", "0.02"])
+            let rows = try #require(result["results"] as? [[String: Any]])
+            #expect(Set(rows.compactMap { $0["vendor"] as? String }).count == 5)
+            #expect(Set(rows.compactMap { $0["form"] as? String }).count == 4)
+            #expect(rows.count == 20)
+            for row in rows { #expect(try median(row, "events_per_second") > 0) }
+        }
+
+        @Test func `admission tells time and bytes by apps and subjects`() async throws {
+            let result = try await json([
+                "admission", "--rounds", "1", "--events", "1000", "--apps", "1", "--apps", "10", "--subjects", "0",
+                "--subjects", "1000",
+            ])
+            let rows = try #require(result["results"] as? [[String: Any]])
+            #expect(rows.map { $0["apps"] as? Int } == [1, 1, 10, 10])
+            for row in rows {
+                #expect(try median(row, "microseconds_per_event") > 0)
+                let isOn = row["subjects"] as? Int == 1000
+                #expect((row["remembered"] as? Int ?? 0 >= 1000) == isOn)
+                #expect((row["bytes"] as? Int ?? 0 > 0) == isOn)
+            }
+        }
+
+        @Test func `worker drains its backlogs on an embedded broker and times a steady rate`() async throws {
+            let result = try await json([
+                "worker", "--algorithm", "HS256", "--events", "2000", "--rounds", "1", "--rate", "50", "--seconds", "1",
+            ])
+            #expect(result["delivery"] as? String == "at_least_once")
+            #expect(try median(result, "events_per_second") > 0)
+            #expect(try median(result, "ratio") > 0)
+            #expect(result["peak_bytes"] as? Int ?? 0 > 1 << 20)
+            let waits = try #require(result["produced_to_visible_milliseconds"] as? [String: Double])
+            #expect(try #require(waits["p50"]) <= #require(waits["p99"]))
+        }
+
+        @Test(arguments: [
+            (["mint", "--algorithm", "PS512"], "RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip)"),
+            (["mint", "--key", "x"], "--key needs one --algorithm"), (["decode", "--vendor", "nobody"], "braze"),
+            (["decode", "--rounds", "0"], "--rounds is at least 1"),
+            (["worker", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
+            (["admission", "--apps", "0"], "--apps is at least 1"),
+        ])
+        func `a wrong option is a line, and exit code 2`(_ arguments: [String], _ words: String) async throws {
+            let program = try await Program.run(Repository.remint, ["bench"] + arguments)
+            #expect(program.status == 2)
+            #expect(program.errorText.contains(words), "\(program.errorText)")
+        }
+    }
+}
