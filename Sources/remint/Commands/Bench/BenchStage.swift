@@ -10,12 +10,16 @@ import WorkerConfiguration
 /// A worker in a process of its own, with topics and keys of its own, and whoever feeds and watches it.
 final class BenchStage {
     private static let partitions: Int32 = 6
+    /// As `EmbeddedBroker.clientProperties`, for a worker that knows the broker by its address alone.
+    private static let embeddedProperties =
+        #"fetch.wait.max.ms: "10", session.timeout.ms: "6000", heartbeat.interval.ms: "500""#
     private let app: BenchApp
     private let names: Topics
     private let folder: URL
     private var worker: WorkerProcess
     private let properties: ClientProperties
     private let logger: Logger
+    private let isEmbedded: Bool
     private let producer: KafkaProducer
     /// Reads what the worker's group committed.
     private let group: KafkaConsumer
@@ -35,24 +39,29 @@ final class BenchStage {
     }
 
     init(
-        _ app: BenchApp, _ bootstrapServers: String, _ delivery: String, isEmbedded: Bool, logger: Logger
+        _ app: BenchApp, _ bootstrapServers: String, _ delivery: String, embedded: EmbeddedBroker?, logger: Logger
     ) async throws {
         self.app = app
         names = Topics(prefix: "remint-bench-\(UInt32.random(in: 0 ... .max))")
         folder = FileManager.default.temporaryDirectory.appending(path: names.prefix)
-        var properties: ClientProperties = isEmbedded ? EmbeddedBroker.clientProperties : [:]
+        var properties: ClientProperties = embedded == nil ? [:] : EmbeddedBroker.clientProperties
         properties["bootstrap.servers"] = bootstrapServers
         producer = try KafkaProducer(
             ["bootstrap.servers": bootstrapServers, "linger.ms": "0"],
             logger: logger)
         for topic in names.all {
-            try await producer.createTopic(topic, partitions: Int(Self.partitions), within: .seconds(30))
+            if let embedded {
+                try await embedded.createTopic(topic, partitions: Int(Self.partitions))
+            } else {
+                try await producer.createTopic(topic, partitions: Int(Self.partitions), within: .seconds(30))
+            }
         }
         group = try KafkaConsumer(
             properties.merging(["group.id": names.prefix, "enable.auto.commit": "false"]), reading: [], logger: logger)
         self.properties = properties
         self.logger = logger
         worker = WorkerProcess(folder)
+        isEmbedded = embedded != nil
         try configure(bootstrapServers, delivery)
     }
 
@@ -63,7 +72,11 @@ final class BenchStage {
         try KeyRingDirectory(path: ring.path).create(
             app.generateKey(), id: "bench-1", secretEncoding: app.adapter.secretEncoding, at: UnixTime.system())
         let yaml = """
-            kafka: { bootstrap_servers: "\(bootstrapServers)", group: \(names.prefix), insecure: true }
+            kafka:
+              bootstrap_servers: "\(bootstrapServers)"
+              group: \(names.prefix)
+              insecure: true
+              properties: { \(isEmbedded ? Self.embeddedProperties : "") }
             delivery: \(delivery)
             topics:
               invalidations: \(names.live)
@@ -126,7 +139,7 @@ final class BenchStage {
     /// Stops everything and takes away what was made.
     func end() async {
         worker.stop()
-        try? await producer.deleteTopics(names.all, within: .seconds(10))
+        if !isEmbedded { try? await producer.deleteTopics(names.all, within: .seconds(10)) }
         await group.close(within: .seconds(5))
         await producer.close(within: .seconds(5))
         try? FileManager.default.removeItem(at: folder)

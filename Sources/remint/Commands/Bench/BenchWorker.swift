@@ -39,13 +39,14 @@ struct BenchWorker: AsyncParsableCommand {
 
     func run() async throws {
         let app = try BenchApp(algorithm)
-        let count = events ?? (app.algorithm == .rs256 ? 10_000 : 100_000)
+        // The embedded broker keeps some 5 MiB of a partition.
+        let count = events ?? (brokers == "embedded" || app.algorithm == .rs256 ? 10_000 : 100_000)
         let logger = Logger.quiet(Configuration().log)
         guard brokers == "embedded" else {
-            return try await measure(app, count, brokers, delivery ?? "exactly_once", logger)
+            return try await measure(app, count, brokers, delivery ?? "exactly_once", nil, logger)
         }
         let broker = try EmbeddedBroker(logger: logger)
-        do { try await measure(app, count, broker.bootstrapServers, "at_least_once", logger) } catch {
+        do { try await measure(app, count, broker.bootstrapServers, "at_least_once", broker, logger) } catch {
             await broker.close()
             throw error
         }
@@ -53,10 +54,11 @@ struct BenchWorker: AsyncParsableCommand {
     }
 
     private func measure(
-        _ app: BenchApp, _ events: Int, _ bootstrapServers: String, _ delivery: String, _ logger: Logger
+        _ app: BenchApp, _ events: Int, _ bootstrapServers: String, _ delivery: String, _ embedded: EmbeddedBroker?,
+        _ logger: Logger
     ) async throws {
         let stage = try await BenchStage(
-            app, bootstrapServers, delivery, isEmbedded: brokers == "embedded", logger: logger)
+            app, bootstrapServers, delivery, embedded: embedded, logger: logger)
         var result = WorkerResult(
             algorithm: app.algorithm.rawValue, delivery: delivery, events: events,
             cores: ProcessInfo.processInfo.activeProcessorCount)
