@@ -19,7 +19,7 @@ final class SignatureContext {
     private let way: Way
     private let key: SigningKey
     /// The signature that was made last, as libcrypto writes it: for ECDSA in DER.
-    private(set) var output: UnsafeMutableBufferPointer<UInt8>
+    let output: UnsafeMutableBufferPointer<UInt8>
 
     /// - Throws: `JOSEError` with `.libcrypto` when libcrypto has no such algorithm or memory.
     init(_ key: SigningKey) throws(JOSEError) {

@@ -61,25 +61,14 @@ struct BenchAdmission: AsyncParsableCommand {
     }
 
     private func printJSON(_ rows: [Row]) {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("benchmark", "admission")
-        json.member("rounds", Int64(options.rounds))
-        json.name("results")
-        json.beginArray()
-        for row in rows {
-            json.beginObject()
+        options.printJSON("admission", of: rows) { json, row in
             json.member("apps", Int64(row.apps))
             json.member("subjects", Int64(row.subjects))
             json.member("microseconds_per_event", Spread(row.seconds.map { $0 * 1e6 }))
             json.member("ratio_to_first", Spread.ratio(row.seconds, of: rows[0].seconds))
             json.member("bytes", Int64(row.course.memory.bytes))
             json.member("remembered", Int64(row.course.memory.subjects))
-            json.endObject()
         }
-        json.endArray()
-        json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
     }
 }
 

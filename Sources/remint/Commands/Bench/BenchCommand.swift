@@ -1,4 +1,5 @@
 import ArgumentParser
+import JOSE
 
 /// `remint bench`: what things cost on this machine.
 struct BenchCommand: AsyncParsableCommand {
@@ -20,5 +21,31 @@ struct BenchOptions: ParsableArguments {
 
     func validate() throws {
         guard rounds > 0 else { throw ValidationError("--rounds is at least 1") }
+    }
+
+    /// Prints what was measured as JSON.
+    ///
+    /// - Parameters:
+    ///   - subject: members that all rows share.
+    ///   - write: writes a row's members.
+    func printJSON<Row>(
+        _ benchmark: String, of rows: [Row], subject: (inout JSONWriter) -> Void = { _ in },
+        _ write: (inout JSONWriter, Row) -> Void
+    ) {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("benchmark", benchmark)
+        subject(&json)
+        json.member("rounds", Int64(rounds))
+        json.name("results")
+        json.beginArray()
+        for row in rows {
+            json.beginObject()
+            write(&json, row)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
     }
 }

@@ -96,22 +96,11 @@ struct BenchDecode: AsyncParsableCommand {
     }
 
     private func printJSON(_ rows: [Row]) {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("benchmark", "decode")
-        json.member("rounds", Int64(options.rounds))
-        json.name("results")
-        json.beginArray()
-        for row in rows {
-            json.beginObject()
+        options.printJSON("decode", of: rows) { json, row in
             json.member("vendor", row.vendor)
             json.member("form", row.form.rawValue)
             json.member("events_per_second", Spread(row.rates))
-            json.endObject()
         }
-        json.endArray()
-        json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
     }
 }
 

@@ -70,23 +70,13 @@ struct BenchMint: AsyncParsableCommand {
     }
 
     private func printJSON(_ mint: MintLoop, _ results: [Result]) {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("benchmark", "mint")
-        json.member("algorithm", mint.app.algorithm.rawValue)
-        json.member("rounds", Int64(options.rounds))
-        json.name("results")
-        json.beginArray()
-        for result in results {
-            json.beginObject()
+        options.printJSON("mint", of: results) { json in
+            json.member("algorithm", mint.app.algorithm.rawValue)
+        } _: { json, result in
             json.member("threads", Int64(result.threads))
             json.member("tokens_per_second", Spread(result.tokens))
             json.member("raw_per_second", Spread(result.signatures))
             json.member("ratio", Spread.ratio(result.tokens, of: result.signatures))
-            json.endObject()
         }
-        json.endArray()
-        json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
     }
 }
