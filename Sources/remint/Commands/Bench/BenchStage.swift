@@ -121,7 +121,7 @@ final class BenchStage {
     }
 
     /// Lets the worker go on, and measures from its first commit to its last.
-    func drain(_ events: Int) async throws -> WorkerResult.Drain {
+    func drain() async throws -> WorkerResult.Drain {
         var (first, start, cpu) = (try await done(), ContinuousClock.now, worker.cpuSeconds)
         let before = first
         worker.toggleQuiet()

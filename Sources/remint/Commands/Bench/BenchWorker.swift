@@ -72,7 +72,7 @@ struct BenchWorker: AsyncParsableCommand {
                 try await stage.feed(events)
                 result.limits.append(
                     try Throughput.measure(threads: result.cores, seconds: 1) { try mint.limit() })
-                result.drains.append(try await stage.drain(events))
+                result.drains.append(try await stage.drain())
             }
             if seconds > 0 {
                 progress.show(options.rounds, of: options.rounds + 1, "\(rate) events a second")

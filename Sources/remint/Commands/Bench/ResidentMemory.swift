@@ -1,14 +1,19 @@
 import Foundation
 
-/// This process's memory as the kernel counts it, in bytes.
+/// A process's memory as the kernel counts it, in bytes.
 enum ResidentMemory {
-    static var now: Int { kilobytes("VmRSS:") << 10 }
-    static var peak: Int { kilobytes("VmHWM:") << 10 }
+    /// What this process has.
+    static var now: Int { bytes("VmRSS:", of: "self") }
+    /// The most this process had.
+    static var peak: Int { bytes("VmHWM:", of: "self") }
 
-    private static func kilobytes(_ name: String) -> Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+    /// The most that another process had.
+    static func peak(of process: Int32) -> Int { bytes("VmHWM:", of: String(process)) }
+
+    private static func bytes(_ name: String, of process: String) -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })
         else { return 0 }
-        return Int(line.dropFirst(name.count).filter(\.isNumber)) ?? 0
+        return (Int(line.dropFirst(name.count).filter(\.isNumber)) ?? 0) << 10
     }
 }

@@ -27,21 +27,15 @@ struct WorkerProcess {
     /// The processor time it has used, by all threads, in seconds.
     var cpuSeconds: Double {
         // Behind the program's name, which may hold anything: state, …, utime and stime as fields 14 and 15 of proc(5).
-        guard let text = read("stat"), let end = text.lastIndex(of: ")") else { return 0 }
+        let file = "/proc/\(process.processIdentifier)/stat"
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8), let end = text.lastIndex(of: ")") else {
+            return 0
+        }
         let fields = text[end...].split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
         return (user + system) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
     }
 
     /// The most memory it had, in bytes.
-    var peakBytes: Int {
-        guard let line = read("status")?.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }) else {
-            return 0
-        }
-        return (Int(line.filter(\.isNumber)) ?? 0) << 10
-    }
-
-    private func read(_ name: String) -> String? {
-        try? String(contentsOfFile: "/proc/\(process.processIdentifier)/\(name)", encoding: .utf8)
-    }
+    var peakBytes: Int { ResidentMemory.peak(of: process.processIdentifier) }
 }
