@@ -80,9 +80,7 @@ struct SubjectKey: CustomTestStringConvertible {
 
     @Test func `writes its identity as the object of a replacement token`() {
         func json(_ subject: Subject) -> String {
-            var json = JSONWriter()
-            subject.write(to: &json)
-            return text(json.bytes)
+            text(ByteWriter.bytes { subject.write(to: &$0) })
         }
         #expect(json(Subject(user: "user-42")) == #"{"user":"user-42"}"#)
         #expect(json(Subject(user: "a\"b\n", challenge: "n")) == #"{"user":"a\"b\n"}"#)

@@ -97,15 +97,4 @@ public struct Subject: Sendable, Hashable {
         }
         output.append("}")
     }
-
-    /// Writes the identity as the object that stands under `subject` in a replacement token.
-    public func write(to json: inout JSONWriter) {
-        json.beginObject()
-        switch identity {
-        case .user(let user): json.member("user", user)
-        case .identifiers(let identifiers):
-            for identifier in identifiers { json.member(identifier.name, identifier.value) }
-        }
-        json.endObject()
-    }
 }
