@@ -2,9 +2,7 @@
 public enum PercentEncoding {
     /// `text` as it may stand in one part of a path or a query, where a slash is no separator.
     public static func encoded(_ text: String) -> String {
-        var output: [UInt8] = []
-        encode(text, appendingTo: &output)
-        return String(decoding: output, as: UTF8.self)
+        String(decoding: ByteWriter.bytes { encode(text, to: &$0) }, as: UTF8.self)
     }
 
     /// `text` as one part of a path between two slashes. Plain dots alone there mean a folder (RFC 3986, section 5.2.4) and
@@ -17,26 +15,36 @@ public enum PercentEncoding {
         }
     }
 
-    static func encode(_ text: String, appendingTo output: inout [UInt8]) {
+    static func encode(_ text: String, to output: inout ByteWriter) {
+        let bytes = text.utf8.span
+        for index in bytes.indices where !isUnreserved(bytes[index]) { return escape(bytes, to: &output) }
         // As nearly every id is.
-        if text.utf8.allSatisfy(isUnreserved) { return output.append(contentsOf: text.utf8) }
-        let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text.utf8 {
+        output.append(bytes)
+    }
+
+    private static func escape(_ bytes: Span<UInt8>, to output: inout ByteWriter) {
+        for index in bytes.indices {
+            let byte = bytes[index]
             if isUnreserved(byte) {
                 output.append(byte)
             } else {
-                output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                output.append(UInt8(ascii: "%"))
+                output.append(digit(byte >> 4))
+                output.append(digit(byte & 15))
             }
         }
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte < 128 && (byte < 64 ? lower : upper) >> UInt64(byte & 63) & 1 == 1
+    }
+
+    /// Which of the first 64 characters are unreserved, a bit each: the hyphen, the dot and the digits.
+    private static let lower: UInt64 = 1 << 45 | 1 << 46 | 0x3FF << 48
+    /// Which of the 64 after them: the letters, the underscore and the tilde.
+    private static let upper: UInt64 = 0x3FF_FFFF << 1 | 1 << 31 | 0x3FF_FFFF << 33 | 1 << 62
 }

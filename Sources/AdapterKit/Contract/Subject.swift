@@ -53,25 +53,25 @@ public struct Subject: Sendable, Hashable {
 
     /// The mailbox key: the app and each part of the subject, percent-encoded and joined by slashes.
     public func key(app: String) -> [UInt8] {
-        var key: [UInt8] = []
-        PercentEncoding.encode(app, appendingTo: &key)
-        switch identity {
-        case .user(let user):
-            key.append(UInt8(ascii: "/"))
-            PercentEncoding.encode(user, appendingTo: &key)
-        case .identifiers(let identifiers):
-            for identifier in identifiers {
+        ByteWriter.bytes { key in
+            PercentEncoding.encode(app, to: &key)
+            switch identity {
+            case .user(let user):
                 key.append(UInt8(ascii: "/"))
-                PercentEncoding.encode(identifier.name, appendingTo: &key)
-                key.append(UInt8(ascii: "="))
-                PercentEncoding.encode(identifier.value, appendingTo: &key)
+                PercentEncoding.encode(user, to: &key)
+            case .identifiers(let identifiers):
+                for identifier in identifiers {
+                    key.append(UInt8(ascii: "/"))
+                    PercentEncoding.encode(identifier.name, to: &key)
+                    key.append(UInt8(ascii: "="))
+                    PercentEncoding.encode(identifier.value, to: &key)
+                }
+            }
+            if let challenge {
+                key.append(UInt8(ascii: "/"))
+                PercentEncoding.encode(challenge, to: &key)
             }
         }
-        if let challenge {
-            key.append(UInt8(ascii: "/"))
-            PercentEncoding.encode(challenge, appendingTo: &key)
-        }
-        return key
     }
 
     public static func == (left: Subject, right: Subject) -> Bool {

@@ -1,8 +1,8 @@
 /// Everything a signer needs except the key: a vendor's token as data.
 ///
 /// A recipe belongs to an app, not to an event: what changes from token to token (the user, the times, an id) are
-/// places in it, filled straight into bytes when a token is made.
-public struct Recipe: Sendable, Equatable {
+/// places in it, filled straight into bytes when a token is made. Every token asks for it, so it is a reference.
+public final class Recipe: Sendable, Equatable {
     /// A member of the protected header besides `alg`, which always comes first.
     public enum HeaderMember: Sendable, Equatable {
         /// A constant string.
@@ -28,6 +28,11 @@ public struct Recipe: Sendable, Equatable {
         self.claims = claims
         template = ClaimsTemplate(claims)
         self.lifetime = lifetime
+    }
+
+    public static func == (left: Recipe, right: Recipe) -> Bool {
+        left.algorithm == right.algorithm && left.header == right.header && left.claims == right.claims
+            && left.lifetime == right.lifetime
     }
 
     /// `"typ":"JWT"` alone: what most vendors' headers hold besides `alg`.

@@ -17,17 +17,17 @@ public struct Report: Sendable {
     /// The same report with another JSON: what was wrapped in it.
     public func with(root: JSONValue) -> Report { Report(root, observedAt: observedAt) }
 
-    /// The first of `names` that holds a value; else the first that is there at all, as null; else absent.
-    public func field(_ names: String...) -> ReportField {
-        var found = ReportField.absent
-        for name in names {
-            guard let value = root[name] else { continue }
-            let field = ReportField(value)
-            if field != .null { return field }
-            found = .null
-        }
+    /// The first of the members of these names that holds a value; else the first that is there at all, as null; else
+    /// absent.
+    public func field(_ first: String, _ second: String, _ others: String...) -> ReportField {
+        var found = field(first).or { field(second) }
+        for name in others { found = found.or { field(name) } }
         return found
     }
+
+    /// The member `name`. Apart from those with several names: an array of names for each field of each report would cost
+    /// more than the reading.
+    public func field(_ name: String) -> ReportField { root[name].map { ReportField($0) } ?? .absent }
 
     /// The names of members that are none of `known`: a sign that the report is another vendor's.
     public func hasMembers(besides known: Set<String>) -> Bool {
@@ -65,6 +65,21 @@ public enum ReportField: Sendable, Equatable {
         } else {
             self = .other
         }
+    }
+
+    /// Whether there is no value: the member is absent or null.
+    public var isNothing: Bool {
+        switch self {
+        case .absent, .null: true
+        default: false
+        }
+    }
+
+    /// This value; where there is none, what `other` finds.
+    func or(_ other: () -> ReportField) -> ReportField {
+        guard isNothing else { return self }
+        let other = other()
+        return other == .absent ? self : other
     }
 
     /// The text, where it is one.

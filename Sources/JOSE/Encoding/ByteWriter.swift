@@ -47,6 +47,11 @@ public struct ByteWriter: ~Copyable {
         unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Appends the bytes of `span`.
+    public mutating func append(_ span: Span<UInt8>) {
+        unsafe span.withUnsafeBufferPointer { unsafe append($0) }
+    }
+
     /// Appends one byte.
     public mutating func append(_ byte: UInt8) {
         makeRoom(for: 1)
@@ -124,26 +129,30 @@ enum Decimal {
             0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
             5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
             """
+        let digits = unsafe pairs.utf8Start
         var magnitude = value.magnitude
-        var place = 20
+        let count = places(of: magnitude) + (value < 0 ? 1 : 0)
+        var place = count
         while magnitude >= 10 {
             let pair = Int(truncatingIfNeeded: magnitude % 100) * 2
             magnitude /= 100
             place -= 2
-            unsafe target[place] = pairs.utf8Start[pair]
-            unsafe target[place + 1] = pairs.utf8Start[pair + 1]
+            unsafe target[place] = digits[pair]
+            unsafe target[place + 1] = digits[pair + 1]
         }
         // What is left is one digit, or none: a pair may have begun with a zero that is none of the number's.
-        if magnitude > 0 || place == 20 {
-            place -= 1
-            unsafe target[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude)
-        }
-        if value < 0 {
-            place -= 1
-            unsafe target[place] = UInt8(ascii: "-")
-        }
-        let count = 20 - place
-        for index in 0..<count { unsafe target[index] = target[place + index] }
+        if place > (value < 0 ? 1 : 0) { unsafe target[place - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude) }
+        if value < 0 { unsafe target[0] = UInt8(ascii: "-") }
         return count
+    }
+
+    /// How many digits `magnitude` has.
+    private static func places(of magnitude: UInt64) -> Int {
+        var (places, rest) = (1, magnitude)
+        while rest >= 10_000 {
+            places += 4
+            rest /= 10_000
+        }
+        return places + (rest >= 10 ? 1 : 0) + (rest >= 100 ? 1 : 0) + (rest >= 1000 ? 1 : 0)
     }
 }

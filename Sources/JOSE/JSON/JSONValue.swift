@@ -112,7 +112,8 @@ public struct JSONValue: Sendable {
     ) -> Bool {
         if node.isEscaped { return unsafe text(of: node, in: bytes).utf8.elementsEqual(wanted) }
         guard Int(node.end - node.start) == wanted.count else { return false }
-        return unsafe bytes[Int(node.start)..<Int(node.end)].elementsEqual(wanted)
+        for index in 0..<wanted.count where unsafe bytes[Int(node.start) + index] != wanted[index] { return false }
+        return true
     }
 
     static func text(of node: JSONDocument.Node, in bytes: [UInt8]) -> String {

@@ -64,7 +64,7 @@ struct Admission: Sendable {
     // MARK: Verdicts
 
     /// - Parameters:
-    ///   - id: whose event it is, from `subjectID`.
+    ///   - id: whose event it is.
     ///   - count: how many tokens for that user are being made already.
     mutating func verdict(
         on request: Request, _ id: SubjectID, alreadyInBatch count: Int = 0, at now: UnixTime
@@ -91,14 +91,6 @@ struct Admission: Sendable {
         }
         if isOverrun, !request.isReissue { return .superseded(.recentToken) }
         return .mint(ticket(id, print, request, after: last, streak: 1, recent: recent))
-    }
-
-    /// A challenge's user is one user, whatever the nonce.
-    func subjectID(of request: Request) -> SubjectID {
-        guard request.subject.challenge != nil, let user = request.subject.user else {
-            return SubjectID(request.subject, app: request.app)
-        }
-        return SubjectID(Subject(user: user), app: request.app)
     }
 
     /// Whether the token is good for longer than it takes to fetch and use it. A report about one that is about to expire
@@ -179,4 +171,13 @@ struct Admission: Sendable {
 
     /// Ends the suspension of `app`.
     mutating func resume(_ app: String) -> Suspension? { suspensions.resume(app) }
+}
+
+extension Admission.Request {
+    init(_ order: MintOrder, device: String?, key: SigningKeyReference) {
+        self.init(
+            app: order.app.name, subject: order.subject, loopGuard: order.app.adapter.loopGuard,
+            remedy: order.failure.remedy, isReissue: order.failure.reason == Reissue.reason,
+            failedToken: order.failure.failedToken, observedAt: order.observedAt, device: device, key: key)
+    }
 }

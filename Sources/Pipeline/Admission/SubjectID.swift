@@ -8,16 +8,21 @@ struct SubjectID: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
 
-    init(_ subject: Subject, app: String) {
-        let key = subject.key(app: app)
+    /// The subject with the mailbox key `key`.
+    init(key: [UInt8]) {
         var first = Hasher()
-        first.combine(key)
         var second = Hasher()
         second.combine(1)
-        second.combine(key)
+        key.withUnsafeBytes { bytes in
+            first.combine(bytes: bytes)
+            second.combine(bytes: bytes)
+        }
         high = UInt64(bitPattern: Int64(first.finalize()))
         low = UInt64(bitPattern: Int64(second.finalize()))
     }
+
+    /// `subject` of `app`. A challenge's user is one user, whatever the nonce.
+    init(_ subject: Subject, app: String) { self.init(key: subject.withoutChallenge.key(app: app)) }
 
     init(high: UInt64, low: UInt64) {
         self.high = high

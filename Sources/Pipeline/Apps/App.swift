@@ -2,7 +2,7 @@ public import AdapterKit
 
 /// One configured integration: an adapter with its settings, the name of a key ring, a lifetime. Two Braze workspaces are
 /// two apps.
-public struct App: Sendable {
+public final class App: Sendable {
     /// What becomes of a report that lacks the user it is about.
     public enum MissingUser: String, Sendable {
         /// It is a mistake to be seen: dead-lettered as `missing_user`.
@@ -25,6 +25,8 @@ public struct App: Sendable {
     public let lookup: AppLookup?
     /// `source` of the events about its tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
+    /// How the value of each of its tokens' records begins, up to the subject.
+    let valueStart: [UInt8]
 
     /// The app `name`.
     public init(
@@ -33,6 +35,13 @@ public struct App: Sendable {
     ) {
         self.lookup = lookup
         eventSource = Array("/remint/\(name)".utf8)
+        valueStart = ByteWriter.bytes { json in
+            json.append(#"{"app":"#)
+            json.append(quoting: name)
+            json.append(#","vendor":"#)
+            json.append(quoting: adapter.name)
+            json.append(#","subject":"#)
+        }
         self.name = name
         self.adapter = adapter
         self.keyRing = keyRing

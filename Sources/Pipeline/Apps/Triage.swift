@@ -2,8 +2,8 @@ import AdapterKit
 
 /// What an event calls for, once its app's adapter has read it.
 enum Triage: Sendable {
-    /// Mint for this subject, because of this failure.
-    case mint(App, Subject, AuthenticationFailure, observedAt: UnixTime)
+    /// Mint for this subject.
+    case mint(MintOrder)
     /// Nothing to do.
     case skip(String)
     /// It cannot be answered.
@@ -44,6 +44,27 @@ enum Triage: Sendable {
         guard let subject = failure.subject else {
             return .reject(Rejection(.malformedReport, "the report names nobody to mint for"), .decode)
         }
-        return .mint(app, subject, failure, observedAt: observedAt)
+        return .mint(MintOrder(app, subject, failure, observedAt: observedAt))
+    }
+}
+
+/// A token that an event calls for: for whom, and because of which failure. Never changed, and handed on many times.
+final class MintOrder: Sendable {
+    let app: App
+    let subject: Subject
+    /// The mailbox key.
+    let subjectKey: [UInt8]
+    /// As whom the memory knows the subject.
+    let id: SubjectID
+    let failure: AuthenticationFailure
+    let observedAt: UnixTime
+
+    init(_ app: App, _ subject: Subject, _ failure: AuthenticationFailure, observedAt: UnixTime) {
+        self.app = app
+        self.subject = subject
+        self.failure = failure
+        self.observedAt = observedAt
+        subjectKey = subject.key(app: app.name)
+        id = subject.challenge == nil ? SubjectID(key: subjectKey) : SubjectID(subject, app: app.name)
     }
 }

@@ -56,11 +56,12 @@ public struct BatchProcessor: Sendable {
         resumeWhereKeysChanged()
         var work = Work(batch, now: now())
         let readings = await read(records, at: work.now)
-        for (index, record) in records.enumerated() { begin(record, index, readings[index], &work) }
-        let signatures = await signing.sign(work.drafts.map(\.draft.request), urgency: batch.urgency)
+        for index in readings.indices { begin(records[index], index, readings[index], &work) }
+        let signatures = await signing.sign(work.drafts.map(\.minting.request), urgency: batch.urgency)
         let tokens = await finished(work.drafts, signatures, records)
-        for (draft, token) in zip(work.drafts, tokens) {
-            work.settlements[draft.index] = end(records[draft.index], draft, token, &work)
+        for place in tokens.indices {
+            let draft = work.drafts[place]
+            work.settlements[draft.index] = end(records[draft.index], draft, tokens[place], &work)
         }
         // What waited for another event's token is answered by it, or fails as that one did.
         for follower in work.followers {
@@ -84,11 +85,17 @@ public struct BatchProcessor: Sendable {
 
     // MARK: Work in hand
 
-    private struct Draft {
+    /// An event on its way to a token: by reference, for it goes through many hands.
+    private final class Draft: Sendable {
         let index: Int
-        let draft: Minter.Draft
-        let app: App
+        let minting: Minter.Draft
         let ticket: Admission.Ticket
+
+        init(_ index: Int, _ minting: Minter.Draft, _ ticket: Admission.Ticket) {
+            self.index = index
+            self.minting = minting
+            self.ticket = ticket
+        }
     }
 
     /// An event that the token of an earlier one in the same batch answers.
@@ -105,30 +112,29 @@ public struct BatchProcessor: Sendable {
         let settlement: Settlement
 
         init(_ draft: Minter.Draft, _ signature: [UInt8], _ origin: Origin) {
-            var token = draft.token
-            token.token = draft.request.input.token(signature: signature)
-            hash = TokenHash(of: token.token).prefix
+            let token = draft.request.input.token(signature: signature)
+            hash = TokenHash(of: token).prefix
             settlement = Settlement(
-                origin: origin, eventID: token.event.id, app: token.event.app, outcome: .minted, output: token.output,
-                algorithm: token.algorithm)
+                origin: origin, eventID: draft.token.event.id, app: draft.token.event.app, outcome: .minted,
+                output: draft.token.output(of: token), algorithm: draft.token.algorithm)
         }
     }
 
     /// What every record says and calls for. It depends on nothing but the record.
-    private func read(_ records: [InputRecord], at now: UnixTime) async -> [EventReading] {
-        await Pieces.map(records) { [decoder, apps] record in EventReading(record, decoder, apps, now) }
+    private func read(_ records: [InputRecord], at now: UnixTime) async -> Pieces<EventReading> {
+        await Pieces(records.count) { [decoder, apps] in EventReading(records[$0], decoder, apps, now) }
     }
 
     /// The drafts with their signatures. Each depends on nothing but its own.
     private func finished(
         _ drafts: [Draft], _ signatures: [Result<[UInt8], Rejection>], _ records: [InputRecord]
-    ) async -> [Result<FinishedToken, Rejection>] {
-        await Pieces.map(Array(zip(drafts, signatures))) { draft, signature in
-            switch signature {
+    ) async -> Pieces<Result<FinishedToken, Rejection>> {
+        await Pieces(min(drafts.count, signatures.count)) { place in
+            switch signatures[place] {
             case .success(let bytes) where bytes.isEmpty:
                 .failure(Rejection(.mintFailed, "the signer gave an empty signature"))
             case .success(let bytes):
-                .success(FinishedToken(draft.draft, bytes, records[draft.index].origin))
+                .success(FinishedToken(drafts[place].minting, bytes, records[drafts[place].index].origin))
             case .failure(let rejection): .failure(rejection)
             }
         }
@@ -147,16 +153,33 @@ public struct BatchProcessor: Sendable {
         var followers: [Follower] = []
         /// Why an event of the batch got no token.
         var failures: [Int: Rejection] = [:]
-        /// Which event of the batch gets a subject's token.
-        var leaders: [SubjectID: Int] = [:]
-        /// How many tokens the batch makes for a user; more than one where each answers a challenge of its own.
-        var tokens: [SubjectID: Int] = [:]
+        /// What the batch makes for a subject.
+        struct Minted {
+            /// The event that gets a token which answers others too.
+            let leader: Int?
+            /// How many tokens; more than one where each answers a challenge of its own.
+            let tokens: Int
+        }
+
+        var subjects: [SubjectID: Minted] = [:]
+        /// The keys of the apps that were met, as they were at the first event of each.
+        private var keys: [ObjectIdentifier: SigningKeyReference] = [:]
+
+        mutating func key(of app: App, _ signing: any SigningPort) -> SigningKeyReference? {
+            let id = ObjectIdentifier(app)
+            if let key = keys[id] { return key }
+            let key = signing.activeKey(of: app.keyRing)
+            keys[id] = key
+            return key
+        }
 
         init(_ batch: Batch, now: UnixTime) {
             number = batch.number
             self.now = now
             rule = batch.waiting
             settlements = Array(repeating: nil, count: batch.records.count)
+            drafts.reserveCapacity(batch.records.count)
+            subjects.reserveCapacity(batch.records.count)
         }
     }
 
@@ -176,32 +199,29 @@ public struct BatchProcessor: Sendable {
         case .reject(let rejection, let stage):
             work.settlements[index] = endings.failed(record, event, rejection, stage, work.now)
         case .skip(let why): work.settlements[index] = endings.settled(record, event, .skipped(why))
-        case .mint(let app, let subject, let failure, let observedAt):
-            guard let key = signing.activeKey(of: app.keyRing) else {
-                let missing = Rejection(.keyUnavailable, "the key ring \(app.keyRing) has no active key")
+        case .mint(let order):
+            guard let key = work.key(of: order.app, signing) else {
+                let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
                 work.settlements[index] = endings.failed(record, event, missing, .mint, work.now)
                 return
             }
-            let request = Admission.Request(
-                app: app.name, subject: subject, loopGuard: app.adapter.loopGuard, remedy: failure.remedy,
-                isReissue: failure.reason == Reissue.reason, failedToken: failure.failedToken, observedAt: observedAt,
-                device: event.device, key: key)
-            admit(record, index, event, app, request, &work)
+            admit(record, index, event, order, key, &work)
         }
     }
 
     private mutating func admit(
-        _ record: InputRecord, _ index: Int, _ event: Event, _ app: App, _ request: Admission.Request,
+        _ record: InputRecord, _ index: Int, _ event: Event, _ order: MintOrder, _ key: SigningKeyReference,
         _ work: inout Work
     ) {
-        let id = admission.subjectID(of: request)
-        let isShared = admission.isOn && request.subject.challenge == nil
+        let isShared = admission.isOn && order.subject.challenge == nil
         // Whatever it reports, the token that this batch makes for the subject is newer.
-        if isShared, let leader = work.leaders[id] {
+        if isShared, let leader = work.subjects[order.id]?.leader {
             work.followers.append(Follower(index: index, leader: leader, event: event))
             return
         }
-        switch admission.verdict(on: request, id, alreadyInBatch: work.tokens[id] ?? 0, at: work.now) {
+        let request = Admission.Request(order, device: event.device, key: key)
+        let count = work.subjects[order.id]?.tokens ?? 0
+        switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
         case .superseded(let why): work.settlements[index] = endings.settled(record, event, .superseded(why))
         case .suspended: work.settlements[index] = endings.suspended(record, event, work.now)
         case .refused(let detail, let suspension):
@@ -209,13 +229,11 @@ public struct BatchProcessor: Sendable {
             let rejection = Rejection(.rejectedByVendor, detail)
             work.settlements[index] = endings.failed(record, event, rejection, .admit, work.now)
         case .mint(let ticket):
-            guard let enrichment = resolve(record, index, event, app, request.subject, id, &work) else { return }
+            guard let enrichment = resolve(record, index, event, order, &work) else { return }
             do throws(Rejection) {
-                let draft = try minter.draft(
-                    event, for: app, request.subject, with: request.key, adding: enrichment, at: work.now)
-                work.drafts.append(Draft(index: index, draft: draft, app: app, ticket: ticket))
-                if isShared { work.leaders[id] = index }
-                work.tokens[id, default: 0] += 1
+                let minting = try minter.draft(order, of: event, with: key, adding: enrichment, at: work.now)
+                work.drafts.append(Draft(index, minting, ticket))
+                work.subjects[order.id] = Work.Minted(leader: isShared ? index : nil, tokens: count + 1)
             } catch { work.settlements[index] = endings.failed(record, event, error, .mint, work.now) }
         }
     }
@@ -224,11 +242,10 @@ public struct BatchProcessor: Sendable {
     ///
     /// - Returns: what it adds to the token; nil where there will be none now, and the event ended or waits.
     private mutating func resolve(
-        _ record: InputRecord, _ index: Int, _ event: Event, _ app: App, _ subject: Subject, _ id: SubjectID,
-        _ work: inout Work
+        _ record: InputRecord, _ index: Int, _ event: Event, _ order: MintOrder, _ work: inout Work
     ) -> Enrichment? {
-        guard let lookup = app.lookup else { return Enrichment() }
-        switch resolver.answer(about: subject.withoutChallenge, id, of: app, at: work.now) {
+        guard let lookup = order.app.lookup else { return Enrichment() }
+        switch resolver.answer(about: order.subject.withoutChallenge, order.id, of: order.app, at: work.now) {
         case .known(.exists(let enrichment)): return enrichment
         case .known(.unknown) where lookup.unknownUser == .mint: return Enrichment()
         case .known(.unknown):
@@ -246,7 +263,7 @@ public struct BatchProcessor: Sendable {
                 return Enrichment()
             } else {
                 let end = endings.awaiting(moment, record, event, work.now)
-                if let until = end.comesBack { resolver.keep(id, until: until) }
+                if let until = end.comesBack { resolver.keep(order.id, until: until) }
                 work.settlements[index] = end.settlement
             }
         case .failed where lookup.onFailure == .mint: return Enrichment()
@@ -263,12 +280,12 @@ public struct BatchProcessor: Sendable {
         switch finished {
         case .success(let finished):
             admission.minted(
-                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.draft.token.expiresAt,
+                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.minting.token.expiresAt,
                 inBatch: work.number)
             return finished.settlement
         case .failure(let rejection):
             work.failures[draft.index] = rejection
-            return endings.failed(record, draft.draft.token.event, rejection, .mint, work.now)
+            return endings.failed(record, draft.minting.token.event, rejection, .mint, work.now)
         }
     }
 

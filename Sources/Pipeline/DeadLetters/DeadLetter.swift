@@ -33,11 +33,11 @@ public struct DeadLetter: Sendable {
     }
 
     /// Whether `record` is a dead letter by reference already.
-    static func isReference(_ record: OutputRecord) -> Bool { record.headers.text(HopHeaders.size) != nil }
+    static func isReference(_ record: OutputRecord) -> Bool { record.contents.text(HopHeaders.size) != nil }
 
     /// At which stage the event of `letter` failed.
     static func stage(of letter: OutputRecord) -> Stage? {
-        letter.headers.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
+        letter.contents.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
     }
 
     private var kept: [Header] { record.headers.filter { !HopHeaders.all.contains($0.name) } }

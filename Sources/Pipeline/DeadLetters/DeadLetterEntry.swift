@@ -29,7 +29,7 @@ public struct DeadLetterEntry: Sendable {
 
     /// Reads the headers of `record`, and its value for nothing but app and id.
     public init(_ record: InputRecord, decoder: EventDecoder) {
-        let headers = record.headers
+        let headers = record.contents
         func number(_ name: String) -> Int { headers.text(name).flatMap { Int($0) } ?? 0 }
         let event = try? decoder.decode(record)
         app = event?.app

@@ -25,8 +25,8 @@ public struct EventDecoder: Sendable {
         if isStructured(record) {
             return try structured(root, record)
         }
-        if record.headers.text("ce_specversion") != nil { return try binary(root, record) }
-        if record.headers.text("remint-app") != nil { return try raw(root, record) }
+        if record.text("ce_specversion") != nil { return try binary(root, record) }
+        if record.text("remint-app") != nil { return try raw(root, record) }
         return try envelope(root, record)
     }
 
@@ -57,22 +57,22 @@ public struct EventDecoder: Sendable {
 
     /// CloudEvents 1.0, Kafka binding, binary mode: attributes in headers, the report is the value.
     private func binary(_ report: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
-        try require(version: record.headers.text("ce_specversion"))
+        try require(version: record.text("ce_specversion"))
         return try event(
-            record, app: record.headers.text("ce_app"), report: report, id: record.headers.text("ce_id"),
-            observedAt: record.headers.text("ce_time"), device: record.headers.text("ce_subject"))
+            record, app: record.text("ce_app"), report: report, id: record.text("ce_id"),
+            observedAt: record.text("ce_time"), device: record.text("ce_subject"))
     }
 
     /// The report exactly as the SDK produced it; what else is known stands in headers.
     private func raw(_ report: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
         try event(
-            record, app: record.headers.text("remint-app"), report: report, id: record.headers.text("remint-id"),
-            observedAt: record.headers.text("remint-observed-at"), device: record.headers.text("remint-device"))
+            record, app: record.text("remint-app"), report: report, id: record.text("remint-id"),
+            observedAt: record.text("remint-observed-at"), device: record.text("remint-device"))
     }
 
     /// Media types do not mind their case (RFC 9110, section 8.3.1) and may have parameters.
     private func isStructured(_ record: InputRecord) -> Bool {
-        guard let type = record.headers.text("content-type") else { return false }
+        guard let type = record.text("content-type") else { return false }
         return type.prefix { $0 != ";" && $0 != " " }.lowercased() == "application/cloudevents+json"
     }
 
@@ -97,7 +97,12 @@ public struct EventDecoder: Sendable {
             app: app, report: report, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates,
             observedAt: observed,
             device: device.flatMap { $0.isEmpty ? nil : $0 },
-            traceHeaders: record.headers.filter { $0.name == "traceparent" || $0.name == "tracestate" })
+            traceHeaders: Self.traceHeaders(of: record))
+    }
+
+    private static func traceHeaders(of record: InputRecord) -> [Header] {
+        guard record.contents.has("traceparent") || record.contents.has("tracestate") else { return [] }
+        return record.headers.filter { $0.name == "traceparent" || $0.name == "tracestate" }
     }
 
     private func require(version: String?) throws(Rejection) {

@@ -2,14 +2,16 @@ import AdapterKit
 
 /// Turns subjects into signing requests: recipe, times and key put together, straight into bytes.
 ///
-/// The protected header is encoded once per key version and kept.
+/// The protected header is encoded once per app and key and kept. The apps must outlive the minter.
 struct Minter {
-    private struct HeaderID: Hashable {
-        let app: String
+    /// A protected header, and the key it was encoded for.
+    private struct Header {
         let key: SigningKeyReference
+        let encoded: [UInt8]
     }
 
-    private var headers: [HeaderID: [UInt8]] = [:]
+    /// The last header of each app, by the app's identity: an app signs with one key at a time.
+    private var headers: [ObjectIdentifier: Header] = [:]
     private var random: AnyGenerator
     private var versions = VersionClock()
     /// The second that was written last, and how: thousands of tokens share it.
@@ -23,23 +25,24 @@ struct Minter {
     mutating func raiseVersions(above version: Int64) { versions.raise(above: version) }
 
     /// A token that lacks its signature alone.
-    struct Draft {
+    struct Draft: Sendable {
         let request: SigningRequest
-        var token: ReplacementToken
+        let token: ReplacementToken
     }
 
     mutating func draft(
-        _ event: Event, for app: App, _ subject: Subject, with key: SigningKeyReference,
-        adding enrichment: Enrichment = Enrichment(), at now: UnixTime
+        _ order: MintOrder, of event: Event, with key: SigningKeyReference, adding enrichment: Enrichment,
+        at now: UnixTime
     ) throws(Rejection) -> Draft {
+        let (app, subject) = (order.app, order.subject)
         let recipe = try recipe(for: subject, app, key)
         let expiresAt = try expiry(app, recipe, key, now)
         let contents = TokenContents(
             subject: subject, issuedAt: now.seconds, expiresAt: expiresAt, enrichment: enrichment)
         let token = ReplacementToken(
-            event: event, source: app.eventSource, vendor: app.adapter.name, subject: subject, token: [],
-            algorithm: recipe.algorithm, keyID: key.version, issuedAt: now.seconds, issuedAtText: text(of: now),
-            expiresAt: expiresAt, version: versions.next(at: now))
+            event: event, app: app, subject: subject, key: order.subjectKey, algorithm: recipe.algorithm,
+            keyID: key.version, issuedAt: now.seconds, issuedAtText: text(of: now), expiresAt: expiresAt,
+            version: versions.next(at: now))
         return Draft(request: try request(recipe, contents, app, key), token: token)
     }
 
@@ -98,11 +101,11 @@ struct Minter {
     private mutating func header(
         _ recipe: Recipe, _ app: App, _ key: SigningKeyReference
     ) throws(Rejection) -> [UInt8] {
-        let id = HeaderID(app: app.name, key: key)
-        if let header = headers[id] { return header }
-        let header = try recipe.encodedHeader(keyID: key.keyID)
-        headers[id] = header
-        return header
+        let id = ObjectIdentifier(app)
+        if let header = headers[id], header.key === key { return header.encoded }
+        let encoded = try recipe.encodedHeader(keyID: key.keyID)
+        headers[id] = Header(key: key, encoded: encoded)
+        return encoded
     }
 }
 

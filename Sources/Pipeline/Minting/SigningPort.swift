@@ -1,7 +1,7 @@
 public import AdapterKit
 
-/// A key that signs, by name: what the pipeline knows of it.
-public struct SigningKeyReference: Sendable, Hashable {
+/// A key that signs, by name: what the pipeline knows of it. Every token holds one, so it is a reference.
+public final class SigningKeyReference: Sendable, Hashable {
     /// The ring it is the active version of.
     public let ring: String
     /// The version's id.
@@ -20,6 +20,17 @@ public struct SigningKeyReference: Sendable, Hashable {
         self.keyID = keyID
         self.algorithm = algorithm
         self.retireAfter = retireAfter
+    }
+
+    public static func == (left: SigningKeyReference, right: SigningKeyReference) -> Bool {
+        left === right
+            || left.ring == right.ring && left.version == right.version && left.keyID == right.keyID
+                && left.algorithm == right.algorithm && left.retireAfter == right.retireAfter
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ring)
+        hasher.combine(version)
     }
 }
 

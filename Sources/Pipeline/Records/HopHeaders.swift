@@ -42,37 +42,37 @@ struct Provenance: Sendable {
     let firstFailedAt: UnixTime?
 
     init(_ record: InputRecord) {
-        let headers = record.headers
-        redrives = Self.count(HopHeaders.redrives, headers)
-        let stated = record.lane == .retries || redrives > 0 ? Self.origin(in: headers) : nil
+        let contents = record.contents
+        redrives = Self.count(HopHeaders.redrives, contents)
+        let stated = record.lane == .retries || redrives > 0 ? Self.origin(in: contents) : nil
         origin = stated ?? record.origin
-        timestamp = stated == nil ? record.timestamp : Self.time(HopHeaders.timestamp, headers)
+        timestamp = stated == nil ? record.timestamp : Self.time(HopHeaders.timestamp, contents)
         guard record.lane == .retries, stated != nil else {
             (attempts, history, firstFailedAt) = (0, "", nil)
             return
         }
-        firstFailedAt = Self.time(HopHeaders.firstFailedAt, headers)
-        attempts = Self.count(HopHeaders.attempts, headers)
-        let told = headers.text(HopHeaders.history) ?? ""
+        firstFailedAt = Self.time(HopHeaders.firstFailedAt, contents)
+        attempts = Self.count(HopHeaders.attempts, contents)
+        let told = contents.text(HopHeaders.history) ?? ""
         // What the worker writes is shorter; a dead letter by reference must stay small.
         history = told.utf8.count <= 2048 ? told : ""
     }
 
-    /// The origin a worker wrote into `headers`.
-    static func origin(in headers: [Header]) -> Origin? {
-        guard let topic = headers.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
-            let partition = headers.text(HopHeaders.partition).flatMap({ Int32($0) }),
-            let offset = headers.text(HopHeaders.offset).flatMap({ Int64($0) })
+    /// The origin a worker wrote into the headers of `contents`.
+    static func origin(in contents: RecordContents) -> Origin? {
+        guard let topic = contents.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
+            let partition = contents.text(HopHeaders.partition).flatMap({ Int32($0) }),
+            let offset = contents.text(HopHeaders.offset).flatMap({ Int64($0) })
         else { return nil }
         return Origin(topic: topic, partition: partition, offset: offset)
     }
 
-    private static func time(_ name: String, _ headers: [Header]) -> UnixTime? {
-        headers.text(name).flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
+    private static func time(_ name: String, _ contents: RecordContents) -> UnixTime? {
+        contents.text(name).flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
     }
 
-    private static func count(_ name: String, _ headers: [Header]) -> Int {
-        headers.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
+    private static func count(_ name: String, _ contents: RecordContents) -> Int {
+        contents.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
     }
 
     /// Where it first stood, as the id of an event that has no other.

@@ -49,30 +49,42 @@ public final class InputRecord: Sendable {
     public let origin: Origin
     /// When it was produced, where that is known.
     public let timestamp: UnixTime?
-    /// Its key.
-    public let key: [UInt8]?
-    /// Its value.
-    public let value: [UInt8]?
-    /// Its headers.
-    public let headers: [Header]
+    /// Its key, value and headers.
+    public let contents: RecordContents
     /// The lane it came on.
     public let lane: Lane
     /// Which retry tier it waited in, counted from the shortest; nil on the other lanes.
     public let tier: Int?
 
-    /// A record with these parts.
+    /// A record with these contents.
     public init(
-        origin: Origin, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [Header], lane: Lane = .live,
-        tier: Int? = nil
+        origin: Origin, timestamp: UnixTime?, contents: RecordContents, lane: Lane = .live, tier: Int? = nil
     ) {
         self.lane = lane
         self.tier = tier
         self.origin = origin
         self.timestamp = timestamp
-        self.key = key
-        self.value = value
-        self.headers = headers
+        self.contents = contents
     }
+
+    /// A record with these parts.
+    public convenience init(
+        origin: Origin, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [Header], lane: Lane = .live,
+        tier: Int? = nil
+    ) {
+        self.init(
+            origin: origin, timestamp: timestamp, contents: RecordContents(key: key, value: value, headers: headers),
+            lane: lane, tier: tier)
+    }
+
+    /// Its key.
+    public var key: [UInt8]? { contents.key }
+    /// Its value.
+    public var value: [UInt8]? { contents.value }
+    /// Its headers.
+    public var headers: [Header] { contents.headers }
+    /// The last value of a header, as text.
+    func text(_ header: String) -> String? { contents.text(header) }
 }
 
 /// A record to publish.
@@ -89,18 +101,24 @@ public struct OutputRecord: Sendable, Equatable {
 
     /// Where it goes.
     public let destination: Destination
-    /// Its key.
-    public let key: [UInt8]?
-    /// Its value.
-    public let value: [UInt8]?
-    /// Its headers.
-    public let headers: [Header]
+    /// Its key, value and headers.
+    public let contents: RecordContents
 
-    /// A record for `destination`.
-    public init(destination: Destination, key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
+    /// A record for `destination` with these contents.
+    public init(destination: Destination, contents: RecordContents) {
         self.destination = destination
-        self.key = key
-        self.value = value
-        self.headers = headers
+        self.contents = contents
     }
+
+    /// A record for `destination` with these parts.
+    public init(destination: Destination, key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
+        self.init(destination: destination, contents: RecordContents(key: key, value: value, headers: headers))
+    }
+
+    /// Its key.
+    public var key: [UInt8]? { contents.key }
+    /// Its value.
+    public var value: [UInt8]? { contents.value }
+    /// Its headers.
+    public var headers: [Header] { contents.headers }
 }

@@ -3,10 +3,10 @@ import AdapterKit
 /// A token for the mailbox, with all a device or a ledger asks of it.
 struct ReplacementToken: Sendable {
     let event: Event
-    let source: [UInt8]
-    let vendor: String
+    let app: App
     let subject: Subject
-    var token: [UInt8]
+    /// The mailbox key.
+    let key: [UInt8]
     let algorithm: Algorithm
     let keyID: String
     let issuedAt: Int64
@@ -15,19 +15,23 @@ struct ReplacementToken: Sendable {
     let expiresAt: Int64
     let version: Int64
 
-    /// The record: a JSON value, CloudEvents attributes in binary mode, and headers that are enough for the ledger.
-    var output: OutputRecord {
-        let key = subject.key(app: event.app)
-        return OutputRecord(destination: .tokens, key: key, value: value, headers: headers(key: key))
+    /// The record that publishes `token`: a JSON value, CloudEvents attributes in binary mode, and headers that are enough
+    /// for the ledger.
+    func output(of token: [UInt8]) -> OutputRecord {
+        var lengths: [RecordContents.HeaderLengths] = []
+        let head = ByteWriter.bytes { head in
+            head.append(key)
+            lengths = headers(to: &head)
+        }
+        return OutputRecord(
+            destination: .tokens,
+            contents: RecordContents(
+                value: value(with: token), head: head, keyLength: Int32(clamping: key.count), headerLengths: lengths))
     }
 
-    private var value: [UInt8] {
+    private func value(with token: [UInt8]) -> [UInt8] {
         ByteWriter.bytes { json in
-            json.append(#"{"app":"#)
-            json.append(quoting: event.app)
-            json.append(#","vendor":"#)
-            json.append(quoting: vendor)
-            json.append(#","subject":"#)
+            json.append(app.valueStart)
             subject.write(to: &json)
             json.append(#","token":""#)
             json.append(token)
@@ -55,23 +59,40 @@ struct ReplacementToken: Sendable {
         }
     }
 
-    private func headers(key: [UInt8]) -> [Header] {
-        [
-            Self.specversion,
-            Header("ce_id", event.id),
-            Header("ce_source", source),
-            Self.type,
-            Header("ce_subject", key),
-            Header("ce_time", issuedAtText),
-            Self.contentType,
-            Header("remint-key-id", keyID),
-            Header("remint-expires-at", ByteWriter.bytes { $0.append(decimal: expiresAt) }),
-            Header("remint-version", ByteWriter.bytes { $0.append(decimal: version) }),
-        ] + event.traceHeaders
+    private func headers(to head: inout ByteWriter) -> [RecordContents.HeaderLengths] {
+        var headers = HeaderList(10 + event.traceHeaders.count)
+        headers.add("ce_specversion", to: &head) { $0.append("1.0") }
+        headers.add("ce_id", to: &head) { $0.append(event.id.utf8.span) }
+        headers.add("ce_source", to: &head) { $0.append(app.eventSource) }
+        headers.add("ce_type", to: &head) { $0.append("remint.token.replaced.v1") }
+        headers.add("ce_subject", to: &head) { $0.append(key) }
+        headers.add("ce_time", to: &head) { $0.append(issuedAtText) }
+        headers.add("content-type", to: &head) { $0.append("application/json") }
+        headers.add("remint-key-id", to: &head) { $0.append(keyID.utf8.span) }
+        headers.add("remint-expires-at", to: &head) { $0.append(decimal: expiresAt) }
+        headers.add("remint-version", to: &head) { $0.append(decimal: version) }
+        for header in event.traceHeaders { headers.add(header, to: &head) }
+        return headers.lengths
     }
 
-    // What every token's record says.
-    private static let specversion = Header("ce_specversion", "1.0")
-    private static let type = Header("ce_type", "remint.token.replaced.v1")
-    private static let contentType = Header("content-type", "application/json")
+    /// Headers as they are written one behind the other.
+    private struct HeaderList {
+        private(set) var lengths: [RecordContents.HeaderLengths] = []
+
+        init(_ count: Int) { lengths.reserveCapacity(count) }
+
+        mutating func add(_ name: StaticString, to head: inout ByteWriter, _ value: (inout ByteWriter) -> Void) {
+            head.append(name)
+            let start = head.count
+            value(&head)
+            lengths.append((Int32(clamping: name.utf8CodeUnitCount), Int32(clamping: head.count - start)))
+        }
+
+        mutating func add(_ header: Header, to head: inout ByteWriter) {
+            head.append(header.name.utf8.span)
+            if let value = header.value { head.append(value) }
+            lengths.append(
+                (Int32(clamping: header.name.utf8.count), header.value.map { Int32(clamping: $0.count) } ?? -1))
+        }
+    }
 }

@@ -37,7 +37,7 @@ extension RetryPolicy {
             return UnixTime(microseconds: .min)
         }
         let due = min(timestamp, now).advanced(byMicroseconds: tiers[tier].delay)
-        let stated = record.headers.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
+        let stated = record.contents.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
             UnixTime(milliseconds: $0)
         }
         return min(stated ?? due, due.advanced(byMicroseconds: 60_000_000))

@@ -76,7 +76,7 @@ struct AdmissionTeller {
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
             key: SigningKeyReference(
                 ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil))
-        switch admission.verdict(on: request, admission.subjectID(of: request), at: now) {
+        switch admission.verdict(on: request, SubjectID(request.subject, app: request.app), at: now) {
         case .mint(let ticket):
             minted += 1
             batch += 1

@@ -31,12 +31,17 @@ struct InfobipReport {
     /// iOS: `mm_code`, or `messageId` in `userInfo`; Android and React Native: `code`; the server: `messageId`, nested;
     /// else the HTTP status.
     private var codeField: ReportField {
-        let serviceException = report.root["requestError"]?["serviceException"]
-        let nested = [report.root["userInfo"], serviceException].compactMap { $0.map(report.with(root:)) }
-        let candidates =
-            [report.field("mm_code", "messageId")] + nested.map { $0.field("messageId") }
-            + [report.field("code"), report.field("status", "statusCode")]
-        return candidates.first { $0 != .absent && $0 != .null } ?? .absent
+        let direct = report.field("mm_code", "messageId")
+        if !direct.isNothing { return direct }
+        for nested in [report.root["userInfo"], report.root["requestError"]?["serviceException"]] {
+            guard let nested else { continue }
+            let field = report.with(root: nested).field("messageId")
+            if !field.isNothing { return field }
+        }
+        let code = report.field("code")
+        if !code.isNothing { return code }
+        let status = report.field("status", "statusCode")
+        return status.isNothing ? .absent : status
     }
 
     private var code: InfobipCode { InfobipCode(codeField, domain: report.field("domain").text) }
