@@ -19,7 +19,8 @@ public struct ByteWriter: ~Copyable {
     ///
     /// Not generic, so that no other module pays for looking its types up.
     static func with(_ write: (inout ByteWriter) -> Void, _ read: (UnsafeBufferPointer<UInt8>) -> Void) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2048) { lent in
+        // More than a kilobyte would be taken from the heap.
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { lent in
             var writer = unsafe ByteWriter(lent: lent)
             write(&writer)
             unsafe read(UnsafeBufferPointer(rebasing: writer.buffer[..<writer.count]))
@@ -29,7 +30,7 @@ public struct ByteWriter: ~Copyable {
     /// What `write` writes.
     public static func bytes(_ write: (inout ByteWriter) -> Void) -> [UInt8] {
         var bytes: [UInt8] = []
-        unsafe with(write) { unsafe bytes.append(contentsOf: $0) }
+        unsafe with(write) { bytes = unsafe Array($0) }
         return bytes
     }
 

@@ -64,27 +64,42 @@ struct JSONParser {
     }
 
     private func refuseDuplicates(in container: Int) throws(JSONError) {
-        var index = container + 1
+        var count = 0
+        var isEscaped = false
+        var name = container + 1
         let end = Int(nodes[container].next)
-        var names: [Int] = []
-        while index < end {
-            names.append(index)
-            index = Int(nodes[index + 1].next)
+        while name < end {
+            count += 1
+            isEscaped = isEscaped || nodes[name].isEscaped
+            name = memberAfter(name)
         }
-        if names.count <= 12, !names.contains(where: { nodes[$0].isEscaped }) {
-            for later in names.indices.dropFirst() {
-                for earlier in names[..<later] where sameBytes(names[later], earlier) {
-                    throw .duplicateMember(at: Int(nodes[names[later]].start))
-                }
+        if count > 12 || isEscaped { return try refuseDuplicatesByText(in: container) }
+        // Few names are compared with one another, without a place to note them.
+        var later = container + 1
+        while later < end {
+            var earlier = container + 1
+            while earlier < later {
+                if sameBytes(later, earlier) { throw .duplicateMember(at: Int(nodes[later].start)) }
+                earlier = memberAfter(earlier)
             }
-        } else {
-            // By bytes: a string's own `==` would also take two spellings of one accented letter for duplicates.
-            var seen: Set<[UInt8]> = []
-            for name in names where !seen.insert(Array(JSONValue.text(of: nodes[name], in: bytes).utf8)).inserted {
-                throw .duplicateMember(at: Int(nodes[name].start))
-            }
+            later = memberAfter(later)
         }
     }
+
+    private func refuseDuplicatesByText(in container: Int) throws(JSONError) {
+        // By bytes: a string's own `==` would also take two spellings of one accented letter for duplicates.
+        var seen: Set<[UInt8]> = []
+        var name = container + 1
+        while name < Int(nodes[container].next) {
+            guard seen.insert(Array(JSONValue.text(of: nodes[name], in: bytes).utf8)).inserted else {
+                throw .duplicateMember(at: Int(nodes[name].start))
+            }
+            name = memberAfter(name)
+        }
+    }
+
+    /// The name that follows the member with this name.
+    private func memberAfter(_ name: Int) -> Int { Int(nodes[name + 1].next) }
 
     private func sameBytes(_ left: Int, _ right: Int) -> Bool {
         let a = nodes[left], b = nodes[right]

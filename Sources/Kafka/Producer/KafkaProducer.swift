@@ -11,7 +11,7 @@ public final class KafkaProducer: Sendable {
     private let reports: DispatchQueue
     private let drainer: Task<Void, Never>
     /// The topics that were made known; the library forgets a topic nobody holds.
-    private let known = Mutex<[TopicHandle]>([])
+    private let known = Mutex<[String: TopicHandle]>([:])
     /// When `close` has waited long enough, in nanoseconds of `DispatchTime`: records find no room after that.
     private let patienceEnd = Atomic(Int64.max)
 
@@ -55,11 +55,12 @@ public final class KafkaProducer: Sendable {
         return await withCheckedContinuation { waiter in
             let batch = pending.open(records.count, waiter)
             unsafe client.enqueue { [self] pointer in
+                let topics = known.withLock { $0 }
                 for (index, record) in records.enumerated() {
                     let ticket = PendingDeliveries.Ticket(batch: batch, index: index)
-                    if let error = unsafe client.isClosed ? .clientIsClosed : produce(record, ticket, pointer) {
-                        pending.settle(ticket, error)
-                    }
+                    let error = unsafe client.isClosed
+                        ? .clientIsClosed : produce(record, to: topics[record.topic], ticket, pointer)
+                    if let error { pending.settle(ticket, error) }
                 }
             }
         }
@@ -70,8 +71,11 @@ public final class KafkaProducer: Sendable {
     public func prepare(_ topics: [String]) {
         unsafe client.enqueue { [self] pointer in
             guard !client.isClosed else { return }
-            let handles = topics.compactMap { unsafe TopicHandle(pointer: rd_kafka_topic_new(pointer, $0, nil)) }
-            known.withLock { $0 += handles }
+            known.withLock { known in
+                for topic in topics where known[topic] == nil {
+                    known[topic] = unsafe TopicHandle(pointer: rd_kafka_topic_new(pointer, topic, nil))
+                }
+            }
         }
     }
 
@@ -105,8 +109,8 @@ public final class KafkaProducer: Sendable {
                     queue.close()
                     pending.settleAll(.clientIsClosed)
                     known.withLock { handles in
-                        handles.forEach { $0.destroy() }
-                        handles = []
+                        handles.values.forEach { $0.destroy() }
+                        handles = [:]
                     }
                     client.destroy()
                     done()
@@ -118,16 +122,21 @@ public final class KafkaProducer: Sendable {
     // MARK: Records
 
     /// Hands one record to librdkafka, on the client's own thread.
+    ///
+    /// - Parameter topic: the topic's handle, where it was made known; the library looks any other up by its name.
     private func produce(
-        _ record: ProducerRecord, _ ticket: PendingDeliveries.Ticket, _ pointer: OpaquePointer
+        _ record: ProducerRecord, to topic: TopicHandle?, _ ticket: PendingDeliveries.Ticket, _ pointer: OpaquePointer
     ) -> KafkaError? {
         while true {
-            let headers = unsafe RecordHeaders.make(record.headers)
-            let code = unsafe RecordHeaders.withBytes(record.key) { key, keyCount in
-                unsafe RecordHeaders.withBytes(record.value) { value, valueCount in
+            var headers: OpaquePointer?
+            let code = unsafe RecordHeaders.withBytes(record.body.head) { head, headCount in
+                unsafe headers = unsafe RecordHeaders.make(
+                    record.body, UnsafeRawBufferPointer(start: head, count: headCount))
+                let key = record.body.keyPart
+                return unsafe RecordHeaders.withBytes(record.body.value) { value, valueCount in
                     unsafe remint_produce(
-                        pointer, record.topic, key, keyCount, value, valueCount, headers,
-                        UnsafeMutableRawPointer(bitPattern: ticket.opaque))
+                        pointer, topic?.pointer, record.topic, key == nil ? nil : head, key?.count ?? 0, value,
+                        valueCount, headers, UnsafeMutableRawPointer(bitPattern: ticket.opaque))
                 }
             }
             if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
@@ -149,9 +158,10 @@ public final class KafkaProducer: Sendable {
         while let event = unsafe queue.poll(timeoutMilliseconds: wait) {
             wait = 0
             if unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
-                while let message = unsafe rd_kafka_event_message_next(event) {
+                pending.settle {
+                    guard let message = unsafe rd_kafka_event_message_next(event) else { return nil }
                     let ticket = unsafe PendingDeliveries.Ticket(opaque: UInt(bitPattern: message.pointee._private))
-                    unsafe pending.settle(ticket, KafkaError(message.pointee.err, in: "delivering"))
+                    return unsafe (ticket, KafkaError(message.pointee.err, in: "delivering"))
                 }
             } else if let error = unsafe client.handle(common: event) {
                 client.logger.log(
@@ -168,7 +178,7 @@ public final class KafkaProducer: Sendable {
 /// `@unchecked Sendable`: only ever destroyed, once, by the producer's closing.
 @safe
 private struct TopicHandle: @unchecked Sendable {
-    private let pointer: OpaquePointer
+    let pointer: OpaquePointer
 
     init?(pointer: OpaquePointer?) {
         guard let pointer = unsafe pointer else { return nil }

@@ -23,17 +23,28 @@ final class PendingDeliveries: Sendable {
 
     private struct Batch {
         var open: Int
-        var outcomes: [KafkaError?]
         var isSettled: [Bool]
+        /// What kept records from being delivered, by their place: as a rule nothing.
+        var errors: [Int: KafkaError] = [:]
         let waiter: CheckedContinuation<[KafkaError?], Never>
 
-        /// - Returns: how many are open now; nil where there is no such record.
-        mutating func settle(_ index: Int, _ error: KafkaError?) -> Int? {
-            guard outcomes.indices.contains(index), !isSettled[index] else { return nil }
-            outcomes[index] = error
+        /// - Returns: whether every record is settled now; false also where there is no such record.
+        mutating func settle(_ index: Int, _ error: KafkaError?) -> Bool {
+            guard isSettled.indices.contains(index), !isSettled[index] else { return false }
             isSettled[index] = true
+            if let error { errors[index] = error }
             open -= 1
-            return open
+            return open == 0
+        }
+
+        /// Tells the waiter, with `rest` for what is not settled.
+        func resume(_ rest: KafkaError? = nil) {
+            var outcomes = [KafkaError?](repeating: nil, count: isSettled.count)
+            for (index, error) in errors { outcomes[index] = error }
+            if let rest {
+                for index in outcomes.indices where !isSettled[index] { outcomes[index] = rest }
+            }
+            waiter.resume(returning: outcomes)
         }
     }
 
@@ -50,20 +61,32 @@ final class PendingDeliveries: Sendable {
             let id = state.next
             state.next = id == .max ? 1 : id + 1
             state.batches[id] = Batch(
-                open: count, outcomes: Array(repeating: nil, count: count),
-                isSettled: Array(repeating: false, count: count), waiter: waiter)
+                open: count, isSettled: Array(repeating: false, count: count), waiter: waiter)
             return id
         }
     }
 
     /// Settles one record; nil is a delivery.
     func settle(_ ticket: Ticket, _ error: KafkaError?) {
-        let finished = state.withLock { state -> Batch? in
-            // In place: a copy of the batch for each of its records would cost their number squared.
-            guard let open = state.batches[ticket.batch]?.settle(ticket.index, error) else { return nil }
-            return open == 0 ? state.batches.removeValue(forKey: ticket.batch) : nil
+        var report: (Ticket, KafkaError?)? = (ticket, error)
+        settle {
+            defer { report = nil }
+            return report
         }
-        if let finished { finished.waiter.resume(returning: finished.outcomes) }
+    }
+
+    /// Settles what `next` reports until there is no more: thousands at once, under one lock.
+    func settle(_ next: () -> (ticket: Ticket, error: KafkaError?)?) {
+        let finished = state.withLock { state -> [Batch] in
+            var finished: [Batch] = []
+            while let (ticket, error) = next() {
+                // In place: a copy of the batch for each of its records would cost their number squared.
+                guard state.batches[ticket.batch]?.settle(ticket.index, error) ?? false else { continue }
+                if let batch = state.batches.removeValue(forKey: ticket.batch) { finished.append(batch) }
+            }
+            return finished
+        }
+        for batch in finished { batch.resume() }
     }
 
     /// Settles every record that is not, when no report can come any more.
@@ -72,8 +95,6 @@ final class PendingDeliveries: Sendable {
             defer { state.batches = [:] }
             return state.batches.values
         }
-        for batch in batches {
-            batch.waiter.resume(returning: zip(batch.outcomes, batch.isSettled).map { $1 ? $0 : error })
-        }
+        for batch in batches { batch.resume(error) }
     }
 }

@@ -3,12 +3,17 @@ import CRdKafka
 /// Keys, values and headers on their way into librdkafka, which copies them.
 enum RecordHeaders {
     /// A header list the producer takes over; nil for no headers.
-    static func make(_ headers: [RecordHeader]) -> OpaquePointer? {
-        guard !headers.isEmpty, let list = unsafe rd_kafka_headers_new(headers.count) else { return nil }
-        for header in headers {
-            unsafe withBytes(header.value) { value, count in
-                _ = unsafe rd_kafka_header_add(list, header.name, -1, value, count)
-            }
+    ///
+    /// - Parameter head: the bytes of the body's `head`.
+    static func make(_ body: RecordBody, _ head: UnsafeRawBufferPointer) -> OpaquePointer? {
+        guard !body.headerLengths.isEmpty, let list = unsafe rd_kafka_headers_new(body.headerLengths.count) else {
+            return nil
+        }
+        body.forEachHeader { name, value in
+            guard let start = head.baseAddress else { return }
+            _ = unsafe rd_kafka_header_add(
+                list, (start + name.lowerBound).assumingMemoryBound(to: CChar.self), name.count,
+                value.map { unsafe start + $0.lowerBound }, value?.count ?? 0)
         }
         return unsafe list
     }

@@ -62,7 +62,8 @@ public struct RecordContents: Sendable {
     /// The last value of the header `name`, which is the one that counts in Kafka; nil where it is null or not UTF-8.
     public func text(_ name: String) -> String? {
         guard let value = place(of: name) ?? nil else { return nil }
-        return String(validating: head[value], as: UTF8.self)
+        // Without the generic way through a collection, which takes ten times as long.
+        do { return String(copying: try UTF8Span(validating: head.span.extracting(value))) } catch { return nil }
     }
 
     /// Where the last value of the header `name` stands, or that it is null; nil where there is no such header.

@@ -9,8 +9,11 @@ extension InputRecord {
         self.init(
             origin: Origin(
                 topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
-            timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, key: record.key, value: record.value,
-            headers: record.headers.map { Header($0.name, $0.value) }, lane: lane, tier: tier)
+            timestamp: record.timestamp.map { UnixTime(milliseconds: $0) },
+            contents: RecordContents(
+                value: record.body.value, head: record.body.head, keyLength: record.body.keyLength,
+                headerLengths: record.body.headerLengths),
+            lane: lane, tier: tier)
     }
 }
 
@@ -18,8 +21,10 @@ extension ProducerRecord {
     /// A record of the pipeline's on its way to its topic.
     init(_ record: OutputRecord, _ configuration: Configuration) {
         self.init(
-            topic: configuration.topic(for: record.destination), key: record.key, value: record.value,
-            headers: record.headers.map { RecordHeader($0.name, $0.value) })
+            topic: configuration.topic(for: record.destination),
+            body: RecordBody(
+                value: record.contents.value, head: record.contents.head, keyLength: record.contents.keyLength,
+                headerLengths: record.contents.headerLengths))
     }
 }
 
