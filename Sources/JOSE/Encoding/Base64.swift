@@ -41,18 +41,30 @@ public enum Base64: Sendable {
         precondition(output.count >= encodedCount(of: bytes.count), "no room for the encoding")
         guard let source = bytes.baseAddress, let target = output.baseAddress, bytes.count > 0 else { return }
         let pairs = self == .url ? Self.urlPairs : Self.standardPairs
-        // Four characters for three bytes, two at a time.
-        let groups = bytes.count / 3
         unsafe pairs.withUnsafeBufferPointer { pairs in
             let words = UnsafeMutableRawPointer(target)
-            for group in 0..<groups {
-                let three = unsafe source + 3 * group
-                let word = unsafe Int(three[0]) << 16 | Int(three[1]) << 8 | Int(three[2])
-                unsafe words.storeBytes(of: pairs[word >> 12], toByteOffset: 4 * group, as: UInt16.self)
-                unsafe words.storeBytes(of: pairs[word & 0xFFF], toByteOffset: 4 * group + 2, as: UInt16.self)
+            var (index, place) = (0, 0)
+            // Eight characters for six bytes, which are read together with the two that follow.
+            while index + 8 <= bytes.count {
+                let eight = unsafe UnsafeRawPointer(source + index).loadUnaligned(as: UInt64.self)
+                let word = UInt64(bigEndian: eight)
+                let first = unsafe UInt64(pairs[Int(word >> 52)]) | UInt64(pairs[Int(word >> 40 & 0xFFF)]) << 16
+                let second = unsafe UInt64(pairs[Int(word >> 28 & 0xFFF)]) | UInt64(pairs[Int(word >> 16 & 0xFFF)]) << 16
+                unsafe words.storeBytes(
+                    of: (first | second << 32).littleEndian, toByteOffset: place, as: UInt64.self)
+                index += 6
+                place += 8
             }
+            while index + 3 <= bytes.count {
+                let word = unsafe Int(source[index]) << 16 | Int(source[index + 1]) << 8 | Int(source[index + 2])
+                unsafe words.storeBytes(of: pairs[word >> 12].littleEndian, toByteOffset: place, as: UInt16.self)
+                unsafe words.storeBytes(
+                    of: pairs[word & 0xFFF].littleEndian, toByteOffset: place + 2, as: UInt16.self)
+                index += 3
+                place += 4
+            }
+            unsafe writeTail(of: bytes, from: index, to: output, at: place)
         }
-        unsafe writeTail(of: bytes, from: 3 * groups, to: output, at: 4 * groups)
     }
 
     private func writeTail(
@@ -127,14 +139,14 @@ public enum Base64: Sendable {
     private static let shared = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     private static let urlAlphabet = shared + Array("-_".utf8)
     private static let standardAlphabet = shared + Array("+/".utf8)
-    /// Both characters of 12 bits, in the order they stand in memory.
+    /// Both characters of 12 bits, the first in the lower half.
     private static let urlPairs = pairs(of: urlAlphabet)
     private static let standardPairs = pairs(of: standardAlphabet)
     private static let urlValues = values(of: urlAlphabet)
     private static let standardValues = values(of: standardAlphabet)
 
     private static func pairs(of alphabet: [UInt8]) -> [UInt16] {
-        (0..<4096).map { UInt16(littleEndian: UInt16(alphabet[$0 >> 6]) | UInt16(alphabet[$0 & 63]) << 8) }
+        (0..<4096).map { UInt16(alphabet[$0 >> 6]) | UInt16(alphabet[$0 & 63]) << 8 }
     }
 
     private static func values(of alphabet: [UInt8]) -> [UInt8] {

@@ -21,11 +21,14 @@ public struct SigningInput: Sendable {
     public init(encodedHeader: [UInt8], _ write: (inout ByteWriter) -> Void) {
         var bytes: [UInt8] = []
         unsafe ByteWriter.with(write) { payload in
-            let count = encodedHeader.count + 1 + Base64.url.encodedCount(of: payload.count)
-            bytes.reserveCapacity(count + Self.signatureRoom)
-            bytes.append(contentsOf: encodedHeader)
-            bytes.append(UInt8(ascii: "."))
-            unsafe Base64.url.encode(payload, appendingTo: &bytes)
+            let start = encodedHeader.count + 1
+            let count = start + Base64.url.encodedCount(of: payload.count)
+            bytes = unsafe Array(unsafeUninitializedCapacity: count + Self.signatureRoom) { buffer, initialized in
+                _ = unsafe buffer.initialize(fromContentsOf: encodedHeader)
+                unsafe buffer[start - 1] = UInt8(ascii: ".")
+                unsafe Base64.url.write(payload, to: UnsafeMutableBufferPointer(rebasing: buffer[start..<count]))
+                initialized = count
+            }
         }
         self.bytes = bytes
     }
