@@ -144,4 +144,11 @@ public struct ProducerRecord: Sendable {
     public init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = []) {
         self.init(topic: topic, body: RecordBody(key: key, value: value, headers: headers))
     }
+
+    /// The key; nil for none.
+    public var key: [UInt8]? { body.key }
+    /// The value; nil for a tombstone.
+    public var value: [UInt8]? { body.value }
+    /// The headers in order.
+    public var headers: [RecordHeader] { body.headers }
 }
