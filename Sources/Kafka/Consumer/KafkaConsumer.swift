@@ -21,6 +21,7 @@ public actor KafkaConsumer {
     }
 
     let client: ClientHandle
+    private let prompt: FetchPrompt
     var queue: EventQueue?
     private let topics: [String]
     var assignment: Set<TopicPartition> = []
@@ -68,6 +69,7 @@ public actor KafkaConsumer {
             RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG
             | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
         client = try ClientHandle(RD_KAFKA_CONSUMER, properties, events: events, logger: logger)
+        prompt = FetchPrompt(properties)
         switch intake {
         case .subscription(let topics): self.topics = topics
         case .partitions(let offsets):
@@ -282,7 +284,10 @@ public actor KafkaConsumer {
         while events.count < limit, let event = unsafe queue.poll() {
             defer { unsafe rd_kafka_event_destroy(event) }
             switch unsafe rd_kafka_event_type(event) {
-            case RD_KAFKA_EVENT_FETCH: unsafe events += records(in: event)
+            case RD_KAFKA_EVENT_FETCH:
+                let records = unsafe records(in: event)
+                events += records
+                promptFetch(after: records.count)
             case RD_KAFKA_EVENT_REBALANCE:
                 if let rebalance = unsafe rebalance(in: event) {
                     owesAnswer = true
@@ -294,6 +299,14 @@ public actor KafkaConsumer {
             }
         }
         return events
+    }
+
+    private func promptFetch(after count: Int) {
+        guard prompt.isDue(after: count) else { return }
+        let partitions = assignment.subtracting(paused)
+        unsafe client.enqueue { [client, prompt] pointer in
+            unsafe prompt.ask(pointer, about: client.isClosed ? [] : partitions)
+        }
     }
 
     /// The end of a partition comes as an error that is none.

@@ -72,9 +72,9 @@ public struct KafkaProperties: Sendable {
 
     private static let consumerDefaults: ClientProperties = [
         "auto.offset.reset": "earliest", "session.timeout.ms": "45000",
-        // Three consumers fetch ahead of one worker; what waits here waits for the signer anyway.
-        // A queue that is full is not filled again for a second (before 2.2.0), so it must last for one.
-        "queued.max.messages.kbytes": "16384", "queued.min.messages": "20000",
+        // Three consumers fetch ahead of one worker; what waits here waits for the signer anyway. A record that is larger
+        // comes alone.
+        "queued.max.messages.kbytes": "8192", "queued.min.messages": "5000", "max.partition.fetch.bytes": "262144",
     ]
 
     /// A dead letter is as large as what came in, so the producer takes whatever a topic may; the broker has the last word.
