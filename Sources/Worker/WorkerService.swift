@@ -23,7 +23,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let logger: Logger
     private let signingLanes: Int
     private let now: @Sendable () -> UnixTime
-    private let observe: @Sendable ([Settlement]) -> Void
+    private let observe: (@Sendable ([Settlement]) -> Void)?
     private let isReady: @Sendable (String) -> Void
 
     /// - Parameters:
@@ -34,7 +34,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
-        observe: @escaping @Sendable ([Settlement]) -> Void = { _ in },
+        observe: (@Sendable ([Settlement]) -> Void)? = nil,
         isReady: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(WorkerError) {
         guard let configuration = preflight.configuration, preflight.isReady else {

@@ -79,7 +79,7 @@ public struct Configuration: Sendable {
     /// What coalescing and the loop guard go by.
     public struct Admission: Sendable {
         /// How many recent subjects are remembered; 0 turns admission off.
-        public var subjects = 500_000
+        public var subjects = 250_000
         /// For how long after a token reports of the same user are taken for the failure it answers.
         public var coalesce = Duration.seconds(2)
         /// How many distinct users of an app must refuse their tokens for it to be suspended.

@@ -69,7 +69,7 @@ struct SampleTests {
         #expect(configuration.delivery == .exactlyOnce)
         #expect(configuration.admin == nil)
         #expect(configuration.kafka.instance == nil)
-        #expect(configuration.worker.admission.subjects == 500_000)
+        #expect(configuration.worker.admission.subjects == 250_000)
         #expect(configuration.worker.lookups.cache == 100_000)
         #expect(configuration.apps.first?.lookup == nil)
         #expect(configuration.worker.maximumEventBytes == 1 << 20)

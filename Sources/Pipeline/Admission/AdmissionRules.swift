@@ -15,9 +15,9 @@ public struct AdmissionRules: Sendable, Equatable {
     /// See `usersToSuspend`; in microseconds.
     public var suspensionWindow: Int64
 
-    /// The defaults: half a million subjects; 2 s; 60 s; 5 tokens; 10 users in 10 minutes.
+    /// The defaults: a quarter of a million subjects; 2 s; 60 s; 5 tokens; 10 users in 10 minutes.
     public init(
-        subjects: Int = 500_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
+        subjects: Int = 250_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
         tokensPerWindow: Int = 5, usersToSuspend: Int = 10, suspensionWindow: Duration = .seconds(600)
     ) {
         self.subjects = subjects

@@ -44,8 +44,8 @@ struct RecentMints: Sendable {
     private mutating func insert(_ mint: RecentMint) {
         if young.count >= capacity, young[mint.id] == nil {
             swap(&old, &young)
-            // The tokens that come next fill a table of the same size; it need not grow to it again.
-            young = MintTable(capacity: capacity)
+            // In the place of the one that is forgotten: three tables at once would be the most the worker ever holds.
+            young.clear(for: capacity)
         }
         young.insert(mint, limit: capacity)
     }
@@ -71,9 +71,6 @@ struct MintTable: Sendable {
 
     init() {}
 
-    /// An empty table for `capacity` mints.
-    init(capacity: Int) { places = Array(repeating: .none, count: Self.places(for: capacity)) }
-
     var bytes: Int { places.capacity * MemoryLayout<RecentMint>.stride }
 
     private static func places(for capacity: Int) -> Int { capacity + capacity / 4 + 1 }
@@ -85,10 +82,29 @@ struct MintTable: Sendable {
     }
 
     mutating func insert(_ mint: RecentMint, limit: Int) {
-        let isNew = self[mint.id] == nil
-        if isNew, (count + 1) * 5 > places.count * 4 { grow(limit: limit) }
-        if isNew { count += 1 }
+        if !places.isEmpty {
+            let place = place(of: mint.id)
+            let isNew = places[place].id != mint.id
+            if !isNew || (count + 1) * 5 <= places.count * 4 {
+                count += isNew ? 1 : 0
+                places[place] = mint
+                return
+            }
+        }
+        grow(limit: limit)
+        count += 1
         places[place(of: mint.id)] = mint
+    }
+
+    /// Forgets every mint, and makes the table large enough for `capacity`: it need not grow to that again.
+    mutating func clear(for capacity: Int) {
+        count = 0
+        if places.count == Self.places(for: capacity) {
+            for index in places.indices { places[index] = .none }
+        } else {
+            places = []
+            places = Array(repeating: .none, count: Self.places(for: capacity))
+        }
     }
 
     /// Doubles, up to what `limit` mints need.

@@ -250,14 +250,11 @@ public struct Flow: Sendable {
 
     private mutating func begin(at now: UnixTime) -> Step {
         lastBegin = now
-        let offsets = PerLane { lane in
-            var ended = progress[lane]
-            for batch in ready {
-                for record in batch.records where record.lane == lane { ended.finished(record.origin) }
-            }
-            return ended.committable
+        var ended = progress
+        for batch in ready {
+            for record in batch.records { ended[record.lane].finished(record.origin) }
         }
-        let transaction = Transaction(batches: ready, offsets: offsets)
+        let transaction = Transaction(batches: ready, offsets: PerLane { ended[$0].committable })
         ready = []
         committing = transaction
         return .commit(transaction)

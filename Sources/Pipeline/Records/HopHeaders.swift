@@ -76,7 +76,17 @@ struct Provenance: Sendable {
     }
 
     /// Where it first stood, as the id of an event that has no other.
-    var coordinates: String { "\(origin.topic)/\(origin.partition)/\(origin.offset)" }
+    var coordinates: String {
+        // Written for every event without an id of its own; interpolation takes five times as long.
+        let bytes = ByteWriter.bytes { text in
+            text.append(origin.topic.utf8.span)
+            text.append(UInt8(ascii: "/"))
+            text.append(decimal: Int64(origin.partition))
+            text.append(UInt8(ascii: "/"))
+            text.append(decimal: origin.offset)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     /// The headers that say where the event came from.
     var headers: [Header] {

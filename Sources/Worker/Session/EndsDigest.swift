@@ -9,8 +9,11 @@ struct EndsDigest {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
 
-    /// Counts the ends of a transaction.
-    mutating func add(_ transaction: Transaction) {
+    /// Nothing counted yet.
+    init() {}
+
+    /// The ends of a transaction.
+    init(_ transaction: Transaction) {
         for settlement in transaction.batches.lazy.flatMap(\.settlements) {
             switch settlement.outcome {
             case .deadLettered(let code): dead[code.rawValue, default: 0] += 1
@@ -18,6 +21,12 @@ struct EndsDigest {
             case .minted, .superseded, .skipped: break
             }
         }
+    }
+
+    /// Counts what `other` counted, too.
+    mutating func add(_ other: EndsDigest) {
+        dead.merge(other.dead, uniquingKeysWith: +)
+        waiting.merge(other.waiting, uniquingKeysWith: +)
     }
 
     /// Says what was counted, and begins anew.

@@ -17,12 +17,12 @@ struct SessionContext: Sendable {
     let logger: Logger
     let now: @Sendable () -> UnixTime
     /// Told of every transaction's ends once they are visible.
-    let observe: @Sendable ([Settlement]) -> Void
+    let observe: (@Sendable ([Settlement]) -> Void)?
 
     /// A transaction is visible.
     func committed(_ transaction: Transaction) {
         metrics.committed(transaction, at: now())
-        observe(transaction.batches.flatMap(\.settlements))
+        observe?(transaction.batches.flatMap(\.settlements))
     }
 
     /// A topic cannot be written, or, with nil, all can again.

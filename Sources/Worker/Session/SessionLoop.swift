@@ -27,7 +27,7 @@ struct SessionLoop {
     private var pausedUntil: ContinuousClock.Instant?
     private var nextReport = ContinuousClock.now
     private var digest = EndsDigest()
-    private let commits = Mailbox<(result: CommitResult, took: Duration)>()
+    private let commits = Mailbox<EndedCommit>()
     private let checks = Mailbox<BlockageCheck>()
     /// What a broker takes to write a transaction's markers, with some to spare.
     private static let rest = Duration.milliseconds(8)
@@ -207,19 +207,27 @@ struct SessionLoop {
     }
 
     private func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
-        background.addTask { [committer, commits, wakeup = lanes.wakeup] in
+        background.addTask { [committer, commits, context, wakeup = lanes.wakeup] in
             let start = ContinuousClock.now
             let result = await committer.commit(transaction)
-            commits.put((result, .now - start))
+            let took = .now - start
+            // What there is to tell of thousands of events is told here: the loop has the next ones to process.
+            var digest = EndsDigest()
+            if case .committed(let transaction) = result {
+                context.committed(transaction)
+                digest = EndsDigest(transaction)
+            }
+            commits.put(EndedCommit(result: result, took: took, digest: digest))
             wakeup.signal()
         }
     }
 
     /// Takes in what the background came to.
     private mutating func collect(_ background: inout DiscardingTaskGroup) -> SessionEnd? {
-        if let (result, took) = commits.take() {
-            context.metrics.ended(result, seconds: took / .seconds(1))
-            if let end = ended(result) { return end }
+        if let commit = commits.take() {
+            context.metrics.ended(commit.result, seconds: commit.took / .seconds(1))
+            digest.add(commit.digest)
+            if let end = ended(commit.result) { return end }
         }
         if let check = checks.take(), let end = checked(check) { return end }
         checkBlockage(&background)
@@ -236,8 +244,6 @@ struct SessionLoop {
             context.reachability.succeeded()
             // At least once, a blockage is waited for within a commit, which may have been given up.
             if context.status.problems[.publishing] != nil { context.blocked(nil) }
-            digest.add(transaction)
-            context.committed(transaction)
         case .aborted(let error):
             flow.aborted()
             pausedUntil = .now + backoff.pause()
@@ -332,6 +338,13 @@ struct SessionLoop {
             }
         }
     }
+}
+
+/// What came of a commit, and what there is to tell of it.
+private struct EndedCommit: Sendable {
+    let result: CommitResult
+    let took: Duration
+    let digest: EndsDigest
 }
 
 extension Flow.Rebalance {

@@ -1,0 +1,15 @@
+import Glibc
+
+/// How the process's heap behaves.
+public enum Heap {
+    /// Keeps the heap from holding on to memory that nobody uses: glibc gives each of a dozen threads an arena of its own,
+    /// and what one of them frees is of no use to the others. Called once, before there is much on the heap. Where the C
+    /// library is another one, nothing happens.
+    public static func keepSmall() {
+        guard let symbol = dlsym(nil, "mallopt") else { return }
+        // Its declaration is not imported: int mallopt(int param, int value), the numbers from glibc's malloc.h.
+        let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
+        // M_ARENA_MAX (-8): with fewer the threads wait for one another, with more each keeps what another could use.
+        _ = mallopt(-8, 4)
+    }
+}
