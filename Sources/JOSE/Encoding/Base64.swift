@@ -49,7 +49,8 @@ public enum Base64: Sendable {
                 let eight = unsafe UnsafeRawPointer(source + index).loadUnaligned(as: UInt64.self)
                 let word = UInt64(bigEndian: eight)
                 let first = unsafe UInt64(pairs[Int(word >> 52)]) | UInt64(pairs[Int(word >> 40 & 0xFFF)]) << 16
-                let second = unsafe UInt64(pairs[Int(word >> 28 & 0xFFF)]) | UInt64(pairs[Int(word >> 16 & 0xFFF)]) << 16
+                let second =
+                    unsafe UInt64(pairs[Int(word >> 28 & 0xFFF)]) | UInt64(pairs[Int(word >> 16 & 0xFFF)]) << 16
                 unsafe words.storeBytes(
                     of: (first | second << 32).littleEndian, toByteOffset: place, as: UInt64.self)
                 index += 6

@@ -142,7 +142,9 @@ enum Decimal {
             unsafe target[place + 1] = digits[pair + 1]
         }
         // What is left is one digit, or none: a pair may have begun with a zero that is none of the number's.
-        if place > (value < 0 ? 1 : 0) { unsafe target[place - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude) }
+        if place > (value < 0 ? 1 : 0) {
+            unsafe target[place - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude)
+        }
         if value < 0 { unsafe target[0] = UInt8(ascii: "-") }
         return count
     }

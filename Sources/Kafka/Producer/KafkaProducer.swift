@@ -58,7 +58,8 @@ public final class KafkaProducer: Sendable {
                 let topics = known.withLock { $0 }
                 for (index, record) in records.enumerated() {
                     let ticket = PendingDeliveries.Ticket(batch: batch, index: index)
-                    let error = unsafe client.isClosed
+                    let error =
+                        unsafe client.isClosed
                         ? .clientIsClosed : produce(record, to: topics[record.topic], ticket, pointer)
                     if let error { pending.settle(ticket, error) }
                 }

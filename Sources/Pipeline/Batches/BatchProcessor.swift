@@ -56,12 +56,27 @@ public struct BatchProcessor: Sendable {
         resumeWhereKeysChanged()
         var work = Work(batch, now: now())
         let readings = await read(records, at: work.now)
-        for index in readings.indices { begin(records[index], index, readings[index], &work) }
-        let signatures = await signing.sign(work.drafts.map(\.minting.request), urgency: batch.urgency)
-        let tokens = await finished(work.drafts, signatures, records)
-        for place in tokens.indices {
-            let draft = work.drafts[place]
-            work.settlements[draft.index] = end(records[draft.index], draft, tokens[place], &work)
+        let pieces = await withTaskGroup(of: FinishedPiece.self) { group in
+            let length = signing.takesCallsAtOnce ? Self.piece : max(1, records.count)
+            for start in stride(from: 0, to: records.count, by: length) {
+                let first = work.drafts.count
+                for index in start..<min(start + length, records.count) {
+                    begin(records[index], index, readings[index], &work)
+                }
+                let drafts = Array(work.drafts[first...])
+                guard !drafts.isEmpty else { continue }
+                // Signed and finished while the next ones are begun.
+                group.addTask { [signing] in
+                    FinishedPiece(first, await Self.finished(drafts, records, by: signing, batch.urgency))
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.first < $1.first }
+        }
+        for piece in pieces {
+            for index in piece.tokens.indices {
+                let draft = work.drafts[piece.first + index]
+                work.settlements[draft.index] = end(records[draft.index], draft, piece.tokens[index], &work)
+            }
         }
         // What waited for another event's token is answered by it, or fails as that one did.
         for follower in work.followers {
@@ -126,10 +141,11 @@ public struct BatchProcessor: Sendable {
     }
 
     /// The drafts with their signatures. Each depends on nothing but its own.
-    private func finished(
-        _ drafts: [Draft], _ signatures: [Result<[UInt8], Rejection>], _ records: [InputRecord]
+    private static func finished(
+        _ drafts: [Draft], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency
     ) async -> Pieces<Result<FinishedToken, Rejection>> {
-        await Pieces(min(drafts.count, signatures.count)) { place in
+        let signatures = await signing.sign(drafts.map(\.minting.request), urgency: urgency)
+        return await Pieces(min(drafts.count, signatures.count)) { place in
             switch signatures[place] {
             case .success(let bytes) where bytes.isEmpty:
                 .failure(Rejection(.mintFailed, "the signer gave an empty signature"))
@@ -139,6 +155,20 @@ public struct BatchProcessor: Sendable {
             }
         }
     }
+
+    /// Drafts that were signed together, from the `first` on.
+    private struct FinishedPiece: Sendable {
+        let first: Int
+        let tokens: Pieces<Result<FinishedToken, Rejection>>
+
+        init(_ first: Int, _ tokens: Pieces<Result<FinishedToken, Rejection>>) {
+            self.first = first
+            self.tokens = tokens
+        }
+    }
+
+    /// How many events of a batch are signed together, by a signer that takes several calls at once.
+    private static let piece = 400
 
     private struct Work {
         let number: Int

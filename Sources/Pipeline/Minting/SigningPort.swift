@@ -61,6 +61,14 @@ public protocol SigningPort: Sendable {
     /// The key of `ring` that signs now; nil where there is none.
     func activeKey(of ring: String) -> SigningKeyReference?
 
+    /// Whether a batch may be signed in several calls that are under way at once. One that has to share a wire or a patience
+    /// among them is asked once for each batch.
+    var takesCallsAtOnce: Bool { get }
+
     /// The JWS signatures of `requests`, in their order; for each, what kept it from being signed.
     func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>]
+}
+
+extension SigningPort {
+    public var takesCallsAtOnce: Bool { false }
 }

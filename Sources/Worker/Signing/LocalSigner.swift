@@ -24,6 +24,9 @@ public final class LocalSigner: SigningPort {
 
     public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0[ring] } }
 
+    /// Its lanes sign one call after the other, and wait for nobody else.
+    public var takesCallsAtOnce: Bool { true }
+
     /// Signs with the active key of `ring` from now on; with none where it has none. What was asked for before is still
     /// signed with the key it was asked for, until the ring is replaced again, unless that was revoked: a leaked key signs
     /// nothing more. Another key under the name of the old one signs at once.
