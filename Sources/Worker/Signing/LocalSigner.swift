@@ -5,7 +5,7 @@ public import Keyring
 public import Pipeline
 import Synchronization
 
-/// Signs in this process: the active key of each ring, spread over the cores in contiguous pieces of a batch.
+/// Signs in this process: the active key of each ring, spread over the cores, a few of a batch at a time.
 public final class LocalSigner: SigningPort {
     private let active: Mutex<[String: SigningKeyReference]>
     private let lanes: [SigningLane]
@@ -58,15 +58,36 @@ public final class LocalSigner: SigningPort {
         guard requests.count > 1, lanes.count > 1 else {
             return requests.isEmpty ? [] : await lanes[0].sign(requests[...])
         }
-        let share = (requests.count + lanes.count - 1) / lanes.count
-        return await withTaskGroup { group in
-            for (number, start) in stride(from: 0, to: requests.count, by: share).enumerated() {
-                let piece = requests[start..<min(start + share, requests.count)]
-                group.addTask { (number, await lanes[number].sign(piece)) }
-            }
-            var pieces = [[Result<[UInt8], Rejection>]](repeating: [], count: lanes.count)
-            for await (number, signatures) in group { pieces[number] = signatures }
-            return Array(pieces.joined())
+        let cursor = SigningCursor(requests.count, lanes: lanes.count)
+        return await withTaskGroup(of: [SignedPiece].self) { group in
+            for lane in lanes { group.addTask { await lane.sign(requests, by: cursor) } }
+            let pieces = await group.reduce(into: []) { $0 += $1 }
+            return pieces.sorted { $0.start < $1.start }.flatMap(\.signatures)
         }
     }
+}
+
+/// How far a batch is handed out to the lanes: each takes the next few requests when it has done its last, so that they end
+/// together though one of their cores has something else to do.
+final class SigningCursor: Sendable {
+    private let count: Int
+    private let step: Int
+    private let next = Atomic(0)
+
+    init(_ count: Int, lanes: Int) {
+        self.count = count
+        step = max(1, min(32, count / (lanes * 8)))
+    }
+
+    /// The next requests to sign; nil where there are none left.
+    func take() -> Range<Int>? {
+        let start = next.wrappingAdd(step, ordering: .relaxed).oldValue
+        return start < count ? start..<min(start + step, count) : nil
+    }
+}
+
+/// Signatures of requests that follow one another, from number `start` on.
+struct SignedPiece: Sendable {
+    let start: Int
+    let signatures: [Result<[UInt8], Rejection>]
 }

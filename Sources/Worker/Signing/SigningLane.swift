@@ -25,6 +25,15 @@ actor SigningLane {
         }
     }
 
+    /// The signatures of those of `requests` that `cursor` hands out here.
+    func sign(_ requests: [SigningRequest], by cursor: SigningCursor) -> [SignedPiece] {
+        var pieces: [SignedPiece] = []
+        while let range = cursor.take() {
+            pieces.append(SignedPiece(start: range.lowerBound, signatures: sign(requests[range])))
+        }
+        return pieces
+    }
+
     /// Makes `key` known, in place of another one of that name.
     func add(_ key: SigningKey, for reference: SigningKeyReference) {
         keys[reference] = key
