@@ -47,7 +47,8 @@ public struct TopicPartition: Sendable, Hashable, CustomStringConvertible {
 
 /// A record's key, value and headers, as few pieces of memory as can be: millions of them come and go.
 ///
-/// Key and headers stand in one stretch of bytes: the key, then each header's name and value.
+/// Key and headers stand in one stretch of bytes: the key, then each header's name and value. Who has such stretches already
+/// hands them on as they are, in either direction.
 public struct RecordBody: Sendable {
     /// How many bytes of a header's name and of its value follow one another; -1 for a null value.
     public typealias HeaderLengths = (name: Int32, value: Int32)

@@ -24,9 +24,10 @@ final class FetchPrompt: Sendable {
         return true
     }
 
-    /// Asks the leaders of `partitions`. On the client's own thread.
+    /// Asks the leaders of `partitions`; with none, the client is left alone. On the client's own thread.
     func ask(_ client: OpaquePointer, about partitions: Set<TopicPartition>) {
         defer { isUnderWay.store(false, ordering: .releasing) }
+        guard !partitions.isEmpty else { return }
         let list = PartitionList(partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_END)) })
         // An error changes nothing: the thread was woken, or there is nothing to fetch from.
         _ = unsafe rd_kafka_offsets_for_times(client, list.pointer, 100)

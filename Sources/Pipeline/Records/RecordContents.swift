@@ -47,7 +47,7 @@ public struct RecordContents: Sendable {
 
     /// The headers, each a copy.
     public var headers: [Header] {
-        var start = Int(max(0, keyLength))
+        var start = min(head.count, Int(max(0, keyLength)))
         return headerLengths.map { lengths in
             let name = part(start, lengths.name)
             let value = part(name.upperBound, lengths.value)
@@ -69,7 +69,7 @@ public struct RecordContents: Sendable {
     /// Where the last value of the header `name` stands, or that it is null; nil where there is no such header.
     private func place(of name: String) -> Range<Int>?? {
         let wanted = name.utf8.span
-        var start = Int(max(0, keyLength))
+        var start = min(head.count, Int(max(0, keyLength)))
         var found: Range<Int>??
         for lengths in headerLengths {
             let name = part(start, lengths.name)
