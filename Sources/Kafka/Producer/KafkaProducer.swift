@@ -174,9 +174,11 @@ public final class KafkaProducer: Sendable {
     }
 }
 
-/// A topic the library is made to remember.
+/// A topic the library is made to remember, and that records are produced to.
 ///
-/// `@unchecked Sendable`: only ever destroyed, once, by the producer's closing.
+/// `@unchecked Sendable`: the pointer is never changed, and it is used on the client's own thread alone, where whatever comes
+/// after the closing finds the client closed and leaves it alone. The closing, which waits in the same line, has it destroyed
+/// once.
 @safe
 private struct TopicHandle: @unchecked Sendable {
     let pointer: OpaquePointer
