@@ -172,8 +172,6 @@ public struct AdapterConformance: Sendable {
         let keyID = recipe.needsKeyID ? "key-A" : nil
         let maker = TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: keyID))
         let keys = [maker.key.verificationKey]
-        let contents = TokenContents(
-            subject: subject, issuedAt: now.seconds, expiresAt: now.seconds + recipe.lifetime.standard)
         func verdict(_ token: [UInt8], _ expected: Subject = subject) -> VendorVerdict {
             adapter.verify(token, against: keys, expecting: expected, at: now)
         }
@@ -182,13 +180,13 @@ public struct AdapterConformance: Sendable {
         if recipe.algorithm != adapter.algorithm || recipe.lifetime != adapter.lifetime {
             violations.append("the recipe's algorithm or lifetime is not the adapter's")
         }
-        let good = try maker.token(contents)
+        let good = try maker.token(for: subject, from: now.seconds)
         if verdict(good) != .accepted { violations.append("its own token is refused: \(verdict(good))") }
         if verdict(good, subject.appending("x")).isAccepted { violations.append("another user's token is accepted") }
         if !recipe.lifetime.allowed.contains(recipe.lifetime.standard) {
             violations.append("the standard lifetime is not allowed")
         }
-        for corruption in try TokenCorruption.all(of: maker, contents) {
+        for corruption in try TokenCorruption.all(of: maker, subject, at: now) {
             violations += check(corruption, app, verdict(corruption.token))
         }
         return violations

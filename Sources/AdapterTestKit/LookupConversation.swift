@@ -75,9 +75,8 @@ struct LookupConversation {
     private func token(for subject: Subject, at time: UnixTime) throws -> String {
         guard terms.authorization == .mintedToken else { return "" }
         let recipe = adapter.recipe(for: subject)
-        let contents = TokenContents(
-            subject: subject, issuedAt: time.seconds, expiresAt: time.seconds + recipe.lifetime.standard)
-        return String(decoding: try TokenMaker(recipe: recipe, key: key).token(contents), as: UTF8.self)
+        let token = try TokenMaker(recipe: recipe, key: key).token(for: subject, from: time.seconds)
+        return String(decoding: token, as: UTF8.self)
     }
 
     private func verdicts(_ turns: [Turn]) -> [LookupVerdict] {

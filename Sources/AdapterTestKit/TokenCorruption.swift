@@ -6,13 +6,10 @@ struct TokenCorruption {
     let name: String
     let token: [UInt8]
 
-    /// Every corruption of a token of `recipe` for `contents`.
-    static func all(of maker: TokenMaker, _ contents: TokenContents) throws -> [TokenCorruption] {
-        let good = try maker.token(contents)
+    /// Every corruption of a token of `maker` for `subject`.
+    static func all(of maker: TokenMaker, _ subject: Subject, at now: UnixTime) throws -> [TokenCorruption] {
+        let good = try maker.token(for: subject, from: now.seconds)
         let (header, claims) = try parts(of: good)
-        var expired = contents
-        expired.issuedAt -= 86_400
-        expired.expiresAt = contents.issuedAt
         var all = [
             TokenCorruption(name: "empty", token: []),
             TokenCorruption(name: "blank", token: Array("   ".utf8)),
@@ -25,9 +22,10 @@ struct TokenCorruption {
             TokenCorruption(name: "no_type", token: try maker.token(header: without("typ", header), claims: claims)),
             TokenCorruption(name: "algorithm_none", token: unsigned(header, claims)),
             TokenCorruption(name: "other_algorithm", token: try maker.signedWithOtherAlgorithm(header, claims)),
-            TokenCorruption(name: "unknown_key", token: try maker.withNewKey().token(contents)),
+            TokenCorruption(name: "unknown_key", token: try maker.withNewKey().token(for: subject, from: now.seconds)),
             TokenCorruption(name: "flipped_signature", token: flippingSignature(of: good)),
-            TokenCorruption(name: "expired", token: try maker.token(expired)),
+            TokenCorruption(
+                name: "expired", token: try maker.token(for: subject, from: now.seconds - 86_400, to: now.seconds)),
             TokenCorruption(
                 name: "expiry_as_text",
                 token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))),

@@ -13,13 +13,15 @@ public struct TokenMaker: Sendable {
         self.key = key
     }
 
-    /// A good token.
+    /// A good token for `subject` that lives from `issuedAt` to `expiresAt`, in seconds since 1970; as long as is
+    /// standard where no end is given.
     ///
     /// - Throws: what the recipe or libcrypto refuses.
-    public func token(_ contents: TokenContents) throws -> [UInt8] {
+    public func token(for subject: Subject, from issuedAt: Int64, to expiresAt: Int64? = nil) throws -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        let header = try recipe.encodedHeader(keyID: key.keyID)
-        return try sign(recipe.signingInput(encodedHeader: header, for: contents, random: &random), with: key)
+        let form = try TokenForm(
+            recipe, keyID: key.keyID, issuedAt: issuedAt, expiresAt: expiresAt ?? issuedAt + recipe.lifetime.standard)
+        return try sign(form.signingInput(for: subject, random: &random), with: key)
     }
 
     func token(header: String, claims: String) throws -> [UInt8] {

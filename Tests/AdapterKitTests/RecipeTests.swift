@@ -11,9 +11,9 @@ import Testing
         seed: UInt64 = 1
     ) throws(Rejection) -> String {
         var random = SeededGenerator(seed: seed)
-        let contents = TokenContents(
-            subject: subject, issuedAt: 1_800_000_000, expiresAt: 1_800_000_900, enrichment: enrichment)
-        return text(try SampleAdapter.recipe(claims: claims).claims(of: contents, random: &random))
+        let form = try TokenForm(
+            SampleAdapter.recipe(claims: claims), keyID: nil, issuedAt: 1_800_000_000, expiresAt: 1_800_000_900)
+        return text(try form.claims(for: subject, adding: enrichment, random: &random))
     }
 
     @Test func `writes the header with alg first and the members in their order`() throws {

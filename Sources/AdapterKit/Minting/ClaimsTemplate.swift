@@ -1,19 +1,19 @@
-/// A recipe's claims, put together as far as they are the same for every token: what is left to do for one is to copy the
-/// constant stretches and fill the places between them.
-struct ClaimsTemplate: Sendable, Equatable {
+/// A recipe's claims, put together as far as they are the same for all tokens of one second: what is left to do for one
+/// is to copy the constant stretches and fill the places between them.
+struct ClaimsTemplate: Sendable {
     /// No piece holds a reference: they are walked for every token.
-    private enum Piece: Sendable, Equatable {
+    private enum Piece: Sendable {
         /// A stretch of `constants`.
         case constant(from: Int, to: Int)
         /// A comma, unless an object has just been opened.
         case separator
-        case user, identifiers, challenge, issuedAt, expiresAt, uuid
+        case user, identifiers, challenge, uuid
         /// A member that is left out where a look-up found nothing: its place in `enrichments`.
         case enrichment(Int)
     }
 
     /// A member that a look-up may add, with its name as it stands in a token.
-    private struct Addition: Sendable, Equatable {
+    private struct Addition: Sendable {
         let source: String
         let name: [UInt8]
     }
@@ -23,10 +23,13 @@ struct ClaimsTemplate: Sendable, Equatable {
     private var enrichments: [Addition] = []
     /// The claims' names, for what a subject lacks.
     private var names: [String] = []
+    private let times: (issuedAt: String, expiresAt: String)
     /// How many bytes of `constants` stand in pieces.
     private var flushed = 0
 
-    init(_ claims: [Claim]) {
+    /// - Parameters: the times are in seconds since 1970.
+    init(_ claims: [Claim], issuedAt: Int64, expiresAt: Int64) {
+        times = (String(issuedAt), String(expiresAt))
         object(of: claims)
         flush()
     }
@@ -57,14 +60,20 @@ struct ClaimsTemplate: Sendable, Equatable {
             json.string(text)
             constants += json.bytes
         case .object(let members): object(of: members)
-        case .user: place(.user, of: claim)
+        case .user: quote(.user, of: claim)
         case .identifiers: place(.identifiers, of: claim)
-        case .challenge: place(.challenge, of: claim)
-        case .issuedAt: place(.issuedAt, of: claim)
-        case .expiresAt: place(.expiresAt, of: claim)
-        case .uuid: place(.uuid, of: claim)
+        case .challenge: quote(.challenge, of: claim)
+        case .issuedAt: append(times.issuedAt)
+        case .expiresAt: append(times.expiresAt)
+        case .uuid: quote(.uuid, of: claim)
         case .enrichment: break
         }
+    }
+
+    private mutating func quote(_ piece: Piece, of claim: Claim) {
+        append("\"")
+        place(piece, of: claim)
+        append("\"")
     }
 
     private mutating func append(_ text: String) { constants += text.utf8 }
@@ -88,31 +97,27 @@ struct ClaimsTemplate: Sendable, Equatable {
     ///
     /// - Returns: why there are none, where the subject lacks what a claim needs: a `Rejection` with `.mintFailed`.
     func write(
-        _ contents: TokenContents, to output: inout ByteWriter, random: inout some RandomNumberGenerator
+        _ subject: Subject, _ enrichment: Enrichment, to output: inout ByteWriter,
+        random: inout some RandomNumberGenerator
     ) -> Rejection? {
         for index in pieces.indices {
             switch pieces[index] {
             case .constant(let start, let end): output.append(constants, from: start, to: end)
             case .separator: Self.separate(&output)
             case .user:
-                guard case .user(let user) = contents.subject.identity else {
+                guard case .user(let user) = subject.identity else {
                     return lacking("a single user id", at: index)
                 }
-                output.append(quoting: user)
+                output.append(escaping: user)
             case .identifiers:
-                guard case .identifiers = contents.subject.identity else { return lacking("named ids", at: index) }
-                contents.subject.write(to: &output)
+                guard case .identifiers = subject.identity else { return lacking("named ids", at: index) }
+                subject.write(to: &output)
             case .challenge:
-                guard let challenge = contents.subject.challenge else { return lacking("a challenge", at: index) }
-                output.append(quoting: challenge)
-            case .issuedAt: output.append(decimal: contents.issuedAt)
-            case .expiresAt: output.append(decimal: contents.expiresAt)
-            case .uuid:
-                output.append(UInt8(ascii: "\""))
-                output.append(uuid: random.next(), random.next())
-                output.append(UInt8(ascii: "\""))
+                guard let challenge = subject.challenge else { return lacking("a challenge", at: index) }
+                output.append(escaping: challenge)
+            case .uuid: output.append(uuid: random.next(), random.next())
             case .enrichment(let place):
-                guard let value = contents.enrichment[enrichments[place].source] else { continue }
+                guard let value = enrichment[enrichments[place].source] else { continue }
                 Self.separate(&output)
                 output.append(enrichments[place].name)
                 output.append(value)

@@ -1,7 +1,7 @@
 /// Everything a signer needs except the key: a vendor's token as data.
 ///
 /// A recipe belongs to an app, not to an event: what changes from token to token (the user, the times, an id) are
-/// places in it, filled straight into bytes when a token is made. Every token asks for it, so it is a reference.
+/// places in it, which a `TokenForm` fills. Every token asks for it, so it is a reference.
 public final class Recipe: Sendable, Equatable {
     /// A member of the protected header besides `alg`, which always comes first.
     public enum HeaderMember: Sendable, Equatable {
@@ -19,14 +19,12 @@ public final class Recipe: Sendable, Equatable {
     public let claims: [Claim]
     /// How long the token may live.
     public let lifetime: LifetimeBounds
-    let template: ClaimsTemplate
 
     /// A recipe with these parts.
     public init(algorithm: Algorithm, header: [HeaderMember], claims: [Claim], lifetime: LifetimeBounds) {
         self.algorithm = algorithm
         self.header = header
         self.claims = claims
-        template = ClaimsTemplate(claims)
         self.lifetime = lifetime
     }
 

@@ -26,11 +26,13 @@ public enum Base64: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe encode($0, appendingTo: &output) }
     }
 
-    /// Appends the encoding of `bytes` to `output`.
+    /// Appends the encoding of `bytes` to `output`, a separator first where there is one.
     @unsafe
-    func encode(_ bytes: UnsafeBufferPointer<UInt8>, appendingTo output: inout [UInt8]) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: encodedCount(of: bytes.count)) { text in
-            unsafe write(bytes, to: text)
+    func encode(_ bytes: UnsafeBufferPointer<UInt8>, after separator: UInt8? = nil, appendingTo output: inout [UInt8]) {
+        let start = separator == nil ? 0 : 1
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: start + encodedCount(of: bytes.count)) { text in
+            if let separator { unsafe text[0] = separator }
+            unsafe write(bytes, to: UnsafeMutableBufferPointer(rebasing: text[start...]))
             unsafe output.append(contentsOf: UnsafeBufferPointer(text))
         }
     }
@@ -40,47 +42,39 @@ public enum Base64: Sendable {
     func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) {
         precondition(output.count >= encodedCount(of: bytes.count), "no room for the encoding")
         guard let source = bytes.baseAddress, let target = output.baseAddress, bytes.count > 0 else { return }
-        let pairs = self == .url ? Self.urlPairs : Self.standardPairs
-        unsafe pairs.withUnsafeBufferPointer { pairs in
-            let words = UnsafeMutableRawPointer(target)
-            var (index, place) = (0, 0)
-            // Eight characters for six bytes, which are read together with the two that follow.
-            while index + 8 <= bytes.count {
-                let eight = unsafe UnsafeRawPointer(source + index).loadUnaligned(as: UInt64.self)
-                let word = UInt64(bigEndian: eight)
-                let first = unsafe UInt64(pairs[Int(word >> 52)]) | UInt64(pairs[Int(word >> 40 & 0xFFF)]) << 16
-                let second =
-                    unsafe UInt64(pairs[Int(word >> 28 & 0xFFF)]) | UInt64(pairs[Int(word >> 16 & 0xFFF)]) << 16
-                unsafe words.storeBytes(
-                    of: (first | second << 32).littleEndian, toByteOffset: place, as: UInt64.self)
-                index += 6
-                place += 8
-            }
-            while index + 3 <= bytes.count {
-                let word = unsafe Int(source[index]) << 16 | Int(source[index + 1]) << 8 | Int(source[index + 2])
-                unsafe words.storeBytes(of: pairs[word >> 12].littleEndian, toByteOffset: place, as: UInt16.self)
-                unsafe words.storeBytes(
-                    of: pairs[word & 0xFFF].littleEndian, toByteOffset: place + 2, as: UInt16.self)
-                index += 3
-                place += 4
-            }
-            unsafe writeTail(of: bytes, from: index, to: output, at: place)
+        let pairs = unsafe self == .url ? Self.urlPairs : Self.standardPairs
+        let words = UnsafeMutableRawPointer(target)
+        var (index, place) = (0, 0)
+        // Eight characters for six bytes, which are read together with the two that follow.
+        // Neither place can overflow: both stay within their buffers.
+        while index &+ 8 <= bytes.count {
+            let eight = unsafe UnsafeRawPointer(source + index).loadUnaligned(as: UInt64.self)
+            let word = UInt64(bigEndian: eight)
+            let first = unsafe UInt64(pairs[Int(word >> 52)]) | UInt64(pairs[Int(word >> 40 & 0xFFF)]) << 16
+            let second =
+                unsafe UInt64(pairs[Int(word >> 28 & 0xFFF)]) | UInt64(pairs[Int(word >> 16 & 0xFFF)]) << 16
+            unsafe words.storeBytes(
+                of: (first | second << 32).littleEndian, toByteOffset: place, as: UInt64.self)
+            index &+= 6
+            place &+= 8
         }
-    }
-
-    private func writeTail(
-        of bytes: UnsafeBufferPointer<UInt8>, from index: Int, to output: UnsafeMutableBufferPointer<UInt8>,
-        at place: Int
-    ) {
+        while index + 3 <= bytes.count {
+            let word = unsafe Int(source[index]) << 16 | Int(source[index + 1]) << 8 | Int(source[index + 2])
+            unsafe words.storeBytes(of: pairs[word >> 12].littleEndian, toByteOffset: place, as: UInt16.self)
+            unsafe words.storeBytes(
+                of: pairs[word & 0xFFF].littleEndian, toByteOffset: place + 2, as: UInt16.self)
+            index += 3
+            place += 4
+        }
         let rest = bytes.count - index
         guard rest > 0 else { return }
-        let alphabet = self == .url ? Self.urlAlphabet : Self.standardAlphabet
-        let word = unsafe Int(bytes[index]) << 16 | (rest == 2 ? Int(bytes[index + 1]) << 8 : 0)
-        unsafe output[place] = alphabet[word >> 18]
-        unsafe output[place + 1] = alphabet[word >> 12 & 63]
-        if rest == 2 { unsafe output[place + 2] = alphabet[word >> 6 & 63] }
+        let word = unsafe Int(source[index]) << 16 | (rest == 2 ? Int(source[index + 1]) << 8 : 0)
+        let (first, second) = unsafe (pairs[word >> 12], pairs[word & 0xFFF])
+        unsafe target[place] = UInt8(truncatingIfNeeded: first)
+        unsafe target[place + 1] = UInt8(truncatingIfNeeded: first >> 8)
+        if rest == 2 { unsafe target[place + 2] = UInt8(truncatingIfNeeded: second) }
         guard self == .standard else { return }
-        for padding in (place + 1 + rest)..<(place + 4) { unsafe output[padding] = UInt8(ascii: "=") }
+        for padding in (place + 1 + rest)..<(place + 4) { unsafe target[padding] = UInt8(ascii: "=") }
     }
 
     /// The encoding of `bytes` as text.
@@ -140,14 +134,20 @@ public enum Base64: Sendable {
     private static let shared = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     private static let urlAlphabet = shared + Array("-_".utf8)
     private static let standardAlphabet = shared + Array("+/".utf8)
-    /// Both characters of 12 bits, the first in the lower half.
-    private static let urlPairs = pairs(of: urlAlphabet)
-    private static let standardPairs = pairs(of: standardAlphabet)
     private static let urlValues = values(of: urlAlphabet)
     private static let standardValues = values(of: standardAlphabet)
+    /// Both characters of 12 bits, the first in the lower half. An array's owners are counted, and all threads would
+    /// count with the same number for every token; this is written once, here, and there for good.
+    private nonisolated(unsafe) static let urlPairs = unsafe pairs(of: urlAlphabet)
+    /// As `urlPairs`.
+    private nonisolated(unsafe) static let standardPairs = unsafe pairs(of: standardAlphabet)
 
-    private static func pairs(of alphabet: [UInt8]) -> [UInt16] {
-        (0..<4096).map { UInt16(alphabet[$0 >> 6]) | UInt16(alphabet[$0 & 63]) << 8 }
+    private static func pairs(of alphabet: [UInt8]) -> UnsafePointer<UInt16> {
+        let pairs = UnsafeMutablePointer<UInt16>.allocate(capacity: 4096)
+        for bits in 0..<4096 {
+            unsafe pairs[bits] = UInt16(alphabet[bits >> 6]) | UInt16(alphabet[bits & 63]) << 8
+        }
+        return unsafe UnsafePointer(pairs)
     }
 
     private static func values(of alphabet: [UInt8]) -> [UInt8] {

@@ -66,41 +66,48 @@ public struct ByteWriter: ~Copyable {
     /// Appends `value` in decimal digits.
     public mutating func append(decimal value: Int64) {
         makeRoom(for: 20)
-        count += unsafe Decimal.write(value, to: UnsafeMutableBufferPointer(rebasing: buffer[count...]))
+        guard let base = unsafe buffer.baseAddress else { return }
+        count += unsafe Decimal.write(value, to: base + count)
     }
 
     /// Appends `text` as a JSON string.
     public mutating func append(quoting text: String) {
-        var text = text
         append(UInt8(ascii: "\""))
+        append(escaping: text)
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Appends `text` as it stands between the quotes of a JSON string.
+    public mutating func append(escaping text: String) {
+        var text = text
         text.withUTF8 { utf8 in
             if unsafe JSONText.isPlain(utf8) { unsafe append(utf8) } else { append(unsafe JSONText.escaped(utf8)) }
         }
-        append(UInt8(ascii: "\""))
     }
 
     /// Appends a version 4 UUID made of these random bits (RFC 9562, section 5.4), lowercase.
     public mutating func append(uuid high: UInt64, _ low: UInt64) {
         makeRoom(for: 36)
         // The version stands in the seventh byte, the variant in the ninth.
-        let words = (high & ~0xF000 | 0x4000, low & ~(3 << 62) | 2 << 62)
-        for byte in 0..<16 {
-            if byte == 4 || byte == 6 || byte == 8 || byte == 10 {
-                unsafe buffer[count] = UInt8(ascii: "-")
-                count += 1
-            }
-            let word = byte < 8 ? words.0 : words.1
-            let value = Int(truncatingIfNeeded: word >> UInt64(56 - 8 * (byte & 7)) & 0xFF)
-            unsafe buffer[count] = Self.hexadecimal[value >> 4]
-            unsafe buffer[count + 1] = Self.hexadecimal[value & 15]
-            count += 2
-        }
+        let first = Hexadecimal.digits(of: high & ~0xF000 | 0x4000)
+        let second = Hexadecimal.digits(of: low & ~(3 << 62) | 2 << 62)
+        store(first.0)
+        store(UInt8(ascii: "-"))
+        store(UInt32(truncatingIfNeeded: first.1))
+        store(UInt8(ascii: "-"))
+        store(UInt32(truncatingIfNeeded: first.1 >> 32))
+        store(UInt8(ascii: "-"))
+        store(UInt32(truncatingIfNeeded: second.0))
+        store(UInt8(ascii: "-"))
+        store(UInt32(truncatingIfNeeded: second.0 >> 32))
+        store(second.1)
     }
 
-    /// A static string's bytes are there for good, and without a lock.
-    private static var hexadecimal: UnsafePointer<UInt8> {
-        let digits: StaticString = "0123456789abcdef"
-        return unsafe digits.utf8Start
+    /// Writes the bytes of `characters`, the lowest first, where there is room for them.
+    private mutating func store<Characters: FixedWidthInteger>(_ characters: Characters) {
+        unsafe UnsafeMutableRawPointer(buffer.baseAddress)?.storeBytes(
+            of: characters.littleEndian, toByteOffset: count, as: Characters.self)
+        count += MemoryLayout<Characters>.size
     }
 
     private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -110,52 +117,16 @@ public struct ByteWriter: ~Copyable {
         count += bytes.count
     }
 
+    @inline(__always)
     private mutating func makeRoom(for more: Int) {
-        guard unsafe buffer.count - count < more else { return }
+        if unsafe buffer.count - count < more { grow(for: more) }
+    }
+
+    private mutating func grow(for more: Int) {
         let larger = unsafe UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(buffer.count * 2, count + more))
         _ = unsafe larger.update(fromContentsOf: buffer[..<count])
         if isOwned { unsafe buffer.deallocate() }
         unsafe buffer = unsafe larger
         isOwned = true
-    }
-}
-
-/// Numbers in decimal digits.
-enum Decimal {
-    /// Writes `value` to `target`, which has room for 20 bytes.
-    ///
-    /// - Returns: how many bytes it takes.
-    static func write(_ value: Int64, to target: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        let pairs: StaticString = """
-            0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
-            5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
-            """
-        let digits = unsafe pairs.utf8Start
-        var magnitude = value.magnitude
-        let count = places(of: magnitude) + (value < 0 ? 1 : 0)
-        var place = count
-        while magnitude >= 10 {
-            let pair = Int(truncatingIfNeeded: magnitude % 100) * 2
-            magnitude /= 100
-            place -= 2
-            unsafe target[place] = digits[pair]
-            unsafe target[place + 1] = digits[pair + 1]
-        }
-        // What is left is one digit, or none: a pair may have begun with a zero that is none of the number's.
-        if place > (value < 0 ? 1 : 0) {
-            unsafe target[place - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude)
-        }
-        if value < 0 { unsafe target[0] = UInt8(ascii: "-") }
-        return count
-    }
-
-    /// How many digits `magnitude` has.
-    private static func places(of magnitude: UInt64) -> Int {
-        var (places, rest) = (1, magnitude)
-        while rest >= 10_000 {
-            places += 4
-            rest /= 10_000
-        }
-        return places + (rest >= 10 ? 1 : 0) + (rest >= 100 ? 1 : 0) + (rest >= 1000 ? 1 : 0)
     }
 }

@@ -63,7 +63,8 @@ public struct JSONWriter: Sendable {
     public mutating func integer(_ value: Int64) {
         separate()
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            let count = unsafe Decimal.write(value, to: digits)
+            guard let target = digits.baseAddress else { return }
+            let count = unsafe Decimal.write(value, to: target)
             unsafe bytes.append(contentsOf: digits[..<count])
         }
         needsComma = true

@@ -23,11 +23,12 @@ public struct SigningInput: Sendable {
         unsafe ByteWriter.with(write) { payload in
             let start = encodedHeader.count + 1
             let count = start + Base64.url.encodedCount(of: payload.count)
-            bytes = unsafe Array(unsafeUninitializedCapacity: count + Self.signatureRoom) { buffer, initialized in
-                _ = unsafe buffer.initialize(fromContentsOf: encodedHeader)
-                unsafe buffer[start - 1] = UInt8(ascii: ".")
-                unsafe Base64.url.write(payload, to: UnsafeMutableBufferPointer(rebasing: buffer[start..<count]))
-                initialized = count
+            bytes.reserveCapacity(count + Self.signatureRoom)
+            unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
+                _ = unsafe text.update(fromContentsOf: encodedHeader)
+                unsafe text[start - 1] = UInt8(ascii: ".")
+                unsafe Base64.url.write(payload, to: UnsafeMutableBufferPointer(rebasing: text[start...]))
+                unsafe bytes.append(contentsOf: UnsafeBufferPointer(text))
             }
         }
         self.bytes = bytes
@@ -49,7 +50,6 @@ public struct SigningInput: Sendable {
     }
 
     private mutating func append(_ signature: UnsafeBufferPointer<UInt8>) {
-        bytes.append(UInt8(ascii: "."))
-        unsafe Base64.url.encode(signature, appendingTo: &bytes)
+        unsafe Base64.url.encode(signature, after: UInt8(ascii: "."), appendingTo: &bytes)
     }
 }

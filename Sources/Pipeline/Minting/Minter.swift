@@ -2,16 +2,16 @@ import AdapterKit
 
 /// Turns subjects into signing requests: recipe, times and key put together, straight into bytes.
 ///
-/// The protected header is encoded once per app and key and kept. The apps must outlive the minter.
+/// What an app's tokens of one key and one second share is filled in once and kept. The apps must outlive the minter.
 struct Minter {
-    /// A protected header, and the key it was encoded for.
-    private struct Header {
+    /// A form, and the key it was filled in for.
+    private struct Form {
         let key: SigningKeyReference
-        let encoded: [UInt8]
+        let form: TokenForm
     }
 
-    /// The last header of each app, by the app's identity: an app signs with one key at a time.
-    private var headers: [ObjectIdentifier: Header] = [:]
+    /// The last form of each app, by the app's identity: an app signs with one key at a time.
+    private var forms: [ObjectIdentifier: Form] = [:]
     private var random: AnyGenerator
     private var versions = VersionClock()
     /// The second that was written last, and how: thousands of tokens share it.
@@ -37,13 +37,13 @@ struct Minter {
         let (app, subject) = (order.app, order.subject)
         let recipe = try recipe(for: subject, app, key)
         let expiresAt = try expiry(app, recipe, key, now)
-        let contents = TokenContents(
-            subject: subject, issuedAt: now.seconds, expiresAt: expiresAt, enrichment: enrichment)
+        let form = try form(of: app, recipe, key, from: now.seconds, to: expiresAt)
+        let input = try form.signingInput(for: subject, adding: enrichment, random: &random)
         let token = ReplacementToken(
             event: event, app: app, subject: subject, key: order.subjectKey, algorithm: recipe.algorithm,
             keyID: key.version, issuedAt: now.seconds, issuedAtText: text(of: now), expiresAt: expiresAt,
             version: versions.next(at: now))
-        return Draft(request: try request(recipe, contents, app, key), token: token)
+        return Draft(request: SigningRequest(key: key, input: input), token: token)
     }
 
     private mutating func text(of time: UnixTime) -> [UInt8] {
@@ -59,9 +59,9 @@ struct Minter {
     ) throws(Rejection) -> SigningRequest {
         let recipe = try recipe(for: subject, app, key)
         let life = max(recipe.lifetime.allowed.lowerBound, min(Self.credentialLife, app.lifetime))
-        let contents = TokenContents(
-            subject: subject, issuedAt: now.seconds, expiresAt: now.advanced(bySeconds: life).seconds)
-        return try request(recipe, contents, app, key)
+        let form = try TokenForm(
+            recipe, keyID: key.keyID, issuedAt: now.seconds, expiresAt: now.advanced(bySeconds: life).seconds)
+        return SigningRequest(key: key, input: try form.signingInput(for: subject, random: &random))
     }
 
     private func recipe(
@@ -74,14 +74,6 @@ struct Minter {
                 "the active key of \(app.keyRing) is for \(key.algorithm.rawValue), not \(recipe.algorithm.rawValue)")
         }
         return recipe
-    }
-
-    private mutating func request(
-        _ recipe: Recipe, _ contents: TokenContents, _ app: App, _ key: SigningKeyReference
-    ) throws(Rejection) -> SigningRequest {
-        let header = try header(recipe, app, key)
-        let input = try recipe.signingInput(encodedHeader: header, for: contents, random: &random)
-        return SigningRequest(key: key, input: input)
     }
 
     /// The configured life, cut at the key's own end; what is left must still be a life the vendor's devices can use.
@@ -98,14 +90,18 @@ struct Minter {
         return retireAfter.seconds
     }
 
-    private mutating func header(
-        _ recipe: Recipe, _ app: App, _ key: SigningKeyReference
-    ) throws(Rejection) -> [UInt8] {
+    private mutating func form(
+        of app: App, _ recipe: Recipe, _ key: SigningKeyReference, from issuedAt: Int64, to expiresAt: Int64
+    ) throws(Rejection) -> TokenForm {
         let id = ObjectIdentifier(app)
-        if let header = headers[id], header.key === key { return header.encoded }
-        let encoded = try recipe.encodedHeader(keyID: key.keyID)
-        headers[id] = Header(key: key, encoded: encoded)
-        return encoded
+        if let last = forms[id], last.key === key, last.form.recipe === recipe, last.form.issuedAt == issuedAt,
+            last.form.expiresAt == expiresAt
+        {
+            return last.form
+        }
+        let form = try TokenForm(recipe, keyID: key.keyID, issuedAt: issuedAt, expiresAt: expiresAt)
+        forms[id] = Form(key: key, form: form)
+        return form
     }
 }
 

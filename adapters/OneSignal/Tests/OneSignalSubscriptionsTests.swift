@@ -48,10 +48,10 @@ import Testing
             return
         }
         var random = FixedGenerator()
-        let contents = TokenContents(
-            subject: user, issuedAt: 1_800_000_000, expiresAt: 1_800_003_600, enrichment: enrichment)
-        let recipe = adapter.recipe(for: user)
-        let claims = String(decoding: try recipe.claims(of: contents, random: &random), as: UTF8.self)
+        let form = try TokenForm(
+            adapter.recipe(for: user), keyID: nil, issuedAt: 1_800_000_000, expiresAt: 1_800_003_600)
+        let claims = String(
+            decoding: try form.claims(for: user, adding: enrichment, random: &random), as: UTF8.self)
         #expect(
             claims
                 == #"{"iss":"A","exp":1800003600,"identity":{"external_id":"u-1001"},"#

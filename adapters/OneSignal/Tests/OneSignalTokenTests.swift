@@ -25,9 +25,8 @@ import Testing
         let recipe = try makeAdapter().recipe(for: user)
         var random = FixedGenerator()
         let found = Enrichment(["subscriptions": Array(#"[{"type":"Email","token":"u@example.com"}]"#.utf8)])
-        let contents = TokenContents(
-            subject: user, issuedAt: 1_800_000_000, expiresAt: 1_800_003_600, enrichment: found)
-        let claims = try recipe.claims(of: contents, random: &random)
+        let form = try TokenForm(recipe, keyID: nil, issuedAt: 1_800_000_000, expiresAt: 1_800_003_600)
+        let claims = try form.claims(for: user, adding: found, random: &random)
         #expect(
             String(decoding: claims, as: UTF8.self)
                 == #"{"iss":"0f0f0f0f-1111-2222-3333-444444444444","exp":1800003600,"identity":{"external_id":"u-1001"},"#

@@ -1,0 +1,10 @@
+/// A version 4 UUID (RFC 9562, section 5.4), lowercase.
+public enum RandomUUID {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// A new UUID from `random`.
+    public static func make(using random: inout some RandomNumberGenerator) -> String {
+        let (high, low) = (random.next(), random.next())
+        return String(decoding: ByteWriter.bytes { $0.append(uuid: high, low) }, as: UTF8.self)
+    }
+}
