@@ -55,20 +55,19 @@ public struct BatchProcessor: Sendable {
         let records = batch.records
         resumeWhereKeysChanged()
         var work = Work(batch, now: now())
-        let readings = await read(records, at: work.now)
         let pieces = await withTaskGroup(of: FinishedPiece.self) { group in
-            let length = signing.takesCallsAtOnce ? Self.piece : max(1, records.count)
-            for start in stride(from: 0, to: records.count, by: length) {
-                let first = work.drafts.count
-                for index in start..<min(start + length, records.count) {
-                    begin(records[index], index, readings[index], &work)
-                }
-                let drafts = Array(work.drafts[first...])
-                guard !drafts.isEmpty else { continue }
+            var first = 0
+            for start in stride(from: 0, to: records.count, by: Self.piece) {
+                let end = min(start + Self.piece, records.count)
+                let readings = await read(records[start..<end], at: work.now)
+                for index in start..<end { begin(records[index], index, readings[index - start], &work) }
+                guard first < work.drafts.count, signing.takesCallsAtOnce || end == records.count else { continue }
                 // Signed and finished while the next ones are begun.
-                group.addTask { [signing] in
+                let drafts = Array(work.drafts[first...])
+                group.addTask { [signing, first] in
                     FinishedPiece(first, await Self.finished(drafts, records, by: signing, batch.urgency))
                 }
+                first = work.drafts.count
             }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.first < $1.first }
         }
@@ -103,12 +102,14 @@ public struct BatchProcessor: Sendable {
     /// An event on its way to a token: by reference, for it goes through many hands.
     private final class Draft: Sendable {
         let index: Int
-        let minting: Minter.Draft
+        let request: SigningRequest
+        let token: ReplacementToken
         let ticket: Admission.Ticket
 
         init(_ index: Int, _ minting: Minter.Draft, _ ticket: Admission.Ticket) {
             self.index = index
-            self.minting = minting
+            request = minting.request
+            token = minting.token
             self.ticket = ticket
         }
     }
@@ -126,7 +127,7 @@ public struct BatchProcessor: Sendable {
         let hash: UInt64
         let settlement: Settlement
 
-        init(_ draft: Minter.Draft, _ signature: [UInt8], _ origin: Origin) {
+        init(_ draft: Draft, _ signature: [UInt8], _ origin: Origin) {
             let token = draft.request.input.token(signature: signature)
             hash = TokenHash(of: token).prefix
             settlement = Settlement(
@@ -136,21 +137,23 @@ public struct BatchProcessor: Sendable {
     }
 
     /// What every record says and calls for. It depends on nothing but the record.
-    private func read(_ records: [InputRecord], at now: UnixTime) async -> Pieces<EventReading> {
-        await Pieces(records.count) { [decoder, apps] in EventReading(records[$0], decoder, apps, now) }
+    private func read(_ records: ArraySlice<InputRecord>, at now: UnixTime) async -> Pieces<EventReading> {
+        await Pieces(records.count) { [decoder, apps] in
+            EventReading(records[records.startIndex + $0], decoder, apps, now)
+        }
     }
 
     /// The drafts with their signatures. Each depends on nothing but its own.
     private static func finished(
         _ drafts: [Draft], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency
     ) async -> Pieces<Result<FinishedToken, Rejection>> {
-        let signatures = await signing.sign(drafts.map(\.minting.request), urgency: urgency)
+        let signatures = await signing.sign(drafts.map(\.request), urgency: urgency)
         return await Pieces(min(drafts.count, signatures.count)) { place in
             switch signatures[place] {
             case .success(let bytes) where bytes.isEmpty:
                 .failure(Rejection(.mintFailed, "the signer gave an empty signature"))
             case .success(let bytes):
-                .success(FinishedToken(drafts[place].minting, bytes, records[drafts[place].index].origin))
+                .success(FinishedToken(drafts[place], bytes, records[drafts[place].index].origin))
             case .failure(let rejection): .failure(rejection)
             }
         }
@@ -167,7 +170,7 @@ public struct BatchProcessor: Sendable {
         }
     }
 
-    /// How many events of a batch are signed together, by a signer that takes several calls at once.
+    /// How many events of a batch are read together, and signed together by a signer that takes several calls at once.
     private static let piece = 400
 
     private struct Work {
@@ -310,12 +313,12 @@ public struct BatchProcessor: Sendable {
         switch finished {
         case .success(let finished):
             admission.minted(
-                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.minting.token.expiresAt,
+                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.token.expiresAt,
                 inBatch: work.number)
             return finished.settlement
         case .failure(let rejection):
             work.failures[draft.index] = rejection
-            return endings.failed(record, draft.minting.token.event, rejection, .mint, work.now)
+            return endings.failed(record, draft.token.event, rejection, .mint, work.now)
         }
     }
 

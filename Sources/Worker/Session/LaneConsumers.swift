@@ -20,9 +20,33 @@ struct LaneConsumers: Sendable {
         tiers = Dictionary(configuration.retryTopics.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
-    /// A consumed record as the pipeline takes it.
-    func input(_ record: ConsumedRecord, lane: Lane) -> InputRecord {
-        InputRecord(record, lane: lane, tier: lane == .retries ? tiers[record.position.topic] : nil)
+    /// What a consumer had to say.
+    struct Taken: Sendable {
+        /// How many things altogether.
+        var count = 0
+        /// The records, as the pipeline takes them.
+        var records: [InputRecord] = []
+        /// Everything else.
+        var others: [KafkaConsumer.Event] = []
+    }
+
+    /// Takes what there is of `lane` at this moment, up to `limit` of it.
+    @concurrent
+    func take(_ limit: Int, of lane: Lane) async -> Taken {
+        var taken = Taken()
+        guard limit > 0 else { return taken }
+        let events = await consumers[lane].events(limit: limit, within: .zero)
+        taken.count = events.count
+        taken.records.reserveCapacity(events.count)
+        for event in events {
+            guard case .record(let record) = event else {
+                taken.others.append(event)
+                continue
+            }
+            let tier = lane == .retries ? tiers[record.position.topic] : nil
+            taken.records.append(InputRecord(record, lane: lane, tier: tier))
+        }
+        return taken
     }
 
     /// Leaves the groups, all at once.

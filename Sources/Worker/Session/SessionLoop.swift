@@ -67,7 +67,8 @@ struct SessionLoop {
                 continue
             }
             switch flow.next(at: context.now()) {
-            case .process(let batch): await process(batch)
+            case .process(let batch):
+                do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
             case .commit(let transaction): commit(transaction, &background)
             case .rollBack: processor.rollBack()
             case .answer(let lane): await answer(lane)
@@ -112,19 +113,24 @@ struct SessionLoop {
             try await watch.apply(isHeld ? .everything : .some(throttled), to: consumer, lane)
             // A held lane's partitions are paused: what comes is a rebalance or an error.
             let limit = isHeld ? 100 : flow.demand(lane)
-            guard limit > 0 else { continue }
-            let events = await consumer.events(limit: limit, within: .zero)
-            hasMore = hasMore || events.count == limit
-            try handle(events, lane)
+            let taken = await lanes.take(limit, of: lane)
+            hasMore = hasMore || limit > 0 && taken.count == limit
+            try handle(taken, lane)
         }
         return hasMore
     }
 
-    private mutating func handle(_ events: [KafkaConsumer.Event], _ lane: Lane) throws(KafkaError) {
-        var records: [InputRecord] = []
-        for event in events {
+    /// How much of a lane is taken while a batch is processed: what there is of it by then stands ready for the next one.
+    private func demandBeside(_ lane: Lane) -> Int {
+        let isHeld = isQuiet || flow.isBlocked || rebalances[lane] != nil || Task.isShuttingDownGracefully
+        // Partitions of the retries may have to be paused first.
+        return isHeld || lane == .retries ? 0 : flow.demand(lane)
+    }
+
+    private mutating func handle(_ taken: LaneConsumers.Taken, _ lane: Lane) throws(KafkaError) {
+        for event in taken.others {
             switch event {
-            case .record(let record): records.append(lanes.input(record, lane: lane))
+            case .record: break
             case .rebalance(let rebalance):
                 rebalances[lane] = rebalance
                 flow.rebalancing(lane, Flow.Rebalance(rebalance))
@@ -137,10 +143,10 @@ struct SessionLoop {
                     metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
             }
         }
-        guard !records.isEmpty else { return }
-        for setback in committed.setbacks(in: records) { context.report(setback) }
-        flow.received(records, on: lane, at: context.now())
-        context.metrics.took(records.count, lane)
+        guard !taken.records.isEmpty else { return }
+        for setback in committed.setbacks(in: taken.records) { context.report(setback) }
+        flow.received(taken.records, on: lane, at: context.now())
+        context.metrics.took(taken.records.count, lane)
     }
 
     private mutating func answer(_ lane: Lane) async {
@@ -196,14 +202,19 @@ struct SessionLoop {
 
     // MARK: Work
 
-    private mutating func process(_ batch: Batch) async {
+    private mutating func process(_ batch: Batch) async throws(KafkaError) {
         let start = ContinuousClock.now
+        let demand = PerLane { demandBeside($0) }
+        async let live = lanes.take(demand[.live], of: .live)
+        async let bulk = lanes.take(demand[.bulk], of: .bulk)
         let progress = await processor.process(batch)
         let seconds = (.now - start) / .seconds(1)
         flow.processed(batch.number, progress, seconds: seconds)
         context.metrics.processed(progress, seconds: seconds)
         raiseAlarms()
         askVendors()
+        try handle(await live, .live)
+        try handle(await bulk, .bulk)
     }
 
     private func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
