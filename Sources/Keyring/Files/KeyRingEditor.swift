@@ -28,7 +28,7 @@ public struct KeyRingEditor: ~Copyable {
                 KeyFile.exists(directory.listing)
                 ? try directory.readListing() : KeyRingListing(file: directory.listing)
         } catch {
-            close(lock)
+            Self.release(lock)
             throw error
         }
         self.lock = lock
@@ -37,7 +37,13 @@ public struct KeyRingEditor: ~Copyable {
         removeScraps()
     }
 
-    deinit { close(lock) }
+    deinit { Self.release(lock) }
+
+    /// Unlocked by name: a child process that is being started holds copies of all descriptors until it runs.
+    private static func release(_ lock: Int32) {
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
 
     /// Adds `key` as the version `id`: prepared, or active where it is the ring's first.
     ///

@@ -26,7 +26,7 @@ struct SignerSocket: ~Copyable {
             try Self.requireFree(path)
             descriptor = try Self.bind(path)
         } catch {
-            close(lock)
+            Self.release(lock)
             throw error
         }
         self.lock = lock
@@ -36,6 +36,12 @@ struct SignerSocket: ~Copyable {
     /// Takes the socket away; the next signer may have its place.
     consuming func remove() {
         unlink(path)
+        Self.release(lock)
+    }
+
+    /// Unlocked by name: a child process that is being started holds copies of all descriptors until it runs.
+    private static func release(_ lock: Int32) {
+        flock(lock, LOCK_UN)
         close(lock)
     }
 

@@ -14,5 +14,9 @@ struct ReissueLock {
         }
     }
 
-    func release() { Foundation.close(descriptor) }
+    /// Unlocked by name: a child process that is being started holds copies of all descriptors until it runs.
+    func release() {
+        flock(descriptor, LOCK_UN)
+        Foundation.close(descriptor)
+    }
 }
