@@ -54,7 +54,7 @@ public struct BatchProcessor: Sendable {
     public mutating func process(_ batch: Batch) async -> [Progress] {
         let records = batch.records
         resumeWhereKeysChanged()
-        var work = Work(batch, now: now())
+        var work = Work(batch, of: apps.count, now: now())
         let pieces = await withTaskGroup(of: FinishedPiece.self) { group in
             var first = 0
             for start in stride(from: 0, to: records.count, by: Self.piece) {
@@ -206,13 +206,15 @@ public struct BatchProcessor: Sendable {
             return key
         }
 
-        init(_ batch: Batch, now: UnixTime) {
+        /// - Parameter apps: how many apps there are.
+        init(_ batch: Batch, of apps: Int, now: UnixTime) {
             number = batch.number
             self.now = now
             rule = batch.waiting
             settlements = Array(repeating: nil, count: batch.records.count)
             drafts.reserveCapacity(batch.records.count)
             subjects.reserveCapacity(batch.records.count)
+            keys.reserveCapacity(min(apps, batch.records.count))
         }
     }
 

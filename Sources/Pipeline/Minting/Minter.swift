@@ -94,7 +94,7 @@ struct Minter {
         of app: App, _ recipe: Recipe, _ key: SigningKeyReference, from issuedAt: Int64, to expiresAt: Int64
     ) throws(Rejection) -> TokenForm {
         let id = ObjectIdentifier(app)
-        if let last = forms[id], last.key === key, last.form.recipe === recipe, last.form.issuedAt == issuedAt,
+        if let last = forms[id], last.key == key, last.form.recipe === recipe, last.form.issuedAt == issuedAt,
             last.form.expiresAt == expiresAt
         {
             return last.form

@@ -125,13 +125,16 @@ struct EventCourse {
     }
 }
 
-/// Answers at once, with a signature of the right width.
+/// Answers at once, with a signature of the right width. Its key is the same object for all, as a signer's is.
 private struct SilentSigner: SigningPort {
-    let algorithm: Algorithm
+    private let key: SigningKeyReference
 
-    func activeKey(of ring: String) -> SigningKeyReference? {
-        SigningKeyReference(ring: ring, version: "bench-1", keyID: "bench-1", algorithm: algorithm, retireAfter: nil)
+    init(algorithm: Algorithm) {
+        key = SigningKeyReference(
+            ring: "bench", version: "bench-1", keyID: "bench-1", algorithm: algorithm, retireAfter: nil)
     }
+
+    func activeKey(of ring: String) -> SigningKeyReference? { key }
 
     func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
         Array(repeating: .success([UInt8](repeating: 0, count: 32)), count: requests.count)
