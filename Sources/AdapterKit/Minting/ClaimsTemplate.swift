@@ -27,7 +27,7 @@ struct ClaimsTemplate: Sendable {
     /// How many bytes of `constants` stand in pieces.
     private var flushed = 0
 
-    /// - Parameters: the times are in seconds since 1970.
+    /// Both times are in seconds since 1970.
     init(_ claims: [Claim], issuedAt: Int64, expiresAt: Int64) {
         times = (String(issuedAt), String(expiresAt))
         object(of: claims)

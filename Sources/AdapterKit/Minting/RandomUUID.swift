@@ -1,7 +1,5 @@
 /// A version 4 UUID (RFC 9562, section 5.4), lowercase.
 public enum RandomUUID {
-    private static let digits = Array("0123456789abcdef".utf8)
-
     /// A new UUID from `random`.
     public static func make(using random: inout some RandomNumberGenerator) -> String {
         let (high, low) = (random.next(), random.next())

@@ -45,8 +45,8 @@ public enum Base64: Sendable {
         let pairs = unsafe self == .url ? Self.urlPairs : Self.standardPairs
         let words = UnsafeMutableRawPointer(target)
         var (index, place) = (0, 0)
-        // Eight characters for six bytes, which are read together with the two that follow.
-        // Neither place can overflow: both stay within their buffers.
+        // Eight characters for six bytes, which are read together with the two that follow. Neither place can overflow: both
+        // stay within their buffers.
         while index &+ 8 <= bytes.count {
             let eight = unsafe UnsafeRawPointer(source + index).loadUnaligned(as: UInt64.self)
             let word = UInt64(bigEndian: eight)
