@@ -1,0 +1,32 @@
+import Foundation
+import Keyring
+import Testing
+
+@Suite("The lock of a key ring")
+struct LockTests {
+    /// A child process that is being started holds a copy of every descriptor until it runs.
+    @Test func `is given back though a copy of its descriptor lives on`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "remint-lock-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let directory = KeyRingDirectory(path: folder.path)
+        let copy: Int32
+        do {
+            let editor = try KeyRingEditor(directory)
+            let held = try Self.descriptor(of: "\(editor.directory.path)/keyring.lock")
+            copy = dup(try #require(held))
+            #expect(throws: KeyRingError.self) { _ = try KeyRingEditor(directory).listing }
+            withExtendedLifetime(editor.listing) {}
+        }
+        defer { close(copy) }
+        #expect(copy >= 0)
+        _ = try KeyRingEditor(directory).listing
+    }
+
+    private static func descriptor(of path: String) throws -> Int32? {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.first {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+        }
+    }
+}
