@@ -24,6 +24,20 @@ struct LockTests {
         _ = try KeyRingEditor(directory).listing
     }
 
+    @Test func `is one holder's, and on no symbolic link`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "remint-lock-\(UUID().uuidString)").path
+        let link = "\(path).link"
+        defer { for file in [path, link] { try? FileManager.default.removeItem(atPath: file) } }
+        let first = try FileLock(path)
+        #expect(throws: FileLock.Failure.held) { _ = try FileLock(path).identity }
+        #expect(first.identity != nil)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(throws: FileLock.Failure.unusable(String(cString: strerror(ELOOP)))) { _ = try FileLock(link).identity }
+        #expect(throws: FileLock.Failure.unusable(String(cString: strerror(ENOENT)))) {
+            _ = try FileLock("/nowhere/at/all").identity
+        }
+    }
+
     private static func descriptor(of path: String) throws -> Int32? {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.first {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path

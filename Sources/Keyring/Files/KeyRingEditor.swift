@@ -11,7 +11,7 @@ public struct KeyRingEditor: ~Copyable {
     public let directory: KeyRingDirectory
     /// What it lists now.
     public private(set) var listing: KeyRingListing
-    private let lock: Int32
+    private let lock: FileLock
     private let proceed: DurableWrite.Proceed
 
     /// Takes the ring's lock and reads its listing; a folder without one is an empty ring.
@@ -23,26 +23,13 @@ public struct KeyRingEditor: ~Copyable {
 
     init(_ directory: KeyRingDirectory, proceed: @escaping DurableWrite.Proceed) throws(KeyRingError) {
         let lock = try Self.takeLock("\(directory.path)/keyring.lock")
-        do throws(KeyRingError) {
-            listing =
-                KeyFile.exists(directory.listing)
-                ? try directory.readListing() : KeyRingListing(file: directory.listing)
-        } catch {
-            Self.release(lock)
-            throw error
-        }
+        listing =
+            KeyFile.exists(directory.listing)
+            ? try directory.readListing() : KeyRingListing(file: directory.listing)
         self.lock = lock
         self.directory = directory
         self.proceed = proceed
         removeScraps()
-    }
-
-    deinit { Self.release(lock) }
-
-    /// Unlocked by name: a child process that is being started holds copies of all descriptors until it runs.
-    private static func release(_ lock: Int32) {
-        flock(lock, LOCK_UN)
-        close(lock)
     }
 
     /// Adds `key` as the version `id`: prepared, or active where it is the ring's first.
@@ -104,18 +91,15 @@ public struct KeyRingEditor: ~Copyable {
         }
     }
 
-    private static func takeLock(_ path: String) throws(KeyRingError) -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw KeyRingError(
-                path,
-                "cannot be opened: \(String(cString: strerror(errno))); the folder must be there and yours to change")
+    private static func takeLock(_ path: String) throws(KeyRingError) -> FileLock {
+        do throws(FileLock.Failure) { return try FileLock(path) } catch {
+            switch error {
+            case .held:
+                throw KeyRingError(path, "another operator is changing this key ring; try again when that is done")
+            case .unusable(let reason):
+                throw KeyRingError(path, "cannot be opened: \(reason); the folder must be there and yours to change")
+            }
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw KeyRingError(path, "another operator is changing this key ring; try again when that is done")
-        }
-        return descriptor
     }
 
     /// A key as its file holds it.

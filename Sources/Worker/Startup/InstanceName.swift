@@ -11,7 +11,8 @@ import Keyring
 final class InstanceName: Sendable {
     /// The name.
     let text: String
-    private let descriptor: Int32
+    /// Held as long as the name is.
+    private let lock: FileLock?
 
     /// The first free name of `group` on this machine; a random one where no file can be locked.
     ///
@@ -20,27 +21,19 @@ final class InstanceName: Sendable {
         let host = Self.host
         let label = SHA256.hash(Array(group.utf8)).prefix(6).map(Self.hex).joined()
         for slot in 0..<256 {
-            let path = "\(folder)/remint-\(label)-\(slot).lock"
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else { continue }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let file = FileIdentity(of: descriptor) else {
-                close(descriptor)
+            guard let lock = try? FileLock("\(folder)/remint-\(label)-\(slot).lock"), let file = lock.identity else {
                 continue
             }
             // The boot's id and the file's: two machines, or two processes that see different folders under one name,
             // never agree on both.
             let place = Self.bootID + Array("/\(file.device)/\(file.inode)".utf8)
             text = "\(group)-\(host)-\(SHA256.hash(place).prefix(6).map(Self.hex).joined())"
-            self.descriptor = descriptor
+            self.lock = consume lock
             return
         }
         var random = SystemRandomNumberGenerator()
         text = "\(group)-\(host)-\(String(random.next() as UInt64, radix: 16))"
-        descriptor = -1
-    }
-
-    deinit {
-        if descriptor >= 0 { close(descriptor) }
+        lock = nil
     }
 
     private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }

@@ -1,4 +1,5 @@
 import Glibc
+import Keyring
 
 /// A Unix socket that a signer is about to listen on, and the lock that keeps a second one away.
 ///
@@ -11,7 +12,7 @@ struct SignerSocket: ~Copyable {
     let path: String
     /// The bound socket; whoever listens on it closes it.
     let descriptor: Int32
-    private let lock: Int32
+    private let lock: FileLock
 
     /// Binds `path`, in place of what a dead signer left there.
     ///
@@ -22,41 +23,24 @@ struct SignerSocket: ~Copyable {
             throw WorkerError("the socket's path must have 1 to \(Self.longestPath) bytes: \(path)")
         }
         let lock = try Self.lock(path)
-        do throws(WorkerError) {
-            try Self.requireFree(path)
-            descriptor = try Self.bind(path)
-        } catch {
-            Self.release(lock)
-            throw error
-        }
+        try Self.requireFree(path)
+        descriptor = try Self.bind(path)
         self.lock = lock
         self.path = path
     }
 
     /// Takes the socket away; the next signer may have its place.
-    consuming func remove() {
-        unlink(path)
-        Self.release(lock)
-    }
+    consuming func remove() { unlink(path) }
 
-    /// Unlocked by name: a child process that is being started holds copies of all descriptors until it runs.
-    private static func release(_ lock: Int32) {
-        flock(lock, LOCK_UN)
-        close(lock)
-    }
-
-    /// The kernel gives it back however this process ends, so a lock file that lies about means nothing.
-    private static func lock(_ path: String) throws(WorkerError) -> Int32 {
+    private static func lock(_ path: String) throws(WorkerError) -> FileLock {
         let file = "\(path).lock"
-        let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw WorkerError("\(file) cannot be opened: \(reason()); the folder must exist and be the signer's")
+        do throws(FileLock.Failure) { return try FileLock(file) } catch {
+            switch error {
+            case .held: throw taken(path)
+            case .unusable(let reason):
+                throw WorkerError("\(file) cannot be opened: \(reason); the folder must exist and be the signer's")
+            }
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw taken(path)
-        }
-        return descriptor
     }
 
     private static func requireFree(_ path: String) throws(WorkerError) {

@@ -13,8 +13,8 @@ struct CampaignReissue {
 
     func run() async throws {
         let brokers = try ring.configuration.brokers(instead: options.brokers)
-        let running = try ReissueLock(ring.directory)
-        defer { running.release() }
+        let lock = try lock()
+        defer { withExtendedLifetime(lock) {} }
         let before = try campaign.load()
         let rotation = try campaign.change("rotate reissue") {
             try $0.reissuing(isCautious: options.canary > 0, at: UnixTime.system())
@@ -44,6 +44,21 @@ struct CampaignReissue {
         Terminal.print(
             "\(ring.ring.name): \(progress.sent) events sent, \(progress.rejected) subjects left to end by themselves")
         Terminal.print("Then: remint rotate status, and remint rotate retire")
+    }
+
+    /// Two may not re-issue for one campaign at once.
+    private func lock() throws -> FileLock {
+        do throws(FileLock.Failure) { return try FileLock("\(ring.directory.path)/reissue.lock") } catch {
+            switch error {
+            case .held:
+                throw RotationError(
+                    "another operator is re-issuing for this campaign; watch it with: remint rotate status")
+            case .unusable(let reason):
+                throw RotationError(
+                    "\(ring.directory.path)/reissue.lock cannot be opened: \(reason); the folder must be yours to change"
+                )
+            }
+        }
     }
 
     /// Workers look at their rings once a second; what is asked for before they have seen the new version would be signed
