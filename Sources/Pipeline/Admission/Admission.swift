@@ -71,11 +71,12 @@ struct Admission: Sendable {
     ) -> Verdict {
         let print = suspensions.print(of: request.key, for: request.app)
         let isSuspended = suspensions.suspension(of: request.app, keyVersion: request.key.version) != nil
-        guard let last = mints.last(of: id), last.keyPrint == print, isFresh(last, at: now) else {
+        let latest = mints.last(of: id)
+        guard let last = latest, last.keyPrint == print, isFresh(last, at: now) else {
             if isSuspended { return .suspended }
             if count >= rules.tokensPerWindow, isOn { return refusal(of: request, id, now) }
             let recent = UInt8(clamping: count + 1)
-            return .mint(ticket(id, print, request, after: mints.last(of: id), streak: 1, recent: recent))
+            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
         }
         let isChallenge = request.subject.challenge != nil
         if !isChallenge, let why = supersession(of: request, by: last) { return .superseded(why) }

@@ -2,9 +2,9 @@ import AdapterKit
 
 /// What is remembered of a subject's last token. 64 bytes, of which a million fit where a million users are.
 struct RecentMint: Sendable, Equatable {
-    /// Whose it is; zero for an empty place.
+    /// Whose it is.
     var id: SubjectID
-    /// When it was minted; never for an empty place and for a subject whose token was taken back.
+    /// When it was minted; never for a subject whose token was taken back.
     var mintedAt: UnixTime
     /// The first eight bytes of the SHA-256 of the token.
     var token: UInt64
@@ -24,7 +24,7 @@ struct RecentMint: Sendable, Equatable {
     /// The time of no token.
     static let never = UnixTime(microseconds: .min)
 
-    /// An empty place.
+    /// No token of nobody.
     static let none = RecentMint(
         id: SubjectID(high: 0, low: 0), mintedAt: never, token: 0, replaced: (0, 0), expiresAt: 0, keyPrint: 0,
         device: 0,
