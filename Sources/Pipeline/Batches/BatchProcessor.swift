@@ -54,7 +54,7 @@ public struct BatchProcessor: Sendable {
     public mutating func process(_ batch: Batch) async -> [Progress] {
         let records = batch.records
         resumeWhereKeysChanged()
-        var work = Work(batch, of: apps.count, now: now())
+        var work = BatchWork(batch, of: apps.count, now: now())
         let pieces = await withTaskGroup(of: FinishedPiece.self) { group in
             var first = 0
             for start in stride(from: 0, to: records.count, by: Self.piece) {
@@ -99,43 +99,6 @@ public struct BatchProcessor: Sendable {
 
     // MARK: Work in hand
 
-    /// An event on its way to a token: by reference, for it goes through many hands.
-    private final class Draft: Sendable {
-        let index: Int
-        let request: SigningRequest
-        let token: ReplacementToken
-        let ticket: Admission.Ticket
-
-        init(_ index: Int, _ minting: Minter.Draft, _ ticket: Admission.Ticket) {
-            self.index = index
-            request = minting.request
-            token = minting.token
-            self.ticket = ticket
-        }
-    }
-
-    /// An event that the token of an earlier one in the same batch answers.
-    private struct Follower {
-        let index: Int
-        let leader: Int
-        let event: Event
-    }
-
-    /// A token with its signature, and the record that publishes it.
-    private struct FinishedToken {
-        /// The first bytes of the token's hash.
-        let hash: UInt64
-        let settlement: Settlement
-
-        init(_ draft: Draft, _ signature: [UInt8], _ origin: Origin) {
-            let token = draft.request.input.token(signature: signature)
-            hash = TokenHash(of: token).prefix
-            settlement = Settlement(
-                origin: origin, eventID: draft.token.event.id, app: draft.token.event.app, outcome: .minted,
-                output: draft.token.output(of: token), algorithm: draft.token.algorithm)
-        }
-    }
-
     /// What every record says and calls for. It depends on nothing but the record.
     private func read(_ records: ArraySlice<InputRecord>, at now: UnixTime) async -> Pieces<EventReading> {
         await Pieces(records.count) { [decoder, apps] in
@@ -145,7 +108,7 @@ public struct BatchProcessor: Sendable {
 
     /// The drafts with their signatures. Each depends on nothing but its own.
     private static func finished(
-        _ drafts: [Draft], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency
+        _ drafts: [PendingToken], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency
     ) async -> Pieces<Result<FinishedToken, Rejection>> {
         let signatures = await signing.sign(drafts.map(\.request), urgency: urgency)
         return await Pieces(min(drafts.count, signatures.count)) { place in
@@ -173,52 +136,7 @@ public struct BatchProcessor: Sendable {
     /// How many events of a batch are read together, and signed together by a signer that takes several calls at once.
     private static let piece = 400
 
-    private struct Work {
-        let number: Int
-        let now: UnixTime
-        let rule: Waiting
-        var settlements: [Settlement?]
-        /// Until when events wait in their places.
-        var waiting: [Int: UnixTime] = [:]
-        /// Whose events stand behind one that goes on waiting.
-        var stuck: Set<PartitionProgress.Partition> = []
-        var drafts: [Draft] = []
-        var followers: [Follower] = []
-        /// Why an event of the batch got no token.
-        var failures: [Int: Rejection] = [:]
-        /// What the batch makes for a subject.
-        struct Minted {
-            /// The event that gets a token which answers others too.
-            let leader: Int?
-            /// How many tokens; more than one where each answers a challenge of its own.
-            let tokens: Int
-        }
-
-        var subjects: [SubjectID: Minted] = [:]
-        /// The keys of the apps that were met, as they were at the first event of each.
-        private var keys: [ObjectIdentifier: SigningKeyReference] = [:]
-
-        mutating func key(of app: App, _ signing: any SigningPort) -> SigningKeyReference? {
-            let id = ObjectIdentifier(app)
-            if let key = keys[id] { return key }
-            let key = signing.activeKey(of: app.keyRing)
-            keys[id] = key
-            return key
-        }
-
-        /// - Parameter apps: how many apps there are.
-        init(_ batch: Batch, of apps: Int, now: UnixTime) {
-            number = batch.number
-            self.now = now
-            rule = batch.waiting
-            settlements = Array(repeating: nil, count: batch.records.count)
-            drafts.reserveCapacity(batch.records.count)
-            subjects.reserveCapacity(batch.records.count)
-            keys.reserveCapacity(min(apps, batch.records.count))
-        }
-    }
-
-    private mutating func begin(_ record: InputRecord, _ index: Int, _ reading: EventReading, _ work: inout Work) {
+    private mutating func begin(_ record: InputRecord, _ index: Int, _ reading: EventReading, _ work: inout BatchWork) {
         if work.rule == .resumed, work.stuck.contains(PartitionProgress.Partition(record.origin)) {
             // It was to wait before; until when is known.
             work.waiting[index] = work.now
@@ -246,12 +164,12 @@ public struct BatchProcessor: Sendable {
 
     private mutating func admit(
         _ record: InputRecord, _ index: Int, _ event: Event, _ order: MintOrder, _ key: SigningKeyReference,
-        _ work: inout Work
+        _ work: inout BatchWork
     ) {
         let isShared = admission.isOn && order.subject.challenge == nil
         // Whatever it reports, the token that this batch makes for the subject is newer.
         if isShared, let leader = work.subjects[order.id]?.leader {
-            work.followers.append(Follower(index: index, leader: leader, event: event))
+            work.followers.append(BatchWork.Follower(index: index, leader: leader, event: event))
             return
         }
         let request = Admission.Request(order, device: event.device, key: key)
@@ -267,8 +185,8 @@ public struct BatchProcessor: Sendable {
             guard let enrichment = resolve(record, index, event, order, &work) else { return }
             do throws(Rejection) {
                 let minting = try minter.draft(order, of: event, with: key, adding: enrichment, at: work.now)
-                work.drafts.append(Draft(index, minting, ticket))
-                work.subjects[order.id] = Work.Minted(leader: isShared ? index : nil, tokens: count + 1)
+                work.drafts.append(PendingToken(index, minting, ticket))
+                work.subjects[order.id] = BatchWork.Minted(leader: isShared ? index : nil, tokens: count + 1)
             } catch { work.settlements[index] = endings.failed(record, event, error, .mint, work.now) }
         }
     }
@@ -277,7 +195,7 @@ public struct BatchProcessor: Sendable {
     ///
     /// - Returns: what it adds to the token; nil where there will be none now, and the event ended or waits.
     private mutating func resolve(
-        _ record: InputRecord, _ index: Int, _ event: Event, _ order: MintOrder, _ work: inout Work
+        _ record: InputRecord, _ index: Int, _ event: Event, _ order: MintOrder, _ work: inout BatchWork
     ) -> Enrichment? {
         guard let lookup = order.app.lookup else { return Enrichment() }
         switch resolver.answer(about: order.subject.withoutChallenge, order.id, of: order.app, at: work.now) {
@@ -310,7 +228,8 @@ public struct BatchProcessor: Sendable {
     }
 
     private mutating func end(
-        _ record: InputRecord, _ draft: Draft, _ finished: Result<FinishedToken, Rejection>, _ work: inout Work
+        _ record: InputRecord, _ draft: PendingToken, _ finished: Result<FinishedToken, Rejection>,
+        _ work: inout BatchWork
     ) -> Settlement {
         switch finished {
         case .success(let finished):
@@ -325,7 +244,8 @@ public struct BatchProcessor: Sendable {
     }
 
     /// The reason is the other event's; how many attempts are left is each one's own.
-    private mutating func follow(_ follower: Follower, _ record: InputRecord, _ work: Work) -> Settlement {
+    private mutating func follow(_ follower: BatchWork.Follower, _ record: InputRecord, _ work: BatchWork) -> Settlement
+    {
         if work.settlements[follower.leader]?.outcome == .minted {
             return endings.settled(record, follower.event, .superseded(.sameBatch))
         }
