@@ -132,7 +132,7 @@ public struct Configuration: Sendable {
     public struct Worker: Sendable {
         /// The most events taken together.
         public var batchEvents = 2000
-        /// How long a batch waits to fill.
+        /// How long a batch waits to fill at most: never longer than a commit takes.
         public var batchLinger = Duration.milliseconds(20)
         /// The longest value that is read, in bytes.
         public var maximumEventBytes = 1 << 20

@@ -33,8 +33,7 @@ public struct Flow: Sendable {
     /// Whether the last batch was of events that were parked, so that the others have their turn.
     private var wasParked = false
     private var committing: Transaction?
-    private var lastBegin: UnixTime?
-    private var lastEnd: UnixTime?
+    private var rhythm = CommitRhythm()
     /// When a live event was last taken.
     private var lastLive: UnixTime?
     private var owesRollBack = false
@@ -124,7 +123,7 @@ public struct Flow: Sendable {
     public mutating func committed(at now: UnixTime) {
         guard let transaction = committing else { return }
         committing = nil
-        lastEnd = now
+        rhythm.ended(at: now)
         for batch in transaction.batches {
             for record in batch.records { progress[record.lane].finished(record.origin) }
         }
@@ -216,11 +215,7 @@ public struct Flow: Sendable {
     private func heldBack(at now: UnixTime) -> UnixTime? {
         guard committing == nil, !ready.isEmpty, !isStopping else { return nil }
         let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
-        let (last, least) = isLive || !hasRoom ? (lastEnd, settings.rest) : (lastBegin, settings.pause)
-        // A clock that was set back must not hold anything up.
-        guard let last, last <= now else { return nil }
-        let end = last.advanced(byMicroseconds: least)
-        return now < end ? end : nil
+        return rhythm.rest(settings, isAwaited: isLive || !hasRoom, at: now)
     }
 
     /// What is ready is committed before partitions are given up; of partitions that are lost nothing may be.
@@ -249,7 +244,7 @@ public struct Flow: Sendable {
     private var hasRoom: Bool { ready.reduce(0) { $0 + $1.records.count } < settings.shares.batchEvents * 2 }
 
     private mutating func begin(at now: UnixTime) -> Step {
-        lastBegin = now
+        rhythm.began(at: now)
         var ended = progress
         for batch in ready {
             for record in batch.records { ended[record.lane].finished(record.origin) }
@@ -310,7 +305,7 @@ public struct Flow: Sendable {
             return nil
         }
         let first = [fresh[.live].first?.at, fresh[.bulk].first?.at].compactMap { $0 }.min() ?? now
-        let end = first.advanced(byMicroseconds: settings.linger)
+        let end = first.advanced(byMicroseconds: rhythm.linger(atMost: settings.linger))
         // A clock that was set back must not hold anything up.
         return now < end && first <= now ? end : nil
     }

@@ -5,7 +5,7 @@ extension Flow {
     public struct Settings: Sendable {
         /// How a batch is shared out.
         public let shares: LaneShares
-        /// How long the first event waits for others, in microseconds.
+        /// How long the first event waits for others at most, in microseconds.
         public let linger: Int64
         /// The least time between the beginnings of two transactions that no live event waits for, in microseconds.
         public let pause: Int64

@@ -226,7 +226,21 @@ struct FlowStepTests {
             "what is ready is committed meanwhile", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .take(.live, 1...1), .processed,
-                .next("commit 1: live/0=1"), .committed, .next("wait until 40"),
+                .next("commit 1: live/0=1"), .pass(20), .committed, .take(.live, 2...2), .next("process 2: live/0 1 2"),
+            ]),
+        FlowStory(
+            "no longer than a commit takes", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
+                .pass(6), .committed, .pass(74), .take(.live, 1...1), .next("wait until 106"), .pass(6),
+                .next("process 2: live/0 1"), .processed, .next("commit 2: live/0=2"), .pass(2), .committed, .pass(2),
+                .take(.live, 2...2), .next("wait until 114"),
+            ]),
+        FlowStory(
+            "a slow commit lets nothing wait longer than it is to", linger: .milliseconds(20),
+            [
+                .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
+                .pass(480), .committed, .take(.live, 1...1), .next("wait until 520"),
             ]),
     ]
 
