@@ -5,21 +5,33 @@ import Pipeline
 import Telemetry
 import WorkerConfiguration
 
-/// At least once: everything is delivered, then the offsets are committed. After a crash between the two an event is
-/// answered twice, the second time with a newer version.
+/// At least once: everything is delivered, and its offsets are committed while the next is. After a crash between the two an
+/// event is answered twice, the second time with a newer version.
 ///
 /// A topic that cannot be written is tried again here, and nothing but what it refused: giving the events back would
 /// publish the others' tokens once more each time.
 struct AtLeastOnceCommitter: Committer {
     let producer: KafkaProducer
-    let consumers: PerLane<KafkaConsumer>
     let configuration: Configuration
-    let logger: Logger
     let now: @Sendable () -> UnixTime
     /// Taken away when there is no more time to wait.
     let patience: CommitPatience
     /// Told what keeps a topic from being written, and nil once it can be.
     let isBlocked: @Sendable (Blockage?) -> Void
+    private let offsets: OffsetCommits
+
+    init(
+        producer: KafkaProducer, consumers: PerLane<KafkaConsumer>, configuration: Configuration, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime, patience: CommitPatience,
+        isBlocked: @escaping @Sendable (Blockage?) -> Void
+    ) {
+        self.producer = producer
+        self.configuration = configuration
+        self.now = now
+        self.patience = patience
+        self.isBlocked = isBlocked
+        offsets = OffsetCommits { await Self.commit($0, consumers, logger) }
+    }
 
     func commit(_ transaction: Transaction) async -> CommitResult {
         var transaction = transaction
@@ -27,8 +39,19 @@ struct AtLeastOnceCommitter: Committer {
         case nil: break
         case .some(let result): return result
         }
-        for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
-            let offsets = transaction.offsets[lane].map {
+        await offsets.add(transaction.offsets)
+        return .committed(transaction)
+    }
+
+    func commitOffsets() async { await offsets.commit() }
+
+    var hasOpenOffsets: Bool { get async { await offsets.areOpen } }
+
+    private static func commit(
+        _ open: OffsetCommits.Offsets, _ consumers: PerLane<KafkaConsumer>, _ logger: Logger
+    ) async {
+        for lane in Lane.allCases where !open[lane].isEmpty {
+            let offsets = open[lane].map {
                 PartitionOffset(TopicPartition(topic: $0.topic, partition: $0.number), offset: $1)
             }
             do throws(KafkaError) {
@@ -39,7 +62,6 @@ struct AtLeastOnceCommitter: Committer {
                 logger.warning("offsets could not be committed", metadata: [LogKey.kafkaError: "\(error)"])
             }
         }
-        return .committed(transaction)
     }
 
     /// Delivers all of it.

@@ -4,8 +4,14 @@ import Pipeline
 
 /// Publishes what a transaction holds and commits the offsets of what it came from.
 protocol Committer: Sendable {
-    /// Does so, however long it takes.
+    /// Does so, however long it takes. What is not committed together with the records is left open.
     func commit(_ transaction: Transaction) async -> CommitResult
+
+    /// Commits the offsets that were left open.
+    func commitOffsets() async
+
+    /// Whether there are any: partitions are not given up before.
+    var hasOpenOffsets: Bool { get async }
 
     /// Whether the topic of a blockage can be written again. Leaves nothing that a reader sees.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck

@@ -44,6 +44,11 @@ struct TransactionalCommitter: Committer {
         }
     }
 
+    /// The offsets are part of the transaction.
+    func commitOffsets() async {}
+
+    var hasOpenOffsets: Bool { get async { false } }
+
     private enum Attempt {
         case ended(CommitResult)
         /// Aborted, because a record of a transaction before it failed: librdkafka counts that one as sent, finds a number

@@ -71,6 +71,9 @@ struct SessionLoop {
                 do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
             case .commit(let transaction): commit(transaction, &background)
             case .rollBack: processor.rollBack()
+            // What was published is not left to be repeated by others.
+            case .answer where await committer.hasOpenOffsets, .stop where await committer.hasOpenOffsets:
+                await wait(until: nil)
             case .answer(let lane): await answer(lane)
             case .wait(let moment): if !hasMore { await wait(until: moment) }
             case .stop: return .stopped
@@ -230,6 +233,8 @@ struct SessionLoop {
             }
             commits.put(EndedCommit(result: result, took: took, digest: digest))
             wakeup.signal()
+            await committer.commitOffsets()
+            wakeup.signal()
         }
     }
 
@@ -349,13 +354,6 @@ struct SessionLoop {
             }
         }
     }
-}
-
-/// What came of a commit, and what there is to tell of it.
-private struct EndedCommit: Sendable {
-    let result: CommitResult
-    let took: Duration
-    let digest: EndsDigest
 }
 
 extension Flow.Rebalance {

@@ -10,6 +10,8 @@ final class Shop: Sendable {
     struct Wishes: Sendable {
         /// How many partitions each topic has.
         var partitions = 6
+        /// What the configuration says under `delivery`.
+        var delivery = "exactly_once"
         /// Lines of the configuration's section `worker`.
         var worker: [String] = []
         /// Passages of the apps' configuration, and what stands there instead.
@@ -68,6 +70,7 @@ final class Shop: Sendable {
             session.timeout.ms: 6000
             heartbeat.interval.ms: 500
             transaction.timeout.ms: 3000
+        delivery: \(wishes.delivery)
         topics:
           invalidations: \(topics.live)
           invalidations_bulk: \(topics.bulk)

@@ -47,6 +47,14 @@ import WorkerConfiguration
         return try await bench.consumers[lane].committed([partition], within: WorkerTests.patience)[partition]
     }
 
+    /// Delivers `transaction`, and commits its offsets.
+    private func commit(_ transaction: Transaction, by committer: AtLeastOnceCommitter) async -> Ended {
+        let result = Ended(await committer.commit(transaction))
+        await committer.commitOffsets()
+        #expect(await !committer.hasOpenOffsets)
+        return result
+    }
+
     @Test func `everything is delivered, then every lane's offsets are committed`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
@@ -54,6 +62,8 @@ import WorkerConfiguration
                 events.challenge(1), events.garbage(), events.garbage(lane: .retries), events.challenge(2, lane: .bulk),
             ])
             #expect(Ended(await committer.commit(transaction)) == .committed)
+            #expect(await committer.hasOpenOffsets)
+            await committer.commitOffsets()
             #expect(try await committed(bench, .live) == 2)
             #expect(try await committed(bench, .retries) == 1)
             #expect(try await committed(bench, .bulk) == 1)
@@ -68,11 +78,11 @@ import WorkerConfiguration
             let transaction = try await events.transaction([events.challenge(1), events.garbage()])
             let topic = bench.configuration.topics.deadLetters
             try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
-            async let result = committer.commit(transaction)
+            async let result = commit(transaction, by: committer)
             #expect(await blockages.next() == topic)
             #expect(try await committed(bench, .live) == nil)
             try await bench.broker.inject(.topic(topic, nil))
-            #expect(Ended(await result) == .committed)
+            #expect(await result == .committed)
             // It says so again with each try, and at last that it is over.
             while let said = await blockages.next() { #expect(said == topic) }
             #expect(try await committed(bench, .live) == 2)
@@ -97,11 +107,10 @@ import WorkerConfiguration
             let transaction = try await events.transaction([events.garbage()])
             let topic = bench.configuration.topics.deadLetters
             try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
-            async let result = committer.commit(transaction)
+            async let result = commit(transaction, by: committer)
             #expect(await blockages.next() == topic)
             patience.isOver = true
-            let ended = Ended(await result)
-            #expect(ended == .aborted("_MSG_TIMED_OUT"))
+            #expect(await result == .aborted("_MSG_TIMED_OUT"))
             #expect(try await committed(bench, .live) == nil)
         }
     }
@@ -113,6 +122,7 @@ import WorkerConfiguration
                 events.challenge(1), events.garbage(bytes: 5000), events.garbage(),
             ])
             let result = await committer.commit(transaction)
+            await committer.commitOffsets()
             guard case .committed(let committed) = result else {
                 Issue.record("\(Ended(result))")
                 return
@@ -141,10 +151,10 @@ import WorkerConfiguration
             var events = Events(bench.configuration)
             let transaction = try await events.transaction([events.garbage()])
             try await bench.broker.inject(.errors(.offsetCommit, [.topicAuthorizationFailed]))
-            #expect(Ended(await committer.commit(transaction)) == .committed)
+            #expect(await commit(transaction, by: committer) == .committed)
             // The next one covers them.
             let next = try await events.transaction([events.garbage()])
-            #expect(Ended(await committer.commit(next)) == .committed)
+            #expect(await commit(next, by: committer) == .committed)
             #expect(try await committed(bench, .live) == 2)
         }
     }
@@ -154,7 +164,7 @@ import WorkerConfiguration
             var events = Events(bench.configuration)
             let transaction = try await events.transaction([events.garbage()])
             try await bench.lose(.live)
-            #expect(Ended(await committer.commit(transaction)) == .committed)
+            #expect(await commit(transaction, by: committer) == .committed)
             #expect(try await committed(bench, .live) == nil)
         }
     }
