@@ -137,9 +137,14 @@ public enum Base64: Sendable {
     private static let urlValues = values(of: urlAlphabet)
     private static let standardValues = values(of: standardAlphabet)
     /// Both characters of 12 bits, the first in the lower half. An array's owners are counted, and all threads would
-    /// count with the same number for every token; this is written once, here, and there for good.
+    /// count with the same number for every token.
+    ///
+    /// `nonisolated(unsafe)`: the table is filled before the name is given to it, once, and only read afterwards; it is never
+    /// freed.
     private nonisolated(unsafe) static let urlPairs = unsafe pairs(of: urlAlphabet)
-    /// As `urlPairs`.
+    /// The same for the other alphabet.
+    ///
+    /// `nonisolated(unsafe)`: as `urlPairs`, filled once, then only read, never freed.
     private nonisolated(unsafe) static let standardPairs = unsafe pairs(of: standardAlphabet)
 
     private static func pairs(of alphabet: [UInt8]) -> UnsafePointer<UInt16> {
