@@ -1,5 +1,6 @@
 import Foundation
 import Keyring
+import Synchronization
 import Testing
 
 @Suite("The lock of a key ring")
@@ -36,6 +37,25 @@ struct LockTests {
         #expect(throws: FileLock.Failure.unusable(String(cString: strerror(ENOENT)))) {
             _ = try FileLock("/nowhere/at/all").identity
         }
+    }
+
+    /// Descriptors are numbers that the next file gets: one that is closed twice was another's the second time.
+    @Test func `that is refused closes nothing of another's`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "remint-lock-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let lock = try FileLock(path)
+        let stolen = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for _ in 0..<10_000 {
+                if thread.isMultiple(of: 2) {
+                    _ = try? FileLock(path).identity
+                } else if close(open("/dev/null", O_RDONLY | O_CLOEXEC)) != 0 {
+                    stolen.add(1, ordering: .relaxed)
+                }
+            }
+        }
+        #expect(stolen.load(ordering: .relaxed) == 0)
+        #expect(lock.identity != nil)
     }
 
     private static func descriptor(of path: String) throws -> Int32? {

@@ -17,12 +17,15 @@ public struct FileLock: ~Copyable, Sendable {
     ///
     /// - Throws: `Failure`.
     public init(_ path: String) throws(Failure) {
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .unusable(String(cString: strerror(errno))) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
+        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else { throw .unusable(String(cString: strerror(errno))) }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+            close(opened)
             throw .held
         }
+        // Not before: a value whose members are there is destroyed when its initialiser throws, and would close the
+        // descriptor again, which may be another thread's by then.
+        descriptor = opened
     }
 
     /// Which file it is; nil where the system does not say.
