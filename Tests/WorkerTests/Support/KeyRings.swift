@@ -2,6 +2,7 @@ import AdapterKit
 import Foundation
 import JOSE
 import Keyring
+import Testing
 
 /// A folder that is gone after the test.
 struct TemporaryFolder: ~Copyable {
@@ -17,14 +18,19 @@ struct TemporaryFolder: ~Copyable {
 
 /// A ring of one shared secret, as a worker finds it on disk.
 enum KeyRings {
-    /// Makes `folder` a ring with one new active version, in place of what it was.
+    /// Makes `folder` a ring with one new active version, in place of what it was: whoever looks finds one or the other.
     @discardableResult
     static func make(_ folder: String, version: String = "k1", algorithm: Algorithm = .hs256) throws -> SigningKey {
-        try? FileManager.default.removeItem(atPath: "\(folder)/keyring.json")
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let fresh = try TemporaryFolder()
         let key = try SigningKey.generate(algorithm, keyID: version)
-        try KeyRingDirectory(path: folder).create(
+        try KeyRingDirectory(path: fresh.path).create(
             key, id: version, secretEncoding: .hex, at: UnixTime(seconds: 1_800_000_000))
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // The listing last: the key it names is there then.
+        let files = try FileManager.default.contentsOfDirectory(atPath: fresh.path).filter { $0 != "keyring.json" }
+        for file in files + ["keyring.json"] {
+            try #require(rename("\(fresh.path)/\(file)", "\(folder)/\(file)") == 0)
+        }
         return key
     }
 }

@@ -64,9 +64,9 @@ struct SignerBench: ~Copyable {
         let text = workerConfiguration(brokers: "127.0.0.1:1")
             .replacing("keys: { push: { path: \"ring\" } }", with: "keys: { \(rings.joined(separator: ", ")) }")
         let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil })
-        return try SignerServer(
-            Preflight(file: "c.yaml", registry: registry, source: source), socket: socket, signingLanes: 2,
-            logger: logger, isReady: isReady)
+        let preflight = Preflight(file: "c.yaml", registry: registry, source: source)
+        #expect(preflight.isReady, "\(preflight.diagnostics)")
+        return try SignerServer(preflight, socket: socket, signingLanes: 2, logger: logger, isReady: isReady)
     }
 }
 
