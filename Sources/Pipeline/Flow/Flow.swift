@@ -19,6 +19,12 @@ public struct Flow: Sendable {
         let at: UnixTime
     }
 
+    /// In batches: how many fresh events are taken ahead, how many are ready before no more are begun beside a commit, and how
+    /// many wait in their places before no more may.
+    ///
+    /// A commit has the longer to gather the more may be ready, and one that ended is noticed, and followed by the next, when
+    /// the batch in work has ended: many small batches keep cores and broker busier than few large ones.
+    private static let (ahead, readiness, parking) = (2, 4, 4)
     /// How many events are ready at most when another batch without live ones is begun beside a commit.
     private static let enoughRetries = 100
 
@@ -54,8 +60,8 @@ public struct Flow: Sendable {
     /// How many records of `lane` may be taken now.
     public func demand(_ lane: Lane) -> Int {
         if isStopping { return 0 }
-        if lane == .retries { return settings.shares.batchEvents }
-        return max(0, settings.shares.batchEvents * 2 - fresh[lane].count)
+        let limit = settings.shares.batchEvents * Self.ahead
+        return lane == .retries ? limit : max(0, limit - fresh[lane].count)
     }
 
     /// Records of `lane` were taken, each partition's in the order of their offsets.
@@ -241,7 +247,9 @@ public struct Flow: Sendable {
         Lane.allCases.contains { if case .lost = rebalances[$0] { true } else { false } }
     }
 
-    private var hasRoom: Bool { ready.reduce(0) { $0 + $1.records.count } < settings.shares.batchEvents * 2 }
+    private var hasRoom: Bool {
+        ready.reduce(0) { $0 + $1.records.count } < settings.shares.batchEvents * Self.readiness
+    }
 
     private mutating func begin(at now: UnixTime) -> Step {
         rhythm.began(at: now)
@@ -279,7 +287,7 @@ public struct Flow: Sendable {
         }
         guard !records.isEmpty else { return .wait(until: waiting.nextDue) }
         wasParked = false
-        let isFull = parked.count >= settings.shares.batchEvents * 2
+        let isFull = parked.count >= settings.shares.batchEvents * Self.parking
         return process(records, waiting: isFull ? .over : .allowed, at: now)
     }
 

@@ -46,7 +46,8 @@ struct SessionLoop {
         let worker = context.configuration.worker
         flow = Flow(
             Flow.Settings(
-                shares: LaneShares(batchEvents: worker.batchEvents, bulkShare: worker.bulkShare),
+                // Of what is taken ahead, half is worked on at once.
+                shares: LaneShares(batchEvents: worker.batchEvents / 2, bulkShare: worker.bulkShare),
                 linger: worker.batchLinger, rest: context.configuration.delivery == .exactlyOnce ? Self.rest : .zero,
                 retries: context.configuration.retryPolicy))
     }

@@ -130,7 +130,9 @@ struct FlowParkingTests {
             [
                 .take(.live, 0...3), .next("process 1: live/0 0 1 2 3"), .parked([0, 1, 2, 3], for: 900),
                 .take(.live, 4...7), .next("process 2: live/0 4 5 6 7"), .parked([4, 5, 6, 7], for: 900),
-                .take(.live, 8...8), .next("process 3 to the end: live/0 8"),
+                .take(.live, 8...11), .next("process 3: live/0 8 9 10 11"), .parked([8, 9, 10, 11], for: 900),
+                .take(.live, 12...15), .next("process 4: live/0 12 13 14 15"), .parked([12, 13, 14, 15], for: 900),
+                .take(.live, 16...16), .next("process 5 to the end: live/0 16"),
             ]),
     ]
 

@@ -26,11 +26,13 @@ struct FlowStepTests {
                 .next("commit 2+3: live/0=5"),
             ]),
         FlowStory(
-            "no more than two batches of events are kept ready",
+            "no more than four batches of events are kept ready",
             inCommit + [
-                .take(.live, 2...9), .next("process 2: live/0 2 3 4 5"), .processed, .take(.live, 10...13),
-                .next("process 3: live/0 6 7 8 9"), .processed, .next("wait"), .committed,
-                .next("commit 2+3: live/0=10"), .next("process 4: live/0 10 11 12 13"),
+                .take(.live, 2...9), .next("process 2: live/0 2 3 4 5"), .processed,
+                .next("process 3: live/0 6 7 8 9"), .processed, .take(.live, 10...17),
+                .next("process 4: live/0 10 11 12 13"), .processed, .next("process 5: live/0 14 15 16 17"), .processed,
+                .take(.live, 18...21), .next("wait"), .committed, .next("commit 2+3+4+5: live/0=18"),
+                .next("process 6: live/0 18 19 20 21"),
             ]),
         FlowStory(
             "offsets of several lanes go together, each as far as it came",

@@ -155,7 +155,7 @@ extension FlowWalk {
     /// It waits only where there is a reason to, and no longer than that lasts.
     private func wait(until moment: UnixTime?) throws(WalkFailure) {
         if processing != nil || isStopping || isBlocked || !asked.isEmpty { return }
-        let room = settings.shares.batchEvents * 2 - ready.reduce(0) { $0 + $1.records.count }
+        let room = settings.shares.batchEvents * 4 - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
         let held = try heldBack()
         let heads = [Lane.live, .bulk, .retries].flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
@@ -180,7 +180,7 @@ extension FlowWalk {
     private func heldBack() throws(WalkFailure) -> [UnixTime] {
         guard committing == nil, !ready.isEmpty else { return [] }
         let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
-        let isFull = ready.reduce(0) { $0 + $1.records.count } >= settings.shares.batchEvents * 2
+        let isFull = ready.reduce(0) { $0 + $1.records.count } >= settings.shares.batchEvents * 4
         let end =
             isLive || isFull
             ? lastEnd?.advanced(byMicroseconds: settings.rest) : lastBegin?.advanced(byMicroseconds: settings.pause)
