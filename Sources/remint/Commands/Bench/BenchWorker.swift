@@ -40,7 +40,7 @@ struct BenchWorker: AsyncParsableCommand {
     func run() async throws {
         let app = try BenchApp(algorithm)
         // The embedded broker keeps some 5 MiB of a partition.
-        let count = events ?? (brokers == "embedded" || app.algorithm == .rs256 ? 10_000 : 100_000)
+        let count = events ?? (brokers == "embedded" ? 10_000 : app.algorithm == .rs256 ? 30_000 : 300_000)
         let logger = Logger.quiet(Configuration().log)
         guard brokers == "embedded" else {
             return try await measure(app, count, brokers, delivery ?? "exactly_once", nil, logger)
