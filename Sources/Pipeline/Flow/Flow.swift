@@ -19,11 +19,10 @@ public struct Flow: Sendable {
         let at: UnixTime
     }
 
-    /// In batches: how many fresh events are taken ahead, how many are ready before no more are begun beside a commit, and how
-    /// many wait in their places before no more may.
+    /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, and how many may
+    /// wait in their places.
     ///
-    /// A commit has the longer to gather the more may be ready, and one that ended is noticed, and followed by the next, when
-    /// the batch in work has ended: many small batches keep cores and broker busier than few large ones.
+    /// One commit follows the other between two batches alone. So batches are small, and several of them make a transaction.
     private static let (ahead, readiness, parking) = (2, 4, 4)
     /// How many events are ready at most when another batch without live ones is begun beside a commit.
     private static let enoughRetries = 100
