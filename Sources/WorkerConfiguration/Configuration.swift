@@ -130,7 +130,7 @@ public struct Configuration: Sendable {
 
     /// How the worker works.
     public struct Worker: Sendable {
-        /// How many events of a lane are taken ahead at most; half of them are worked on at once.
+        /// How many events of a lane are taken ahead at most, but two where it is one; half of them are worked on at once.
         public var batchEvents = 2000
         /// How long a batch waits to fill at most: never longer than a commit takes.
         public var batchLinger = Duration.milliseconds(20)
