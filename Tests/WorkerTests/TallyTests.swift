@@ -11,8 +11,20 @@ struct TallyTests {
             tally.count(number)
             expected[[String(number)], default: 0] += 1
         }
-        #expect(tally.counts { [String($0)] } == expected)
-        #expect(tally.counts { $0 == 2 ? ["two"] : nil } == [["two"]: 4])
-        #expect(tally.counts { _ in ["all"] } == [["all"]: 10])
+        #expect(sums(tally) { [String($0)] } == expected)
+        #expect(sums(tally) { $0 == 2 ? ["two"] : nil } == [["two"]: 4])
+        #expect(sums(tally) { _ in ["all"] } == [["all"]: 10])
+    }
+
+    @Test func `a thousand kinds in turns are counted each`() {
+        var tally = Tally<Int>()
+        for number in 0..<3000 { tally.count(number % 1000) }
+        let counts = tally.counts { [String($0)] }
+        #expect(counts.count == 1000)
+        #expect(counts.allSatisfy { $0.value == 3 })
+    }
+
+    private func sums(_ tally: Tally<Int>, _ labels: (Int) -> [String]?) -> [[String]: Int] {
+        tally.counts(labels).reduce(into: [:]) { $0[$1.key, default: 0] += $1.value }
     }
 }

@@ -1,7 +1,7 @@
 public import AdapterKit
 
 /// How an event ended. Every event has exactly one.
-public enum Outcome: Sendable, Equatable {
+public enum Outcome: Sendable, Hashable {
     /// A replacement token was published.
     case minted
     /// A newer token answers it already.
@@ -26,7 +26,7 @@ public enum Outcome: Sendable, Equatable {
 }
 
 /// Why an event waits in a retry tier.
-public enum Deferral: Sendable, Equatable {
+public enum Deferral: Sendable, Hashable {
     /// An attempt failed with a code that may pass.
     case failed(ErrorCode)
     /// Its app is suspended.

@@ -10,8 +10,8 @@ public final class CounterFamily: MetricFamily {
     /// Adds `count` to the value with these label values.
     public func add(_ count: Int = 1, _ labels: String...) { add([labels: count]) }
 
-    /// Adds several counts at once, by their label values.
-    public func add(_ counts: [[String]: Int]) {
+    /// Adds several counts at once, with their label values.
+    public func add(_ counts: some Sequence<(key: [String], value: Int)>) {
         values.withLock { values in
             for (labels, count) in counts { values[labels, default: 0] += Double(max(0, count)) }
         }

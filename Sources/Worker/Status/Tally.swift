@@ -1,33 +1,35 @@
 import AdapterKit
 import Pipeline
 
-/// Counts of a few different things that come in any number, most of them the same as the one before.
-struct Tally<Thing: Equatable> {
+/// Counts of things that come in any number: of one kind in a row as a rule, of a thousand kinds where there are a thousand
+/// apps.
+struct Tally<Thing: Hashable> {
     private var entries: [(thing: Thing, count: Int)] = []
+    /// Where each thing stands in `entries`.
+    private var places: [Thing: Int] = [:]
     private var last = 0
 
     mutating func count(_ thing: Thing) {
         if entries.indices.contains(last), entries[last].thing == thing {
             entries[last].count += 1
-        } else if let place = entries.firstIndex(where: { $0.thing == thing }) {
+        } else if let place = places[thing] {
             entries[place].count += 1
             last = place
         } else {
+            last = entries.count
+            places[thing] = last
             entries.append((thing, 1))
-            last = entries.count - 1
         }
     }
 
-    /// The counts by their labels; what has none is left out.
-    func counts(_ labels: (Thing) -> [String]?) -> [[String]: Int] {
-        var counts: [[String]: Int] = [:]
-        for (thing, count) in entries { if let labels = labels(thing) { counts[labels, default: 0] += count } }
-        return counts
+    /// The counts with their labels, which may stand there several times; what has none is left out.
+    func counts(_ labels: (Thing) -> [String]?) -> [(key: [String], value: Int)] {
+        entries.compactMap { thing, count in labels(thing).map { ($0, count) } }
     }
 }
 
 /// What metrics say of an event's end.
-struct End: Equatable {
+struct End: Hashable {
     let app: String
     let outcome: Outcome
     let algorithm: Algorithm?
