@@ -67,12 +67,29 @@ extension Scenarios {
             #expect(try #require(waits["p50"]) <= #require(waits["p99"]))
         }
 
+        @Test func `growth measures the whole worker with more of each`() async throws {
+            let result = try await json([
+                "growth", "--rounds", "1", "--events", "500", "--backlog", "1000", "--apps", "3", "--subjects", "2000",
+            ])
+            let rows = try #require(result["results"] as? [[String: Any]])
+            #expect(rows.map { $0["backlog"] as? Int } == [500, 1000, 500, 500, 500])
+            #expect(rows.map { $0["apps"] as? Int } == [1, 1, 3, 1, 3])
+            #expect(rows.map { $0["subjects"] as? Int } == [1000, 1000, 1000, 2000, 2000])
+            for row in rows {
+                #expect(try median(row, "microseconds_per_event") > 0)
+                #expect(try median(row, "events_per_second") > 0)
+                #expect(try median(row, "ratio_to_first") > 0)
+            }
+        }
+
         @Test(arguments: [
             (["mint", "--algorithm", "PS512"], "RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip)"),
             (["mint", "--key", "x"], "--key needs one --algorithm"), (["decode", "--vendor", "nobody"], "braze"),
             (["decode", "--rounds", "0"], "--rounds is at least 1"),
             (["worker", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
             (["admission", "--apps", "0"], "--apps is at least 1"),
+            (["growth", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
+            (["growth", "--backlog", "0"], "--events and --backlog are at least 1"),
         ])
         func `a wrong option is a line, and exit code 2`(_ arguments: [String], _ words: String) async throws {
             let program = try await Program.run(Repository.remint, ["bench"] + arguments)

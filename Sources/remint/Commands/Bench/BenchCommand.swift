@@ -10,7 +10,8 @@ struct BenchCommand: AsyncParsableCommand {
             the highest. A figure is worth something in comparison alone: ratios are taken round by round.
             """,
         subcommands: [
-            BenchMint.self, BenchDecode.self, BenchAdmission.self, BenchWorker.self, BenchLedger.self,
+            BenchMint.self, BenchDecode.self, BenchAdmission.self, BenchWorker.self, BenchGrowth.self,
+            BenchLedger.self,
         ])
 }
 

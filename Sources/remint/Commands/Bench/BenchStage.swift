@@ -14,6 +14,8 @@ final class BenchStage {
     private static let embeddedProperties =
         #"fetch.wait.max.ms: "10", session.timeout.ms: "6000", heartbeat.interval.ms: "500""#
     private let app: BenchApp
+    /// The configured apps' names, among which the events are spread.
+    private let apps: [String]
     private let names: Topics
     private let folder: URL
     private var worker: WorkerProcess
@@ -38,19 +40,22 @@ final class BenchStage {
         }
     }
 
+    /// - Parameters:
+    ///   - apps: how many apps there are, each with a key ring of its own.
+    ///   - subjects: how many recent subjects the worker remembers; nil for its default.
     init(
-        _ app: BenchApp, _ bootstrapServers: String, _ delivery: String, embedded: EmbeddedBroker?, logger: Logger
+        _ app: BenchApp, _ broker: BenchBroker, apps: Int = 1, subjects: Int? = nil
     ) async throws {
         self.app = app
+        self.apps = apps == 1 ? [app.name] : (1...apps).map { "\(app.name)-\($0)" }
         names = Topics(prefix: "remint-bench-\(UInt32.random(in: 0 ... .max))")
         folder = FileManager.default.temporaryDirectory.appending(path: names.prefix)
-        var properties: ClientProperties = embedded == nil ? [:] : EmbeddedBroker.clientProperties
-        properties["bootstrap.servers"] = bootstrapServers
-        producer = try KafkaProducer(
-            ["bootstrap.servers": bootstrapServers, "linger.ms": "0"],
-            logger: logger)
+        logger = broker.logger
+        var properties: ClientProperties = broker.embedded == nil ? [:] : EmbeddedBroker.clientProperties
+        properties["bootstrap.servers"] = broker.servers
+        producer = try KafkaProducer(["bootstrap.servers": broker.servers, "linger.ms": "0"], logger: logger)
         for topic in names.all {
-            if let embedded {
+            if let embedded = broker.embedded {
                 try await embedded.createTopic(topic, partitions: Int(Self.partitions))
             } else {
                 try await producer.createTopic(topic, partitions: Int(Self.partitions), within: .seconds(30))
@@ -59,38 +64,45 @@ final class BenchStage {
         group = try KafkaConsumer(
             properties.merging(["group.id": names.prefix, "enable.auto.commit": "false"]), reading: [], logger: logger)
         self.properties = properties
-        self.logger = logger
         worker = WorkerProcess(folder)
-        isEmbedded = embedded != nil
-        try configure(bootstrapServers, delivery)
+        isEmbedded = broker.embedded != nil
+        try configure(broker, subjects)
     }
 
-    private func configure(_ bootstrapServers: String, _ delivery: String) throws {
-        let ring = folder.appending(path: "keys/\(app.name)")
-        try FileManager.default.createDirectory(
-            at: ring, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try KeyRingDirectory(path: ring.path).create(
-            app.generateKey(), id: "bench-1", secretEncoding: app.adapter.secretEncoding, at: UnixTime.system())
+    private func configure(_ broker: BenchBroker, _ subjects: Int?) throws {
+        for app in apps { try makeRing(app) }
+        let admission = subjects.map { ", admission: { subjects: \($0) }" } ?? ""
+        let rings = apps.map { "\($0): { path: keys/\($0) }" }.joined(separator: ", ")
+        let members = "adapter: \(type(of: app.adapter).name), settings: \(app.settings)"
+        let integrations = apps.map { "\($0): { \(members), key: \($0) }" }.joined(separator: ", ")
         let yaml = """
             kafka:
-              bootstrap_servers: "\(bootstrapServers)"
+              bootstrap_servers: "\(broker.servers)"
               group: \(names.prefix)
               insecure: true
               properties: { \(isEmbedded ? Self.embeddedProperties : "") }
-            delivery: \(delivery)
+            delivery: \(broker.delivery)
             topics:
               invalidations: \(names.live)
               invalidations_bulk: \(names.prefix).bulk
               tokens: \(names.tokens)
               dead_letters: \(names.prefix).dead
               retries: \(names.prefix).retries
-            worker: { retries: { tiers: [10s] } }
+            worker: { retries: { tiers: [10s] }\(admission) }
             log: { level: warning, format: text }
-            keys: { \(app.name): { path: keys/\(app.name) } }
-            apps: { \(app.name): { adapter: \(type(of: app.adapter).name), key: \(app.name), settings: \(app.settings) } }
+            keys: { \(rings) }
+            apps: { \(integrations) }
 
             """
         try Data(yaml.utf8).write(to: folder.appending(path: "remint.yaml"))
+    }
+
+    private func makeRing(_ name: String) throws {
+        let ring = folder.appending(path: "keys/\(name)")
+        try FileManager.default.createDirectory(
+            at: ring, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try KeyRingDirectory(path: ring.path).create(
+            app.generateKey(), id: "bench-1", secretEncoding: app.adapter.secretEncoding, at: UnixTime.system())
     }
 
     // MARK: The worker
@@ -99,9 +111,8 @@ final class BenchStage {
     ///
     /// - Returns: how long the second start took to its first token, in seconds.
     func start() async throws -> Double {
-        try await feed(100)
         try worker.launch()
-        try await waitUntilDone()
+        try await answer(100)
         worker.stop()
         try await feed(100)
         let before = fed - 100
@@ -114,6 +125,12 @@ final class BenchStage {
         return seconds
     }
 
+    /// Feeds the worker so many events, and waits until it has answered them.
+    func answer(_ events: Int) async throws {
+        try await feed(events)
+        try await waitUntilDone()
+    }
+
     /// Lets the worker take nothing new. It looks for its orders five times a second.
     func rest() async throws {
         worker.toggleQuiet()
@@ -123,7 +140,7 @@ final class BenchStage {
     /// Lets the worker go on, and measures from its first commit to its last.
     func drain() async throws -> WorkerResult.Drain {
         var (first, start, cpu) = (try await done(), ContinuousClock.now, worker.cpuSeconds)
-        let before = first
+        let (before, rested) = (first, cpu)
         worker.toggleQuiet()
         while first == before {
             try await pause()
@@ -133,8 +150,10 @@ final class BenchStage {
         if first == fed { first = before } else { (start, cpu) = (.now, worker.cpuSeconds) }
         try await waitUntilDone()
         let seconds = (.now - start) / .seconds(1)
+        let end = worker.cpuSeconds
         return WorkerResult.Drain(
-            eventsPerSecond: Double(fed - first) / seconds, cores: (worker.cpuSeconds - cpu) / seconds)
+            eventsPerSecond: Double(fed - first) / seconds, cores: (end - cpu) / seconds,
+            cpuSecondsPerEvent: (end - rested) / Double(fed - before))
     }
 
     /// The most memory the worker had, in bytes.
@@ -165,7 +184,8 @@ final class BenchStage {
         return ProducerRecord(
             topic: names.live, key: Array(user.utf8), value: Array(app.report(user).utf8),
             headers: [
-                RecordHeader("remint-app", Array(app.name.utf8)), RecordHeader("remint-id", Array("event-\(fed)".utf8)),
+                RecordHeader("remint-app", Array(apps[fed % apps.count].utf8)),
+                RecordHeader("remint-id", Array("event-\(fed)".utf8)),
             ])
     }
 

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Kafka
+import Logging
+import WorkerConfiguration
+
+/// Where a worker is measured, and how it delivers there.
+struct BenchBroker {
+    /// `bootstrap.servers`.
+    let servers: String
+    /// `delivery` of the configuration.
+    let delivery: String
+    /// The broker within this process, where it is that one.
+    let embedded: EmbeddedBroker?
+    let logger: Logger
+
+    /// The options that name it.
+    struct Options: ParsableArguments {
+        @Option(help: "A real cluster, host:port; or embedded, which is at least once.") var brokers = "embedded"
+        @Option(help: "exactly_once or at_least_once.") var delivery: String?
+
+        var isEmbedded: Bool { brokers == "embedded" }
+
+        func validate() throws {
+            guard ["exactly_once", "at_least_once", nil].contains(delivery) else {
+                throw ValidationError("--delivery is exactly_once or at_least_once")
+            }
+            guard !isEmbedded || delivery != "exactly_once" else {
+                throw ValidationError(
+                    "the embedded broker isolates no transaction: --brokers host:port for exactly_once")
+            }
+        }
+
+        /// Runs `body` with the broker, which is there as long as that takes.
+        func withBroker<Result>(_ body: (BenchBroker) async throws -> Result) async throws -> Result {
+            let logger = Logger.quiet(Configuration().log)
+            guard isEmbedded else {
+                return try await body(
+                    BenchBroker(
+                        servers: brokers, delivery: delivery ?? "exactly_once", embedded: nil, logger: logger))
+            }
+            let broker = try EmbeddedBroker(logger: logger)
+            do {
+                let result = try await body(
+                    BenchBroker(
+                        servers: broker.bootstrapServers, delivery: "at_least_once", embedded: broker, logger: logger))
+                await broker.close()
+                return result
+            } catch {
+                await broker.close()
+                throw error
+            }
+        }
+    }
+}
