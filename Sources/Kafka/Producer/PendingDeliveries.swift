@@ -21,15 +21,22 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    private struct Batch {
-        var open: Int
-        var isSettled: [Bool]
+    /// By reference: a dictionary that lends a struct out for a change takes memory anew for each record.
+    private final class Batch {
+        private var open: Int
+        private var isSettled: [Bool]
         /// What kept records from being delivered, by their place: as a rule nothing.
-        var errors: [Int: KafkaError] = [:]
-        let waiter: CheckedContinuation<[KafkaError?], Never>
+        private var errors: [Int: KafkaError] = [:]
+        private let waiter: CheckedContinuation<[KafkaError?], Never>
+
+        init(_ count: Int, _ waiter: CheckedContinuation<[KafkaError?], Never>) {
+            open = count
+            isSettled = Array(repeating: false, count: count)
+            self.waiter = waiter
+        }
 
         /// - Returns: whether every record is settled now; false also where there is no such record.
-        mutating func settle(_ index: Int, _ error: KafkaError?) -> Bool {
+        func settle(_ index: Int, _ error: KafkaError?) -> Bool {
             guard isSettled.indices.contains(index), !isSettled[index] else { return false }
             isSettled[index] = true
             if let error { errors[index] = error }
@@ -60,8 +67,7 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             let id = state.next
             state.next = id == .max ? 1 : id + 1
-            state.batches[id] = Batch(
-                open: count, isSettled: Array(repeating: false, count: count), waiter: waiter)
+            state.batches[id] = Batch(count, waiter)
             return id
         }
     }
@@ -80,9 +86,9 @@ final class PendingDeliveries: Sendable {
         let finished = state.withLock { state -> [Batch] in
             var finished: [Batch] = []
             while let (ticket, error) = next() {
-                // In place: a copy of the batch for each of its records would cost their number squared.
-                guard state.batches[ticket.batch]?.settle(ticket.index, error) ?? false else { continue }
-                if let batch = state.batches.removeValue(forKey: ticket.batch) { finished.append(batch) }
+                guard let batch = state.batches[ticket.batch], batch.settle(ticket.index, error) else { continue }
+                state.batches[ticket.batch] = nil
+                finished.append(batch)
             }
             return finished
         }
