@@ -285,9 +285,9 @@ public actor KafkaConsumer {
             defer { unsafe rd_kafka_event_destroy(event) }
             switch unsafe rd_kafka_event_type(event) {
             case RD_KAFKA_EVENT_FETCH:
-                let records = unsafe records(in: event)
-                events += records
-                promptFetch(after: records.count)
+                let count = events.count
+                unsafe appendRecords(of: event, to: &events)
+                promptFetch(after: events.count - count)
             case RD_KAFKA_EVENT_REBALANCE:
                 if let rebalance = unsafe rebalance(in: event) {
                     owesAnswer = true
@@ -319,8 +319,7 @@ public actor KafkaConsumer {
             TopicPartition(topic: String(cString: place.pointee.topic), partition: place.pointee.partition))
     }
 
-    private func records(in event: OpaquePointer) -> [Event] {
-        var events: [Event] = []
+    private func appendRecords(of event: OpaquePointer, to events: inout [Event]) {
         while let message = unsafe rd_kafka_event_message_next(event) {
             if let error = unsafe KafkaError(message.pointee.err, in: "consuming") {
                 unsafe events.append(Self.notice(error, event))
@@ -328,17 +327,25 @@ public actor KafkaConsumer {
                 unsafe events.append(.record(RecordReader.read(message, topic: name(of: message))))
             }
         }
-        return events
     }
 
     private func name(of message: UnsafePointer<rd_kafka_message_t>) -> String {
         guard let topic = unsafe message.pointee.rkt, let text = unsafe rd_kafka_topic_name(topic) else { return "" }
         let address = UInt(bitPattern: text)
         // Compared, for a handle that was freed may give its address to another topic.
-        if let name = names[address], unsafe strcmp(name, text) == 0 { return name }
+        if let name = names[address], unsafe Self.isEqual(name, text) { return name }
         let name = unsafe String(cString: text)
         if topics.contains(name) { names[address] = name }
         return name
+    }
+
+    /// Whether they are the same. Without a copy, which `name` handed to C as it is would be, for each record.
+    private static func isEqual(_ name: String, _ text: UnsafePointer<CChar>) -> Bool {
+        var name = name
+        return name.withUTF8 { name in
+            guard let start = name.baseAddress else { return unsafe text.pointee == 0 }
+            return unsafe strncmp(start, text, name.count) == 0 && text[name.count] == 0
+        }
     }
 
     private func rebalance(in event: OpaquePointer) -> Rebalance? {

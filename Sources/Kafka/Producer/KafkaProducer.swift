@@ -136,7 +136,8 @@ public final class KafkaProducer: Sendable {
                 let key = record.body.keyPart
                 return unsafe RecordHeaders.withBytes(record.body.value) { value, valueCount in
                     unsafe remint_produce(
-                        pointer, topic?.pointer, record.topic, key == nil ? nil : head, key?.count ?? 0, value,
+                        pointer, topic?.pointer, topic == nil ? record.topic : nil, key == nil ? nil : head,
+                        key?.count ?? 0, value,
                         valueCount, headers, UnsafeMutableRawPointer(bitPattern: ticket.opaque))
                 }
             }
