@@ -137,8 +137,8 @@ public final class KafkaProducer: Sendable {
                 return unsafe RecordHeaders.withBytes(record.body.value) { value, valueCount in
                     unsafe remint_produce(
                         pointer, topic?.pointer, topic == nil ? record.topic : nil, key == nil ? nil : head,
-                        key?.count ?? 0, value,
-                        valueCount, headers, UnsafeMutableRawPointer(bitPattern: ticket.opaque))
+                        key?.count ?? 0, value, valueCount, headers,
+                        UnsafeMutableRawPointer(bitPattern: ticket.opaque))
                 }
             }
             if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
