@@ -7,6 +7,8 @@ import time
 
 from .audit import audit
 from .figures import Result, Spread, Trouble, is_met, judgement, table
+from .machine import CORES, busy_seconds
+from .mint import run
 from .shop import APPS, Shop
 from .stage import Stage
 from .subject import Subject
@@ -38,6 +40,7 @@ class Comparison:
         self.algorithm, self.subjects, self.options = algorithm, subjects, options
         self.events = options.events or EVENTS[algorithm]
         self.rounds = []
+        self.signature = signature_seconds(algorithm, options)
         for number in range(options.rounds):
             # The second of one round is the first of the next.
             order = subjects if number % 2 == 0 else subjects[::-1]
@@ -71,6 +74,20 @@ class Comparison:
         return Spread([measured["remint"][name] / measured["peer"][name] for measured in self.rounds])
 
     @property
+    def limit(self):
+        """Events a second of a worker that does nothing but sign, beside the same broker on the same processors."""
+        if "remint" not in self.subjects:
+            return None
+        name = "elsewhere_seconds_per_1000"
+        return Spread([CORES * 1000 / (measured["remint"][name] + self.signature) for measured in self.rounds])
+
+    @property
+    def limit_ratio(self):
+        if not self.limit or len(self.subjects) < 2:
+            return None
+        return self.limit.median / self.spread("peer", "events_per_second").median
+
+    @property
     def is_met(self):
         return self.ratio is None or is_met(self.ratio, TARGETS[self.algorithm])
 
@@ -84,6 +101,7 @@ class Comparison:
         for title, member, form in [
             ("events/s", "events_per_second", ".0f"),
             ("processor seconds per 1000 events", "processor_seconds_per_1000", ".4f"),
+            ("the same of all others", "elsewhere_seconds_per_1000", ".4f"),
             ("peak resident MB", "peak_megabytes", ".0f"),
         ]:
             rows.append([title, *(self.spread(name, member).text(form) for name in self.subjects)])
@@ -91,6 +109,10 @@ class Comparison:
         text += table(heads, rows)
         if self.ratio:
             text += f"\n\nremint / Python: {self.ratio.text('.2f')}, {judgement(self.ratio, TARGETS[self.algorithm])}"
+        if self.limit:
+            text += f"\nlibcrypto's signatures and all others' work alone: {self.limit.text('.0f')} events/s"
+        if self.limit_ratio:
+            text += f", {self.limit_ratio:.2f} times Python"
         return text
 
     @property
@@ -102,8 +124,19 @@ class Comparison:
             "subjects": {
                 name: {member: self.spread(name, member).json for member in members} for name in self.subjects
             },
+            "signature_seconds_per_1000": self.signature, "limit_per_second": self.limit.json if self.limit else None,
+            "limit_ratio": self.limit_ratio,
             "ratio": self.ratio.json if self.ratio else None, "target": TARGETS[self.algorithm], "met": self.is_met,
         }
+
+
+def signature_seconds(algorithm, options):
+    """Processor seconds that libcrypto takes for a thousand of the signatures."""
+    command = [options.remint, "bench", "mint", "--algorithm", algorithm, "--rounds", "3", "--json"]
+    for result in run(command)["results"]:
+        if result["threads"] == 1:
+            return 1000 / result["raw_per_second"]["median"]
+    raise Trouble("remint bench mint has no figure for 1 thread")
 
 
 def settle(stage, worker, members):
@@ -119,7 +152,7 @@ def settle(stage, worker, members):
 def watch(stage, worker):
     """Follows the group from the first commit seen to the last, from outside: the broker is asked, not the worker."""
     began, seen, last, moved = None, 0, 0, time.monotonic()
-    processor = 0
+    processor = busy = 0
     while True:
         worker.require_life()
         now, count = time.monotonic(), stage.committed()
@@ -128,14 +161,15 @@ def watch(stage, worker):
         elif now - moved > PATIENCE:
             raise Trouble(f"nothing committed for {PATIENCE} s, {count} of {stage.events} events done")
         if began is None and count > 0:
-            began, seen, processor = now, count, worker.processor_seconds()
+            began, seen, processor, busy = now, count, worker.processor_seconds(), busy_seconds()
         if count >= stage.events:
             break
         time.sleep(max(0, now + TICK - time.monotonic()))
     if count == seen:
         raise Trouble(f"{stage.events} events are too few: all were done at the first look; see --events")
-    used = worker.processor_seconds() - processor
+    used, all_used = worker.processor_seconds() - processor, busy_seconds() - busy
     return {
         "events_per_second": (count - seen) / (now - began), "seconds": now - began, "counted": count - seen,
-        "processor_seconds_per_1000": used / (count - seen) * 1000, "peak_megabytes": worker.peak_megabytes(),
+        "processor_seconds_per_1000": used / (count - seen) * 1000,
+        "elsewhere_seconds_per_1000": (all_used - used) / (count - seen) * 1000, "peak_megabytes": worker.peak_megabytes(),
     }
