@@ -11,6 +11,9 @@ struct BenchWorker: AsyncParsableCommand {
             round it rests while a backlog is written and libcrypto's limit is taken on all cores; then it drains the backlog,
             from its first commit to its last. Afterwards events come at a steady rate, and each is timed from before it is
             produced until a read_committed reader sees its token.
+
+            From the start to the first token: a worker that comes back to groups it was in before. The embedded broker
+            takes five seconds of that to hand their partitions out again.
             """)
 
     @Option(help: "RS256, ES256 or HS256.") var algorithm = "RS256"
