@@ -53,9 +53,6 @@ public struct TokenHash: Sendable, Hashable {
     /// The hash of `token`, taken on entry so that the token itself is never kept.
     public init(of token: some Collection<UInt8>) { bytes = SHA256.hash(token) }
 
-    /// The hash of `token`, which stands among other bytes.
-    public init(of token: Span<UInt8>) { bytes = SHA256.hash(token) }
-
     /// A hash an app computed by itself: 64 hexadecimal digits, as `sha256sum` prints them, or base64url.
     public init?(text: String) {
         if text.utf8.count == 64, let decoded = Self.hex(text) {

@@ -26,11 +26,13 @@ public enum Base64: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe encode($0, appendingTo: &output) }
     }
 
-    /// Appends the encoding of `bytes` to `output`.
+    /// Appends the encoding of `bytes` to `output`, a separator first where there is one.
     @unsafe
-    private func encode(_ bytes: UnsafeBufferPointer<UInt8>, appendingTo output: inout [UInt8]) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: encodedCount(of: bytes.count)) { text in
-            unsafe write(bytes, to: text)
+    func encode(_ bytes: UnsafeBufferPointer<UInt8>, after separator: UInt8? = nil, appendingTo output: inout [UInt8]) {
+        let start = separator == nil ? 0 : 1
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: start + encodedCount(of: bytes.count)) { text in
+            if let separator { unsafe text[0] = separator }
+            unsafe write(bytes, to: UnsafeMutableBufferPointer(rebasing: text[start...]))
             unsafe output.append(contentsOf: UnsafeBufferPointer(text))
         }
     }

@@ -63,15 +63,6 @@ public struct ByteWriter: ~Copyable {
     /// The last byte.
     public var last: UInt8? { count > 0 ? unsafe buffer[count - 1] : nil }
 
-    /// Appends the base64url encoding of `bytes`.
-    @unsafe
-    mutating func append(base64url bytes: UnsafeBufferPointer<UInt8>) {
-        let encodedCount = Base64.url.encodedCount(of: bytes.count)
-        makeRoom(for: encodedCount)
-        unsafe Base64.url.write(bytes, to: UnsafeMutableBufferPointer(rebasing: buffer[count...]))
-        count += encodedCount
-    }
-
     /// Appends `value` in decimal digits.
     public mutating func append(decimal value: Int64) {
         makeRoom(for: 20)

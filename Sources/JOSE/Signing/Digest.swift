@@ -6,10 +6,7 @@ public enum SHA256 {
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] { hash(Array(bytes)) }
 
     /// The 32 bytes of the digest of `bytes`.
-    public static func hash(_ bytes: [UInt8]) -> [UInt8] { hash(bytes.span) }
-
-    /// The 32 bytes of the digest of `bytes`.
-    public static func hash(_ bytes: Span<UInt8>) -> [UInt8] {
+    public static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         unsafe bytes.withUnsafeBytes { buffer in
             _ = unsafe EVP_Digest(buffer.baseAddress, buffer.count, &digest, nil, algorithm.pointer, nil)

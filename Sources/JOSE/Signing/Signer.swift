@@ -33,7 +33,7 @@ public final class Signer {
     /// The compact token of `input`: what was signed, a dot, the signature.
     ///
     /// - Throws: `JOSEError` with `.libcrypto`.
-    public func token(_ input: SigningInput) throws(JOSEError) -> [UInt8] {
+    public func token(_ input: consuming SigningInput) throws(JOSEError) -> [UInt8] {
         let signature = unsafe try signature(of: input.bytes)
         return unsafe input.token(signature: signature)
     }

@@ -3,7 +3,10 @@
 /// The header is encoded once per key and reused; the payload's bytes are written once and encoded once.
 public struct SigningInput: Sendable {
     /// What is signed: the encoded header, a dot, the encoded payload.
-    public let bytes: [UInt8]
+    public private(set) var bytes: [UInt8]
+
+    /// Room for the signature of a 3072-bit RSA key, so that the token is finished without another allocation.
+    private static let signatureRoom = 513
 
     /// - Parameters:
     ///   - encodedHeader: the protected header, base64url.
@@ -20,7 +23,7 @@ public struct SigningInput: Sendable {
         unsafe ByteWriter.with(write) { payload in
             let start = encodedHeader.count + 1
             let count = start + Base64.url.encodedCount(of: payload.count)
-            bytes.reserveCapacity(count)
+            bytes.reserveCapacity(count + Self.signatureRoom)
             unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
                 _ = unsafe text.update(fromContentsOf: encodedHeader)
                 unsafe text[start - 1] = UInt8(ascii: ".")
@@ -35,25 +38,18 @@ public struct SigningInput: Sendable {
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The finished token.
-    public func token(signature: [UInt8]) -> [UInt8] {
-        unsafe signature.withUnsafeBufferPointer { unsafe token(signature: $0) }
-    }
-
-    /// Writes the finished token to `output`, where others' bytes may stand around it.
-    public func writeToken(signature: [UInt8], to output: inout ByteWriter) {
-        unsafe signature.withUnsafeBufferPointer { unsafe writeToken(signature: $0, to: &output) }
+    public consuming func token(signature: [UInt8]) -> [UInt8] {
+        unsafe signature.withUnsafeBufferPointer { unsafe append($0) }
+        return bytes
     }
 
     /// The finished token.
-    @unsafe
-    func token(signature: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        ByteWriter.bytes { unsafe writeToken(signature: signature, to: &$0) }
+    @unsafe consuming func token(signature: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        unsafe append(signature)
+        return bytes
     }
 
-    @unsafe
-    private func writeToken(signature: UnsafeBufferPointer<UInt8>, to output: inout ByteWriter) {
-        output.append(bytes)
-        output.append(".")
-        unsafe output.append(base64url: signature)
+    private mutating func append(_ signature: UnsafeBufferPointer<UInt8>) {
+        unsafe Base64.url.encode(signature, after: UInt8(ascii: "."), appendingTo: &bytes)
     }
 }

@@ -23,10 +23,10 @@ struct FinishedToken: Sendable {
     let settlement: Settlement
 
     init(_ pending: PendingToken, _ signature: [UInt8], _ origin: Origin) {
-        let publication = pending.token.publication(of: pending.request.input, signature: signature)
-        hash = publication.hash.prefix
+        let token = pending.request.input.token(signature: signature)
+        hash = TokenHash(of: token).prefix
         settlement = Settlement(
             origin: origin, eventID: pending.token.event.id, app: pending.token.event.app, outcome: .minted,
-            output: publication.record, algorithm: pending.token.algorithm)
+            output: pending.token.output(of: token), algorithm: pending.token.algorithm)
     }
 }

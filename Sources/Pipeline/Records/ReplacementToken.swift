@@ -15,40 +15,26 @@ struct ReplacementToken: Sendable {
     let expiresAt: Int64
     let version: Int64
 
-    /// A token on its way to the mailbox.
-    struct Publication {
-        let record: OutputRecord
-        let hash: TokenHash
-    }
-
-    /// The record that publishes `input` with its `signature`: a JSON value, CloudEvents attributes in binary mode, and
-    /// headers that are enough for the ledger.
-    ///
-    /// The token is written where it will stand, and hashed there.
-    func publication(of input: SigningInput, signature: [UInt8]) -> Publication {
-        let (value, token) = value(with: input, signature)
+    /// The record that publishes `token`: a JSON value, CloudEvents attributes in binary mode, and headers that are enough
+    /// for the ledger.
+    func output(of token: [UInt8]) -> OutputRecord {
         var lengths: [RecordContents.HeaderLengths] = []
         let head = ByteWriter.bytes { head in
             head.append(key)
             lengths = headers(to: &head)
         }
-        let contents = RecordContents(
-            value: value, head: head, keyLength: Int32(clamping: key.count), headerLengths: lengths)
-        return Publication(
-            record: OutputRecord(destination: .tokens, contents: contents),
-            hash: TokenHash(of: value.span.extracting(token)))
+        return OutputRecord(
+            destination: .tokens,
+            contents: RecordContents(
+                value: value(with: token), head: head, keyLength: Int32(clamping: key.count), headerLengths: lengths))
     }
 
-    /// - Returns: the value, and where in it the token stands.
-    private func value(with input: SigningInput, _ signature: [UInt8]) -> (value: [UInt8], token: Range<Int>) {
-        var token = 0..<0
-        let value = ByteWriter.bytes { json in
+    private func value(with token: [UInt8]) -> [UInt8] {
+        ByteWriter.bytes { json in
             json.append(app.valueStart)
             subject.write(to: &json)
             json.append(#","token":""#)
-            let start = json.count
-            input.writeToken(signature: signature, to: &json)
-            token = start..<json.count
+            json.append(token)
             json.append(#"","algorithm":"#)
             json.append(quoting: algorithm.rawValue)
             json.append(#","key_id":"#)
@@ -71,7 +57,6 @@ struct ReplacementToken: Sendable {
             }
             json.append("}")
         }
-        return (value, token)
     }
 
     private func headers(to head: inout ByteWriter) -> [RecordContents.HeaderLengths] {
