@@ -86,7 +86,9 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         await withDiscardingTaskGroup { group in
             for await open in calls.stream {
                 guard let exchange = exchanges[open.call.account] else { continue }
-                group.addTask { await self.make(open, exchange) }
+                // Here, for their tasks may begin in any order.
+                let place = exchange.account.permits.place()
+                group.addTask { await self.make(open, exchange, place) }
             }
         }
         book.closeAll(LookupTrouble.stopping)
@@ -94,11 +96,11 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     }
 
     /// Makes one call. It ends when its time is over, also where something does not: that goes on in its permit.
-    private func make(_ open: OpenCall, _ exchange: LookupExchange) async {
+    private func make(_ open: OpenCall, _ exchange: LookupExchange, _ place: LookupPermits.Place) async {
         let account = exchange.account
         await withTaskGroup(of: Result<LookupAnswer, LookupFailure>.self) { group in
             group.addTask {
-                await account.permits.withPermit { await exchange.perform(open.call) }
+                await account.permits.withPermit(place) { await exchange.perform(open.call) }
                     ?? .failure(LookupTrouble.stopping)
             }
             group.addTask {

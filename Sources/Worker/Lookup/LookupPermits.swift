@@ -1,58 +1,102 @@
 import Synchronization
 
-/// So many at a time, in the order they came.
+/// So many at a time, in the order in which their places were taken.
+///
+/// A place is taken where the order is known; the task that waits in it may come later than those behind it.
 final class LookupPermits: Sendable {
+    /// A place in the line. Each is used once, with `withPermit`.
+    struct Place: Sendable, Hashable {
+        fileprivate let number: Int
+    }
+
+    /// How far somebody in the line is; nobody stands there who has a permit or was cancelled.
+    private enum Standing {
+        /// The place is taken, and its task has not come yet.
+        case expected
+        /// The task has not come yet, and has its permit already.
+        case granted
+        case waiting(CheckedContinuation<Bool, Never>)
+    }
+
     private struct Values {
         var free: Int
-        var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
         var lastNumber = 0
-        /// Who waits, first come first; and those who waited until they were cancelled.
-        var order: ArraySlice<Int> = []
+        var standings: [Place: Standing] = [:]
+        /// Those without a permit, first come first; and those who were cancelled.
+        var order: ArraySlice<Place> = []
     }
 
     private let values: Mutex<Values>
 
     init(_ count: Int) { values = Mutex(Values(free: max(1, count))) }
 
-    /// Runs `body` once there is room.
+    /// Takes the next place in the line.
+    func place() -> Place {
+        values.withLock { values in
+            values.lastNumber += 1
+            let place = Place(number: values.lastNumber)
+            if values.free > 0 {
+                values.free -= 1
+                values.standings[place] = .granted
+            } else {
+                values.order.append(place)
+                values.standings[place] = .expected
+            }
+            return place
+        }
+    }
+
+    /// Runs `body` once there is room for `place`.
     ///
     /// - Returns: what `body` returns; nil where the task was cancelled first.
-    func withPermit<Result>(_ body: () async -> Result) async -> Result? {
-        guard await take() else { return nil }
-        let result = await body()
+    func withPermit<Result>(_ place: Place, _ body: () async -> Result) async -> Result? {
+        guard await wait(in: place) else { return nil }
+        // A permit that came with the cancellation, or before it, goes on to the next.
+        let result = Task.isCancelled ? nil : await body()
         giveBack()
         return result
     }
 
-    private func take() async -> Bool {
-        let number = values.withLock { values in
-            values.lastNumber += 1
-            return values.lastNumber
-        }
-        return await withTaskCancellationHandler {
+    /// - Returns: whether there is a permit now; false where the task was cancelled first.
+    private func wait(in place: Place) async -> Bool {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isIn: Bool? = values.withLock { values in
-                    if Task.isCancelled { return false }
-                    if values.free > 0 {
-                        values.free -= 1
-                        return true
+                    guard case .expected = values.standings[place] else {
+                        return values.standings.removeValue(forKey: place) != nil
                     }
-                    values.waiting[number] = continuation
-                    values.order.append(number)
+                    if Task.isCancelled {
+                        values.standings[place] = nil
+                        return false
+                    }
+                    values.standings[place] = .waiting(continuation)
                     return nil
                 }
                 if let isIn { continuation.resume(returning: isIn) }
             }
         } onCancel: {
-            values.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: false)
+            let waiting = values.withLock { values -> CheckedContinuation<Bool, Never>? in
+                guard case .waiting(let continuation) = values.standings[place] else { return nil }
+                values.standings[place] = nil
+                return continuation
+            }
+            waiting?.resume(returning: false)
         }
     }
 
     /// The permit goes from hand to hand.
     private func giveBack() {
         let next = values.withLock { values -> CheckedContinuation<Bool, Never>? in
-            while let number = values.order.popFirst() {
-                if let next = values.waiting.removeValue(forKey: number) { return next }
+            while let place = values.order.popFirst() {
+                switch values.standings[place] {
+                case .waiting(let continuation):
+                    values.standings[place] = nil
+                    return continuation
+                case .expected:
+                    values.standings[place] = .granted
+                    return nil
+                case .granted, nil: continue
+                }
             }
             values.free += 1
             return nil
