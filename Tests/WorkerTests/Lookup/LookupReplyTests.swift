@@ -80,12 +80,15 @@ import Worker
     }
 
     @Test func `says that the connection is refused where nobody listens`() async throws {
-        let server = try await StubServer.start(RecordingVendor().stub, now: { LookupBench.time })
-        await server.stop()
-        try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
+        let port = try #require(DeafPort())
+        let endpoint = LookupEndpoint(
+            account: "shop", url: "http://127.0.0.1:\(port.number)", authorization: .mintedToken, credentials: .none,
+            timeout: .seconds(30), certificateAuthority: nil, concurrency: 8)
+        try await LookupBench.with([endpoint]) { bench in
             let failure = try #require(await bench.ask(bench.call()).failure)
-            #expect(failure == LookupFailure(.unavailable, "127.0.0.1:\(server.port): the connection is refused"))
+            #expect(failure == LookupFailure(.unavailable, "127.0.0.1:\(port.number): the connection is refused"))
         }
+        withExtendedLifetime(port) {}
     }
 
     @Test func `says that a name is not known`() async throws {
