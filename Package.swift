@@ -62,6 +62,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "remint", targets: ["remint"]),
+        // What an adapter outside of this package is written with, and tested with.
         .library(name: "AdapterKit", targets: ["AdapterKit"]),
         .library(name: "AdapterTestKit", targets: ["AdapterTestKit"]),
     ],

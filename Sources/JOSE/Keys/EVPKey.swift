@@ -3,7 +3,7 @@ import COpenSSL
 /// An owned `EVP_PKEY`, freed (and its private numbers cleansed by libcrypto) with the last reference.
 ///
 /// `@unchecked Sendable`: the key is not changed after the initialiser, and libcrypto allows any number of threads
-/// to read one `EVP_PKEY`.
+/// to use one `EVP_PKEY`. What signing changes in it, the numbers that blind an RSA key, libcrypto guards by itself.
 @safe
 final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer

@@ -72,7 +72,7 @@ import Testing
         bench.reply(try #require(calls(&bench).first), 401, "no")
         #expect(bench.processor.takeLookupTally().notices.count == 1)
         #expect(await bench.outcomes(records, .resumed) == ["deferred lookup_failed 0"])
-        #expect(await bench.outcomes("ben") == ["deferred awaiting_lookup 0"], "the vendor is not asked for now")
+        #expect(await bench.outcomes("ben") == ["deferred awaiting_lookup 0"], "the vendor is not asked yet")
     }
 
     @Test func `a user whom the vendor does not want to hear of does not keep the others from being asked about`()

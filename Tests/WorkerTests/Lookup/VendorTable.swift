@@ -51,7 +51,7 @@ struct AskedVendor: Sendable, CustomTestStringConvertible {
 
     /// A look-up that brought nothing: the event waits in a retry tier and counts an attempt.
     static let waits = "deferred lookup_failed"
-    /// A vendor that is not to be asked for now: the event waits, which is no attempt.
+    /// A vendor that is not to be asked yet: the event waits, which is no attempt.
     static let later = "deferred awaiting_lookup"
 }
 

@@ -4,6 +4,8 @@ public import AdapterKit
 /// and the customer token of Engagement projects (HS256). An app is configured for one of them.
 ///
 /// Source of every rule: the Bloomreach mobile SDK documentation and the SDKs' own code, see this adapter's README.
+///
+/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
 public struct BloomreachAdapter: Adapter {
     public static let name = "bloomreach"
     public static let vendor = "Bloomreach"

@@ -3,6 +3,8 @@ public import AdapterKit
 /// Braze SDK Authentication: RS256 tokens that name the user given to `changeUser`.
 ///
 /// Source of every rule: Braze's "SDK Authentication" page and the SDKs' own code, see this adapter's README.
+///
+/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
 public struct BrazeAdapter: Adapter {
     public static let name = "braze"
     public static let vendor = "Braze"

@@ -4,6 +4,8 @@ public import AdapterKit
 ///
 /// A token is good for one start: it is never made ahead, never reused and never sent to another device. Source of every
 /// rule: the Comapi documentation and the SDKs' own code, see this adapter's README.
+///
+/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
 public struct DotdigitalAdapter: Adapter {
     public static let name = "dotdigital"
     public static let vendor = "Dotdigital"

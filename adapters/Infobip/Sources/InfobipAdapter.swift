@@ -3,6 +3,8 @@ public import AdapterKit
 /// Infobip Mobile Messaging: HS256 tokens with a hex secret, pulled by the SDK before every call.
 ///
 /// Source of every rule: Infobip's documentation of JWT authorization and the SDKs' own code, see this adapter's README.
+///
+/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
 public struct InfobipAdapter: Adapter {
     public static let name = "infobip"
     public static let vendor = "Infobip"

@@ -4,6 +4,8 @@ public import AdapterKit
 ///
 /// Source of every rule: OneSignal's "Identity Verification" page (beta) and the SDKs' own code, see this adapter's
 /// README.
+///
+/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
 public struct OneSignalAdapter: Adapter {
     public static let name = "onesignal"
     public static let vendor = "OneSignal"
