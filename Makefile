@@ -38,10 +38,10 @@ instructions: setup release ## Count the instructions of a token and of an event
 	@.ci/setup valgrind openssl binutils
 	.ci/instructions
 
-bench-peers: setup release ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:port, beside a worker in Python.
+bench-peers: setup release ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:port, beside Python and librdkafka alone.
 	$(SWIFT) build --configuration release --package-path Tests/Benchmarks
 	Tests/Benchmarks/compare.py mint
-	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --brokers "$$REMINT_TEST_BROKERS"
+	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --subjects remint,peer,relay --brokers "$$REMINT_TEST_BROKERS"
 
 check: lint build demo test instructions ## Everything CI runs: format, warnings as errors, demo, tests, instructions.
 

@@ -53,7 +53,11 @@ def parser(here):
     two.add_argument("--algorithm", choices=["all", *ALGORITHMS], default="HS256")
     two.add_argument("--events", type=positive, help="events of distinct users (20000, 100000, 200000 by algorithm)")
     two.add_argument("--processes", type=positive, default=2, help="processes of the Python worker (2)")
-    two.add_argument("--subjects", default="remint,peer", help="remint, peer or both (remint,peer)")
+    two.add_argument(
+        "--subjects", default="remint,peer", help="some of remint, peer and relay, which is librdkafka alone (remint,peer)")
+    two.add_argument(
+        "--transaction-events", type=positive, default=worker.TRANSACTION_EVENTS,
+        help="the most events of a transaction of the relay's (4000, as Remint's)")
     two.add_argument("--transaction-seconds", type=float, default=worker.TRANSACTION_SECONDS, help=argparse.SUPPRESS)
     two.set_defaults(compare=worker.compare)
     return top

@@ -1,4 +1,4 @@
-"""Events a second: remint run and the Python worker on topics of their own, in turns."""
+"""Events a second: remint run, the Python worker and librdkafka alone on topics of their own, in turns."""
 
 import pathlib
 import sys
@@ -16,14 +16,22 @@ from .subject import Subject
 TARGETS = {"RS256": None, "ES256": 3.0, "HS256": 4.0}
 EVENTS = {"RS256": 20_000, "ES256": 100_000, "HS256": 200_000}
 TRANSACTION_SECONDS = 0.1
+# Remint commits what four batches came to at most, and half of worker.batch.events, 1000, make a batch.
+TRANSACTION_EVENTS = 4000
+TITLES = {"remint": "remint", "peer": "Python", "relay": "librdkafka"}
+# The lengths of the values that Remint produces for these events.
+VALUE_BYTES = {"RS256": 683, "ES256": 523, "HS256": 579}
+RELAY = ".build/release/librdkafka-relay"
 # How often the committed offsets are asked for, and how long they may stand still.
 TICK, PATIENCE = 0.1, 60
 
 
 def compare(options):
     subjects = options.subjects.split(",")
-    if not set(subjects) <= {"remint", "peer"}:
-        raise Trouble("--subjects is remint, peer or remint,peer")
+    if not set(subjects) <= set(TITLES):
+        raise Trouble("--subjects is remint, peer, relay or several of them: remint,peer")
+    if "relay" in subjects and not (options.here / RELAY).exists():
+        raise Trouble("no librdkafka-relay; build it with: swift build -c release --package-path Tests/Benchmarks")
     with tempfile.TemporaryDirectory(prefix="remint-bench-") as folder:
         shop = Shop(pathlib.Path(folder), options)
         comparisons = [Comparison(algorithm, subjects, shop, options) for algorithm in options.algorithms]
@@ -49,29 +57,41 @@ class Comparison:
     def measure(self, subject, number, shop):
         with Stage(self.options.brokers, self.algorithm, self.events) as stage:
             stage.fill()
-            if subject == "remint":
-                command, members = shop.remint_command(stage.group, stage.topics), 1
-            else:
-                command = shop.peer_command(sys.executable, stage.group, stage.topics)
-                members = self.options.processes
+            command, members = self.command(subject, stage, shop)
             with Subject(command, shop.folder / f"{stage.group}.log") as worker:
                 settle(stage, worker, members)
                 stage.open()
                 measured = watch(stage, worker)
-            audit(stage, self.algorithm, shop.keys[self.algorithm])
+            audit(stage, self.algorithm, shop.keys[self.algorithm], has_tokens=subject != "relay")
         rate = measured["events_per_second"]
         print(f"{self.algorithm} round {number + 1}, {subject}: {rate:.0f} events/s", file=sys.stderr)
         return measured
+
+    def command(self, subject, stage, shop):
+        """How the subject is started, and how many members its group has then."""
+        if subject == "remint":
+            return shop.remint_command(stage.group, stage.topics), 1
+        if subject == "peer":
+            return shop.peer_command(sys.executable, stage.group, stage.topics), self.options.processes
+        return [
+            self.options.here / RELAY, "--brokers", self.options.brokers, "--group", stage.group,
+            "--input", stage.topics["invalidations"], "--output", stage.topics["tokens"],
+            "--value-bytes", VALUE_BYTES[self.algorithm], "--transaction-events", self.options.transaction_events,
+        ], 1
 
     def spread(self, subject, member):
         return Spread([measured[subject][member] for measured in self.rounds])
 
     @property
     def ratio(self):
-        if len(self.subjects) < 2:
+        return self.ratio_of("remint", "peer")
+
+    def ratio_of(self, one, other):
+        """How many times as fast as the other one the one is; None where only one was measured."""
+        if not {one, other} <= set(self.subjects):
             return None
         name = "events_per_second"
-        return Spread([measured["remint"][name] / measured["peer"][name] for measured in self.rounds])
+        return Spread([measured[one][name] / measured[other][name] for measured in self.rounds])
 
     @property
     def limit(self):
@@ -83,9 +103,15 @@ class Comparison:
 
     @property
     def limit_ratio(self):
-        if not self.limit or len(self.subjects) < 2:
+        if not self.limit or "peer" not in self.subjects:
             return None
         return self.limit.median / self.spread("peer", "events_per_second").median
+
+    @property
+    def relay_ratios(self):
+        """librdkafka alone beside Python, and Remint beside it."""
+        ratios = {"to_peer": self.ratio_of("relay", "peer"), "remint_to_relay": self.ratio_of("remint", "relay")}
+        return {name: ratio.json for name, ratio in ratios.items() if ratio}
 
     @property
     def is_met(self):
@@ -93,7 +119,7 @@ class Comparison:
 
     @property
     def table(self):
-        heads = ["", *(f"{'remint' if name == 'remint' else 'Python'}" for name in self.subjects)]
+        heads = ["", *(TITLES[name] for name in self.subjects)]
         rows = [
             [f"events/s, round {number}", *(f"{measured[name]['events_per_second']:.0f}" for name in self.subjects)]
             for number, measured in enumerate(self.rounds, 1)
@@ -113,6 +139,9 @@ class Comparison:
             text += f"\nlibcrypto's signatures and all others' work alone: {self.limit.text('.0f')} events/s"
         if self.limit_ratio:
             text += f", {self.limit_ratio:.2f} times Python"
+        for one, other in [("relay", "peer"), ("remint", "relay")]:
+            if ratio := self.ratio_of(one, other):
+                text += f"\n{TITLES[one]} / {TITLES[other]}: {ratio.text('.2f')}"
         return text
 
     @property
@@ -125,7 +154,7 @@ class Comparison:
                 name: {member: self.spread(name, member).json for member in members} for name in self.subjects
             },
             "signature_seconds_per_1000": self.signature, "limit_per_second": self.limit.json if self.limit else None,
-            "limit_ratio": self.limit_ratio,
+            "limit_ratio": self.limit_ratio, "relay_ratios": self.relay_ratios,
             "ratio": self.ratio.json if self.ratio else None, "target": TARGETS[self.algorithm], "met": self.is_met,
         }
 
