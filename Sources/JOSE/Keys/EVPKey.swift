@@ -13,6 +13,17 @@ final class EVPKey: @unchecked Sendable {
 
     deinit { unsafe EVP_PKEY_free(pointer) }
 
+    /// The same key in an object of its own.
+    ///
+    /// - Throws: `JOSEError` with `.libcrypto` when there is no memory.
+    func copy() throws(JOSEError) -> EVPKey {
+        guard let pointer = unsafe EVP_PKEY_dup(pointer) else {
+            clearCryptoErrors()
+            throw JOSEError(.libcrypto, "libcrypto could not copy the key")
+        }
+        return unsafe EVPKey(owning: pointer)
+    }
+
     /// What kind of key it is, or nil for one no algorithm here can use.
     var type: Algorithm.KeyType? {
         switch unsafe EVP_PKEY_get_base_id(pointer) {

@@ -3,7 +3,7 @@ import COpenSSL
 /// libcrypto prepared to sign with one key, again and again: what it needs is fetched and set up once, and every signature
 /// is written to the same place.
 ///
-/// Not `Sendable`: one per thread; the key behind them is shared.
+/// Not `Sendable`: one per thread. The key behind them is shared, but for RSA, where each has a copy.
 @safe
 final class SignatureContext {
     @safe
@@ -86,7 +86,12 @@ final class SignatureContext {
     private static func digestSigning(
         _ key: EVPKey, _ hasher: Hasher, _ algorithm: Algorithm
     ) throws(JOSEError) -> OpaquePointer {
-        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .signingFailed }
+        // libcrypto blinds an RSA key's private operation with numbers that belong to the thread which signed with it first;
+        // all other threads share another set, behind a lock that each renewal holds for as long as a signature takes.
+        let own = algorithm.keyType == .rsa ? try key.copy() : key
+        // The context holds the key from here on.
+        let made = unsafe withExtendedLifetime(own) { unsafe EVP_PKEY_CTX_new_from_pkey(nil, own.pointer, nil) }
+        guard let context = unsafe made else { throw .signingFailed }
         guard unsafe EVP_PKEY_sign_init(context) == 1, unsafe setDigest(hasher.digest, algorithm, on: context) else {
             unsafe EVP_PKEY_CTX_free(context)
             throw .signingFailed

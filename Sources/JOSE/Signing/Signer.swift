@@ -1,6 +1,6 @@
 /// Signs with one key, again and again: what libcrypto needs is fetched and set up once, not per signature.
 ///
-/// Not `Sendable`: a signer belongs to one thread at a time. Make one per thread; the key behind them is shared.
+/// Not `Sendable`: a signer belongs to one thread at a time. Make one per thread.
 @safe
 public final class Signer {
     private let context: SignatureContext
