@@ -1,7 +1,7 @@
 // What librdkafka alone takes for the worker's traffic: consumes events, produces for each a record of the size and shape of
 // a token's, and commits both in one transaction after the other. Nothing is read, decided or signed.
 //
-//     librdkafka-relay --brokers B --group G --input T --output T [--value-bytes 720] [--transaction-events 4000]
+//     librdkafka-relay --brokers B --group G --input T --output T --value-bytes N --transaction-events N
 
 #include <getopt.h>
 #include <librdkafka/rdkafka.h>
@@ -227,7 +227,7 @@ static struct transaction *next_transaction(void) {
 // MARK: The program
 
 static struct options parse(int count, char **arguments) {
-    struct options options = {.value_bytes = 720, .transaction_events = 4000};
+    struct options options = {0};
     const struct option names[] = {
         {"brokers", required_argument, NULL, 'b'}, {"group", required_argument, NULL, 'g'},
         {"input", required_argument, NULL, 'i'}, {"output", required_argument, NULL, 'o'},
@@ -243,7 +243,9 @@ static struct options parse(int count, char **arguments) {
         }
     if (!options.brokers || !options.group || !options.input || !options.output || options.value_bytes < 1 ||
         options.transaction_events < 1) {
-        fprintf(stderr, "librdkafka-relay: --brokers, --group, --input and --output are needed; numbers are above 0\n");
+        fprintf(
+            stderr, "librdkafka-relay: --brokers, --group, --input, --output and, above 0, --value-bytes and "
+                    "--transaction-events are needed\n");
         exit(2);
     }
     return options;
