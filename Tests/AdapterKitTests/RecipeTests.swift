@@ -11,9 +11,9 @@ import Testing
         seed: UInt64 = 1
     ) throws(Rejection) -> String {
         var random = SeededGenerator(seed: seed)
-        let form = try TokenForm(
-            SampleAdapter.recipe(claims: claims), keyID: nil, issuedAt: 1_800_000_000, expiresAt: 1_800_000_900)
-        return text(try form.claims(for: subject, adding: enrichment, random: &random))
+        let form = try TokenForm(SampleAdapter.recipe(claims: claims), keyID: nil)
+        let life = TokenLife(from: 1_800_000_000, to: 1_800_000_900)
+        return text(try form.claims(for: subject, living: life, adding: enrichment, random: &random))
     }
 
     @Test func `writes the header with alg first and the members in their order`() throws {

@@ -1,5 +1,5 @@
-/// A recipe's claims, put together as far as they are the same for all tokens of one second: what is left to do for one
-/// is to copy the constant stretches and fill the places between them.
+/// A recipe's claims, put together as far as they are the same for all tokens: what is left to do for one is to copy the
+/// constant stretches and fill the places between them.
 struct ClaimsTemplate: Sendable {
     /// No piece holds a reference: they are walked for every token.
     private enum Piece: Sendable {
@@ -7,7 +7,7 @@ struct ClaimsTemplate: Sendable {
         case constant(from: Int, to: Int)
         /// A comma, unless an object has just been opened.
         case separator
-        case user, identifiers, challenge, uuid
+        case user, identifiers, challenge, issuedAt, expiresAt, uuid
         /// A member that is left out where a look-up found nothing: its place in `enrichments`.
         case enrichment(Int)
     }
@@ -23,13 +23,10 @@ struct ClaimsTemplate: Sendable {
     private var enrichments: [Addition] = []
     /// The claims' names, for what a subject lacks.
     private var names: [String] = []
-    private let times: (issuedAt: String, expiresAt: String)
     /// How many bytes of `constants` stand in pieces.
     private var flushed = 0
 
-    /// Both times are in seconds since 1970.
-    init(_ claims: [Claim], issuedAt: Int64, expiresAt: Int64) {
-        times = (String(issuedAt), String(expiresAt))
+    init(_ claims: [Claim]) {
         object(of: claims)
         flush()
     }
@@ -63,8 +60,8 @@ struct ClaimsTemplate: Sendable {
         case .user: quote(.user, of: claim)
         case .identifiers: place(.identifiers, of: claim)
         case .challenge: quote(.challenge, of: claim)
-        case .issuedAt: append(times.issuedAt)
-        case .expiresAt: append(times.expiresAt)
+        case .issuedAt: place(.issuedAt, of: claim)
+        case .expiresAt: place(.expiresAt, of: claim)
         case .uuid: quote(.uuid, of: claim)
         case .enrichment: break
         }
@@ -97,7 +94,7 @@ struct ClaimsTemplate: Sendable {
     ///
     /// - Returns: why there are none, where the subject lacks what a claim needs: a `Rejection` with `.mintFailed`.
     func write(
-        _ subject: Subject, _ enrichment: Enrichment, to output: inout ByteWriter,
+        _ subject: Subject, _ life: TokenLife, _ enrichment: Enrichment, to output: inout ByteWriter,
         random: inout some RandomNumberGenerator
     ) -> Rejection? {
         for index in pieces.indices {
@@ -115,6 +112,8 @@ struct ClaimsTemplate: Sendable {
             case .challenge:
                 guard let challenge = subject.challenge else { return lacking("a challenge", at: index) }
                 output.append(escaping: challenge)
+            case .issuedAt: output.append(decimal: life.issuedAt)
+            case .expiresAt: output.append(decimal: life.expiresAt)
             case .uuid: output.append(uuid: random.next(), random.next())
             case .enrichment(let place):
                 guard let value = enrichment[enrichments[place].source] else { continue }

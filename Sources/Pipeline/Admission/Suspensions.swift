@@ -22,8 +22,7 @@ struct Suspensions: Sendable {
     /// before it count no more.
     func print(of key: SigningKeyReference, for app: String) -> UInt32 {
         var hasher = Hasher()
-        hasher.combine(key.ring)
-        hasher.combine(key.version)
+        hasher.combine(key)
         hasher.combine(apps[app]?.resumptions ?? 0)
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }

@@ -54,7 +54,8 @@ public struct BatchProcessor: Sendable {
     public mutating func process(_ batch: Batch) async -> [Progress] {
         let records = batch.records
         resumeWhereKeysChanged()
-        var work = BatchWork(batch, of: apps.count, now: now())
+        minter.look(at: signing.keysRevision)
+        var work = BatchWork(batch, now: now())
         let pieces = await withTaskGroup(of: FinishedPiece.self) { group in
             var first = 0
             for start in stride(from: 0, to: records.count, by: Self.piece) {
@@ -153,7 +154,7 @@ public struct BatchProcessor: Sendable {
             work.settlements[index] = endings.failed(record, event, rejection, stage, work.now)
         case .skip(let why): work.settlements[index] = endings.settled(record, event, .skipped(why))
         case .mint(let order):
-            guard let key = work.key(of: order.app, signing) else {
+            guard let key = minter.key(of: order.app, from: signing) else {
                 let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
                 work.settlements[index] = endings.failed(record, event, missing, .mint, work.now)
                 return
@@ -234,7 +235,7 @@ public struct BatchProcessor: Sendable {
         switch finished {
         case .success(let finished):
             admission.minted(
-                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.token.expiresAt,
+                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.token.life.expiresAt,
                 inBatch: work.number)
             return finished.settlement
         case .failure(let rejection):

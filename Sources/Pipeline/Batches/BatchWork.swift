@@ -30,26 +30,13 @@ struct BatchWork {
     /// Why an event of the batch got no token.
     var failures: [Int: Rejection] = [:]
     var subjects: [SubjectID: Minted] = [:]
-    /// The keys of the apps that were met, as they were at the first event of each.
-    private var keys: [ObjectIdentifier: SigningKeyReference] = [:]
 
-    /// - Parameter apps: how many apps there are.
-    init(_ batch: Batch, of apps: Int, now: UnixTime) {
+    init(_ batch: Batch, now: UnixTime) {
         number = batch.number
         self.now = now
         rule = batch.waiting
         settlements = Array(repeating: nil, count: batch.records.count)
         drafts.reserveCapacity(batch.records.count)
         subjects.reserveCapacity(batch.records.count)
-        keys.reserveCapacity(min(apps, batch.records.count))
-    }
-
-    /// The key that signs for `app` in this batch; nil where its ring has none.
-    mutating func key(of app: App, _ signing: any SigningPort) -> SigningKeyReference? {
-        let id = ObjectIdentifier(app)
-        if let key = keys[id] { return key }
-        let key = signing.activeKey(of: app.keyRing)
-        keys[id] = key
-        return key
     }
 }

@@ -26,7 +26,7 @@ struct FinishedToken: Sendable {
         let token = pending.request.input.token(signature: signature)
         hash = TokenHash(of: token).prefix
         settlement = Settlement(
-            origin: origin, eventID: pending.token.event.id, app: pending.token.event.app, outcome: .minted,
+            origin: origin, eventID: pending.token.event.id, app: pending.token.app.name, outcome: .minted,
             output: pending.token.output(of: token), algorithm: pending.token.algorithm)
     }
 }

@@ -2,16 +2,9 @@ import AdapterKit
 
 /// Turns subjects into signing requests: recipe, times and key put together, straight into bytes.
 ///
-/// What an app's tokens of one key and one second share is filled in once and kept. The apps must outlive the minter.
+/// What an app's tokens of one key share is filled in once and kept. The apps must outlive the minter.
 struct Minter {
-    /// A form, and the key it was filled in for.
-    private struct Form {
-        let key: SigningKeyReference
-        let form: TokenForm
-    }
-
-    /// The last form of each app, by the app's identity: an app signs with one key at a time.
-    private var forms: [ObjectIdentifier: Form] = [:]
+    private var known = KnownKeys()
     private var random: AnyGenerator
     private var versions = VersionClock()
     /// The second that was written last, and how: thousands of tokens share it.
@@ -23,6 +16,14 @@ struct Minter {
 
     /// Every version from now on is above `version`.
     mutating func raiseVersions(above version: Int64) { versions.raise(above: version) }
+
+    /// A batch begins. Keys are asked for again where `revision`, the signer's, says that they may have changed.
+    mutating func look(at revision: Int?) { known.look(at: revision) }
+
+    /// The key that signs for `app` in this batch; nil where its ring has none.
+    mutating func key(of app: App, from signing: any SigningPort) -> SigningKeyReference? {
+        known.key(of: app, from: signing)
+    }
 
     /// A token that lacks its signature alone.
     struct Draft: Sendable {
@@ -36,12 +37,12 @@ struct Minter {
     ) throws(Rejection) -> Draft {
         let (app, subject) = (order.app, order.subject)
         let recipe = try recipe(for: subject, app, key)
-        let expiresAt = try expiry(app, recipe, key, now)
-        let form = try form(of: app, recipe, key, from: now.seconds, to: expiresAt)
-        let input = try form.signingInput(for: subject, adding: enrichment, random: &random)
+        let life = TokenLife(from: now.seconds, to: try expiry(app, recipe, key, now))
+        let form = try known.form(of: app, recipe, key)
+        let input = try form.signingInput(for: subject, living: life, adding: enrichment, random: &random)
         let token = ReplacementToken(
             event: event, app: app, subject: subject, key: order.subjectKey, algorithm: recipe.algorithm,
-            keyID: key.version, issuedAt: now.seconds, issuedAtText: text(of: now), expiresAt: expiresAt,
+            keyID: key.version, life: life, issuedAtText: text(of: now),
             version: versions.next(at: now))
         return Draft(request: SigningRequest(key: key, input: input), token: token)
     }
@@ -58,10 +59,10 @@ struct Minter {
         for app: App, _ subject: Subject, with key: SigningKeyReference, at now: UnixTime
     ) throws(Rejection) -> SigningRequest {
         let recipe = try recipe(for: subject, app, key)
-        let life = max(recipe.lifetime.allowed.lowerBound, min(Self.credentialLife, app.lifetime))
-        let form = try TokenForm(
-            recipe, keyID: key.keyID, issuedAt: now.seconds, expiresAt: now.advanced(bySeconds: life).seconds)
-        return SigningRequest(key: key, input: try form.signingInput(for: subject, random: &random))
+        let seconds = max(recipe.lifetime.allowed.lowerBound, min(Self.credentialLife, app.lifetime))
+        let life = TokenLife(from: now.seconds, to: now.advanced(bySeconds: seconds).seconds)
+        let form = try TokenForm(recipe, keyID: key.keyID)
+        return SigningRequest(key: key, input: try form.signingInput(for: subject, living: life, random: &random))
     }
 
     private func recipe(
@@ -88,20 +89,6 @@ struct Minter {
                 "the active key of \(app.keyRing) retires at \(retireAfter), too soon for another token")
         }
         return retireAfter.seconds
-    }
-
-    private mutating func form(
-        of app: App, _ recipe: Recipe, _ key: SigningKeyReference, from issuedAt: Int64, to expiresAt: Int64
-    ) throws(Rejection) -> TokenForm {
-        let id = ObjectIdentifier(app)
-        if let last = forms[id], last.key == key, last.form.recipe === recipe, last.form.issuedAt == issuedAt,
-            last.form.expiresAt == expiresAt
-        {
-            return last.form
-        }
-        let form = try TokenForm(recipe, keyID: key.keyID, issuedAt: issuedAt, expiresAt: expiresAt)
-        forms[id] = Form(key: key, form: form)
-        return form
     }
 }
 

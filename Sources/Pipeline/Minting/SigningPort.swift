@@ -12,6 +12,8 @@ public final class SigningKeyReference: Sendable, Hashable {
     public let algorithm: Algorithm
     /// The moment no token of it may outlive; nil for none.
     public let retireAfter: UnixTime?
+    /// The hash of the names, for every signature looks a signer up by its key.
+    private let hash: Int
 
     /// The active version of `ring`.
     public init(ring: String, version: String, keyID: String?, algorithm: Algorithm, retireAfter: UnixTime?) {
@@ -20,6 +22,10 @@ public final class SigningKeyReference: Sendable, Hashable {
         self.keyID = keyID
         self.algorithm = algorithm
         self.retireAfter = retireAfter
+        var hasher = Hasher()
+        hasher.combine(ring)
+        hasher.combine(version)
+        hash = hasher.finalize()
     }
 
     public static func == (left: SigningKeyReference, right: SigningKeyReference) -> Bool {
@@ -28,10 +34,7 @@ public final class SigningKeyReference: Sendable, Hashable {
                 && left.algorithm == right.algorithm && left.retireAfter == right.retireAfter
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(ring)
-        hasher.combine(version)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 /// Something to sign.
@@ -61,6 +64,10 @@ public protocol SigningPort: Sendable {
     /// The key of `ring` that signs now; nil where there is none.
     func activeKey(of ring: String) -> SigningKeyReference?
 
+    /// Another number whenever an active key may be another one, so that nobody asks for a thousand keys to learn that none
+    /// has changed; nil from one that cannot tell, which is asked for each batch.
+    var keysRevision: Int? { get }
+
     /// Whether a batch may be signed in several calls that are under way at once. One that has to share a wire or a patience
     /// among them is asked once for each batch.
     var takesCallsAtOnce: Bool { get }
@@ -70,5 +77,6 @@ public protocol SigningPort: Sendable {
 }
 
 extension SigningPort {
+    public var keysRevision: Int? { nil }
     public var takesCallsAtOnce: Bool { false }
 }

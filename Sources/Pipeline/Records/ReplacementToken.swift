@@ -9,10 +9,9 @@ struct ReplacementToken: Sendable {
     let key: [UInt8]
     let algorithm: Algorithm
     let keyID: String
-    let issuedAt: Int64
-    /// The same in the form of RFC 3339.
+    let life: TokenLife
+    /// When it is issued, in the form of RFC 3339.
     let issuedAtText: [UInt8]
-    let expiresAt: Int64
     let version: Int64
 
     /// The record that publishes `token`: a JSON value, CloudEvents attributes in binary mode, and headers that are enough
@@ -40,9 +39,9 @@ struct ReplacementToken: Sendable {
             json.append(#","key_id":"#)
             json.append(quoting: keyID)
             json.append(#","issued_at":"#)
-            json.append(decimal: issuedAt)
+            json.append(decimal: life.issuedAt)
             json.append(#","expires_at":"#)
-            json.append(decimal: expiresAt)
+            json.append(decimal: life.expiresAt)
             json.append(#","version":"#)
             json.append(decimal: version)
             json.append(#","event_id":"#)
@@ -69,7 +68,7 @@ struct ReplacementToken: Sendable {
         headers.add("ce_time", to: &head) { $0.append(issuedAtText) }
         headers.add("content-type", to: &head) { $0.append("application/json") }
         headers.add("remint-key-id", to: &head) { $0.append(keyID.utf8.span) }
-        headers.add("remint-expires-at", to: &head) { $0.append(decimal: expiresAt) }
+        headers.add("remint-expires-at", to: &head) { $0.append(decimal: life.expiresAt) }
         headers.add("remint-version", to: &head) { $0.append(decimal: version) }
         for header in event.traceHeaders { headers.add(header, to: &head) }
         return headers.lengths

@@ -7,7 +7,12 @@ import Synchronization
 
 /// Signs in this process: the active key of each ring, spread over the cores, a few of a batch at a time.
 public final class LocalSigner: SigningPort {
-    private let active: Mutex<[String: SigningKeyReference]>
+    private struct Active {
+        var keys: [String: SigningKeyReference]
+        var revision = 0
+    }
+
+    private let active: Mutex<Active>
     private let lanes: [SigningLane]
     /// One less than there are cores, on threads that give way to all others.
     private let background: [SigningLane]
@@ -16,13 +21,15 @@ public final class LocalSigner: SigningPort {
     /// A signer with the active keys of `rings` and `lanes` threads.
     public init(_ rings: [KeyRing], lanes count: Int) {
         let keys = rings.compactMap(Self.activeKey)
-        active = Mutex(Dictionary(keys.map { ($0.reference.ring, $0.reference) }) { first, _ in first })
+        active = Mutex(Active(keys: Dictionary(keys.map { ($0.reference.ring, $0.reference) }) { first, _ in first }))
         let known = Dictionary(keys.map { ($0.reference, $0.key) }) { first, _ in first }
         lanes = (0..<max(1, count)).map { SigningLane("live.\($0)", keys: known, .userInitiated) }
         background = (0..<max(1, count - 1)).map { SigningLane("background.\($0)", keys: known, .background) }
     }
 
-    public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0[ring] } }
+    public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0.keys[ring] } }
+
+    public var keysRevision: Int? { active.withLock { $0.revision } }
 
     /// Its lanes sign one call after the other, and wait for nobody else.
     public var takesCallsAtOnce: Bool { true }
@@ -36,7 +43,10 @@ public final class LocalSigner: SigningPort {
         if let new {
             for lane in everyLane { await lane.add(new.key, for: new.reference) }
         }
-        active.withLock { $0[ring.name] = new?.reference }
+        active.withLock { active in
+            active.keys[ring.name] = new?.reference
+            active.revision &+= 1
+        }
         let isLeaked = ring.versions.contains { $0.id == old?.version && $0.state == .revoked }
         let kept = [isLeaked ? nil : old, new?.reference].compactMap { $0 }
         for lane in everyLane { await lane.keep(only: kept, of: ring.name) }

@@ -93,6 +93,19 @@ import Worker
         #expect(await signer.sign(after, urgency: .live).allSatisfy { (try? $0.get()) != nil })
     }
 
+    @Test func `says that keys changed whenever a ring is replaced`() async throws {
+        let signer = LocalSigner([try ring("r", version: "k1").ring], lanes: 1)
+        var seen = [signer.keysRevision]
+        #expect(signer.keysRevision == seen[0])
+        // Another key may have the name of the old one.
+        for version in ["k2", "k2", "k1"] {
+            await signer.replace(try ring("r", version: version).ring)
+            #expect(!seen.contains(signer.keysRevision))
+            seen.append(signer.keysRevision)
+        }
+        #expect(!seen.contains(nil))
+    }
+
     @Test func `a revoked key signs nothing more, not even what was asked for before`() async throws {
         let folder = try TemporaryFolder()
         try KeyRings.make(folder.path)
