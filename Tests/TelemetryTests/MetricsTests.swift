@@ -20,6 +20,14 @@ import Testing
         #expect(MetricsRegistry().exposition().isEmpty)
     }
 
+    @Test func `what is added up elsewhere is written down before each reading`() throws {
+        let registry = MetricsRegistry()
+        let counter = registry.counter("t_total", "Help.")
+        registry.beforeReading { counter.add(2) }
+        registry.beforeReading { counter.add(3) }
+        for total in [5.0, 10, 15] { #expect(try Exposition(registry.exposition()).value("t_total") == total) }
+    }
+
     @Test(arguments: [
         "", "plain", "\"", "\\", "\n", "\\n", "a\"b\\c\nd", "}", "{", ",", "=", " ", "é", "👩‍👩‍👧", "\u{0}",
         "\r", "\r\n", "x\u{301}",

@@ -5,6 +5,7 @@ import Synchronization
 /// Families are made once, at the start; values are added in batches, so that no event takes a lock of its own.
 public final class MetricsRegistry: Sendable {
     private let families = Mutex<[any MetricFamily]>([])
+    private let readers = Mutex<[@Sendable () -> Void]>([])
 
     /// No metrics yet.
     public init() {}
@@ -28,6 +29,10 @@ public final class MetricsRegistry: Sendable {
         add(HistogramFamily(description: MetricDescription(name: name, help: help, labels: labels), bounds: buckets))
     }
 
+    /// Has `work` called before each exposition, for whoever adds up elsewhere and writes it down only then. It is kept as
+    /// long as the registry.
+    public func beforeReading(_ work: @escaping @Sendable () -> Void) { readers.withLock { $0.append(work) } }
+
     private func add<Family: MetricFamily>(_ family: Family) -> Family {
         families.withLock { $0.append(family) }
         return family
@@ -35,6 +40,7 @@ public final class MetricsRegistry: Sendable {
 
     /// Everything, in the order the families were made (Prometheus' text format, version 0.0.4).
     public func exposition() -> String {
+        for work in readers.withLock({ $0 }) { work() }
         var text = ""
         for family in families.withLock({ $0 }) { family.write(to: &text) }
         return text

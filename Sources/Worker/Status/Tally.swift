@@ -1,6 +1,3 @@
-import AdapterKit
-import Pipeline
-
 /// Counts of things that come in any number: of one kind in a row as a rule, of a thousand kinds where there are a thousand
 /// apps.
 struct Tally<Thing: Hashable> {
@@ -22,27 +19,12 @@ struct Tally<Thing: Hashable> {
         }
     }
 
-    /// The counts with their labels, which may stand there several times; what has none is left out.
+    /// The counts with their labels, which may stand there several times; what has none is left out, and what was not
+    /// counted.
     func counts(_ labels: (Thing) -> [String]?) -> [(key: [String], value: Int)] {
-        entries.compactMap { thing, count in labels(thing).map { ($0, count) } }
-    }
-}
-
-/// What metrics say of an event's end.
-struct End: Hashable {
-    let app: String
-    let outcome: Outcome
-    let algorithm: Algorithm?
-
-    init(_ settlement: Settlement) {
-        app = settlement.app ?? ""
-        // Why it was skipped is text of any kind and no label.
-        outcome = if case .skipped = settlement.outcome { .skipped("") } else { settlement.outcome }
-        algorithm = settlement.algorithm
+        entries.compactMap { thing, count in count > 0 ? labels(thing).map { ($0, count) } : nil }
     }
 
-    /// Whether a newer token answers it: one that was made for several reports together, or one from before.
-    func isSuperseded(together: Bool) -> Bool {
-        if case .superseded(let why) = outcome { why.isCoalesced == together } else { false }
-    }
+    /// Begins at zero, with room for what was counted before.
+    mutating func reset() { for index in entries.indices { entries[index].count = 0 } }
 }

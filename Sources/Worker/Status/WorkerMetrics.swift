@@ -6,10 +6,7 @@ import Telemetry
 final class WorkerMetrics: Sendable {
     let registry = MetricsRegistry()
     private let events: CounterFamily
-    private let outcomes: CounterFamily
-    private let coalesced: CounterFamily
-    private let superseded: CounterFamily
-    private let minted: CounterFamily
+    private let ends: EndMetrics
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
@@ -30,16 +27,7 @@ final class WorkerMetrics: Sendable {
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
         events = registry.counter("remint_events_total", "Events consumed.", labels: ["lane"])
-        outcomes = registry.counter(
-            "remint_outcomes_total", "Events that ended, by outcome and its code or reason.",
-            labels: ["app", "outcome", "code"])
-        coalesced = registry.counter(
-            "remint_coalesced_total", "Reports answered together with another report of the same failure.",
-            labels: ["app"])
-        superseded = registry.counter(
-            "remint_superseded_total", "Reports that a newer token answered already.", labels: ["app"])
-        minted = registry.counter(
-            "remint_minted_total", "Tokens published.", labels: ["app", "algorithm"])
+        ends = EndMetrics(registry)
         signatures = registry.counter(
             "remint_signatures_total", "Signatures made, also for tokens that were not published.",
             labels: ["algorithm"])
@@ -103,24 +91,12 @@ final class WorkerMetrics: Sendable {
     }
 
     func committed(_ transaction: Transaction, at now: UnixTime) {
-        var ends = Tally<End>()
+        ends.count(transaction.batches.lazy.flatMap(\.settlements))
         var ages = PerLane { _ in [Double]() }
-        for batch in transaction.batches {
-            for (record, settlement) in zip(batch.records, batch.settlements) {
-                ends.count(End(settlement))
-                if let produced = record.timestamp {
-                    ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
-                }
-            }
+        for record in transaction.batches.lazy.flatMap(\.records) {
+            guard let produced = record.timestamp else { continue }
+            ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
         }
-        outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code] })
-        coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
-        superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
-        minted.add(
-            ends.counts { end in
-                guard let algorithm = end.algorithm, end.outcome == .minted else { return nil }
-                return [end.app, algorithm.rawValue]
-            })
         for lane in Lane.allCases { latency.observe(ages[lane], [lane.rawValue]) }
     }
 

@@ -24,6 +24,15 @@ struct TallyTests {
         #expect(counts.allSatisfy { $0.value == 3 })
     }
 
+    @Test func `what was counted before a reset is not counted again`() {
+        var tally = Tally<Int>()
+        for number in [1, 2, 2] { tally.count(number) }
+        tally.reset()
+        #expect(tally.counts { [String($0)] }.isEmpty)
+        for number in [2, 3] { tally.count(number) }
+        #expect(sums(tally) { [String($0)] } == [["2"]: 1, ["3"]: 1])
+    }
+
     private func sums(_ tally: Tally<Int>, _ labels: (Int) -> [String]?) -> [[String]: Int] {
         tally.counts(labels).reduce(into: [:]) { $0[$1.key, default: 0] += $1.value }
     }

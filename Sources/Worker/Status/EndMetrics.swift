@@ -1,0 +1,66 @@
+import AdapterKit
+import Pipeline
+import Synchronization
+import Telemetry
+
+/// How events ended, by app. They are counted as they become visible, and written out when somebody reads the metrics: a
+/// thousand apps' labels are not put together for each transaction.
+final class EndMetrics: Sendable {
+    private let outcomes: CounterFamily
+    private let coalesced: CounterFamily
+    private let superseded: CounterFamily
+    private let minted: CounterFamily
+    private let tally = Mutex(Tally<End>())
+
+    init(_ registry: MetricsRegistry) {
+        outcomes = registry.counter(
+            "remint_outcomes_total", "Events that ended, by outcome and its code or reason.",
+            labels: ["app", "outcome", "code"])
+        coalesced = registry.counter(
+            "remint_coalesced_total", "Reports answered together with another report of the same failure.",
+            labels: ["app"])
+        superseded = registry.counter(
+            "remint_superseded_total", "Reports that a newer token answered already.", labels: ["app"])
+        minted = registry.counter("remint_minted_total", "Tokens published.", labels: ["app", "algorithm"])
+        registry.beforeReading { [self] in write() }
+    }
+
+    /// The ends of a transaction are visible.
+    func count(_ settlements: some Sequence<Settlement>) {
+        tally.withLock { tally in for settlement in settlements { tally.count(End(settlement)) } }
+    }
+
+    private func write() {
+        let ends = tally.withLock { tally in
+            defer { tally.reset() }
+            return tally
+        }
+        outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code] })
+        coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
+        superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
+        minted.add(
+            ends.counts { end in
+                guard let algorithm = end.algorithm, end.outcome == .minted else { return nil }
+                return [end.app, algorithm.rawValue]
+            })
+    }
+}
+
+/// What metrics say of an event's end.
+struct End: Hashable {
+    let app: String
+    let outcome: Outcome
+    let algorithm: Algorithm?
+
+    init(_ settlement: Settlement) {
+        app = settlement.app ?? ""
+        // Why it was skipped is text of any kind and no label.
+        outcome = if case .skipped = settlement.outcome { .skipped("") } else { settlement.outcome }
+        algorithm = settlement.algorithm
+    }
+
+    /// Whether a newer token answers it: one that was made for several reports together, or one from before.
+    func isSuperseded(together: Bool) -> Bool {
+        if case .superseded(let why) = outcome { why.isCoalesced == together } else { false }
+    }
+}
