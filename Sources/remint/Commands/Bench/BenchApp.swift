@@ -15,8 +15,12 @@ struct BenchApp: Sendable {
     let report: @Sendable (_ user: String) -> String
 
     var algorithm: Algorithm { adapter.algorithm }
-    /// The app's name, and its key ring's.
-    var name: String { "bench-\(type(of: adapter).name)" }
+    /// The name of app `number`, and of its key ring. However many apps there are, their names are of one length: what an
+    /// event costs is to differ by their number alone.
+    func name(of number: Int) -> String {
+        let digits = String(number)
+        return "\(type(of: adapter).name)-\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
+    }
 
     /// - Throws: `ValidationError` for an algorithm that no app here is for.
     init(_ name: String) throws {

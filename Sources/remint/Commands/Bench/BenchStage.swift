@@ -47,7 +47,7 @@ final class BenchStage {
         _ app: BenchApp, _ broker: BenchBroker, apps: Int = 1, subjects: Int? = nil
     ) async throws {
         self.app = app
-        self.apps = apps == 1 ? [app.name] : (1...apps).map { "\(app.name)-\($0)" }
+        self.apps = (0..<max(1, apps)).map { app.name(of: $0) }
         names = Topics(prefix: "remint-bench-\(UInt32.random(in: 0 ... .max))")
         folder = FileManager.default.temporaryDirectory.appending(path: names.prefix)
         logger = broker.logger
