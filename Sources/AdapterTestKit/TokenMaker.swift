@@ -19,9 +19,9 @@ public struct TokenMaker: Sendable {
     /// - Throws: what the recipe or libcrypto refuses.
     public func token(for subject: Subject, from issuedAt: Int64, to expiresAt: Int64? = nil) throws -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        let form = try TokenForm(recipe, keyID: key.keyID)
         let life = TokenLife(from: issuedAt, to: expiresAt ?? issuedAt + recipe.lifetime.standard)
-        return try sign(form.signingInput(for: subject, living: life, random: &random), with: key)
+        let form = try TokenForm(recipe, keyID: key.keyID, living: life)
+        return try sign(form.signingInput(for: subject, random: &random), with: key)
     }
 
     func token(header: String, claims: String) throws -> [UInt8] {

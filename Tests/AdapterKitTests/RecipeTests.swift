@@ -11,9 +11,11 @@ import Testing
         seed: UInt64 = 1
     ) throws(Rejection) -> String {
         var random = SeededGenerator(seed: seed)
-        let form = try TokenForm(SampleAdapter.recipe(claims: claims), keyID: nil)
-        let life = TokenLife(from: 1_800_000_000, to: 1_800_000_900)
-        return text(try form.claims(for: subject, living: life, adding: enrichment, random: &random))
+        // Made for one life and used for another, as a form is kept from one second to the next.
+        let first = TokenLife(from: 999_999_999, to: 12_000_000_000),
+            life = TokenLife(from: 1_800_000_000, to: 1_800_000_900)
+        let form = try TokenForm(SampleAdapter.recipe(claims: claims), keyID: nil, living: first).living(life)
+        return text(try form.claims(for: subject, adding: enrichment, random: &random))
     }
 
     @Test func `writes the header with alg first and the members in their order`() throws {

@@ -32,7 +32,7 @@ extension Adapter {
         let recipe = recipe(for: subject)
         var random = FixedGenerator()
         let life = TokenLife(from: now.seconds, to: now.seconds + recipe.lifetime.standard)
-        let claims = try TokenForm(recipe, keyID: keyID).claims(for: subject, living: life, random: &random)
+        let claims = try TokenForm(recipe, keyID: keyID, living: life).claims(for: subject, random: &random)
         let header = try Base64.url.decode(recipe.encodedHeader(keyID: keyID)[...])
         return (String(decoding: header, as: UTF8.self), String(decoding: claims, as: UTF8.self))
     }

@@ -1,5 +1,5 @@
 /// A recipe's claims, put together as far as they are the same for all tokens: what is left to do for one is to copy the
-/// constant stretches and fill the places between them.
+/// constant stretches and fill the places between them. Its times, which thousands of tokens share, are filled in first.
 struct ClaimsTemplate: Sendable {
     /// No piece holds a reference: they are walked for every token.
     private enum Piece: Sendable {
@@ -25,6 +25,8 @@ struct ClaimsTemplate: Sendable {
     private var names: [String] = []
     /// How many bytes of `constants` stand in pieces.
     private var flushed = 0
+
+    private init() {}
 
     init(_ claims: [Claim]) {
         object(of: claims)
@@ -75,10 +77,12 @@ struct ClaimsTemplate: Sendable {
 
     private mutating func append(_ text: String) { constants += text.utf8 }
 
-    private mutating func place(_ piece: Piece, of claim: Claim) {
+    private mutating func place(_ piece: Piece, of claim: Claim) { place(piece, named: claim.name) }
+
+    private mutating func place(_ piece: Piece, named name: String) {
         flush()
         pieces.append(piece)
-        names.append(claim.name)
+        names.append(name)
     }
 
     private mutating func flush() {
@@ -88,13 +92,32 @@ struct ClaimsTemplate: Sendable {
         flushed = constants.count
     }
 
+    /// The template with the times of `life` filled in.
+    func living(_ life: TokenLife) -> ClaimsTemplate {
+        var filled = ClaimsTemplate()
+        filled.constants.reserveCapacity(constants.count + 2 * 20)
+        filled.pieces.reserveCapacity(pieces.count)
+        filled.names.reserveCapacity(pieces.count)
+        filled.enrichments = enrichments
+        for (piece, name) in zip(pieces, names) {
+            switch piece {
+            case .constant(let start, let end): filled.constants += constants[start..<end]
+            case .issuedAt: filled.append(String(life.issuedAt))
+            case .expiresAt: filled.append(String(life.expiresAt))
+            default: filled.place(piece, named: name)
+            }
+        }
+        filled.flush()
+        return filled
+    }
+
     // MARK: Filling
 
     /// Appends the claims of one token.
     ///
     /// - Returns: why there are none, where the subject lacks what a claim needs: a `Rejection` with `.mintFailed`.
     func write(
-        _ subject: Subject, _ life: TokenLife, _ enrichment: Enrichment, to output: inout ByteWriter,
+        _ subject: Subject, _ enrichment: Enrichment, to output: inout ByteWriter,
         random: inout some RandomNumberGenerator
     ) -> Rejection? {
         for index in pieces.indices {
@@ -112,8 +135,8 @@ struct ClaimsTemplate: Sendable {
             case .challenge:
                 guard let challenge = subject.challenge else { return lacking("a challenge", at: index) }
                 output.append(escaping: challenge)
-            case .issuedAt: output.append(decimal: life.issuedAt)
-            case .expiresAt: output.append(decimal: life.expiresAt)
+            case .issuedAt, .expiresAt:
+                return Rejection(.mintFailed, "the claim \"\(names[index])\" was given no time")
             case .uuid: output.append(uuid: random.next(), random.next())
             case .enrichment(let place):
                 guard let value = enrichment[enrichments[place].source] else { continue }

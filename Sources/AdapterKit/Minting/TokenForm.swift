@@ -1,35 +1,46 @@
-/// A recipe filled in as far as the tokens of one key are the same: what is left is the subject, the times, what a look-up
-/// added, and ids. Thousands of tokens share one, so it is a reference.
+/// A recipe filled in as far as the tokens of one key and one life are the same: what is left is the subject, what a
+/// look-up added, and ids. Thousands of tokens share one, so it is a reference.
 public final class TokenForm: Sendable {
     /// What is filled in.
     public let recipe: Recipe
+    /// How long its tokens live.
+    public let life: TokenLife
     private let encodedHeader: [UInt8]
+    /// The claims without the times, from which the next second's are made, and with them.
     private let template: ClaimsTemplate
+    private let claims: ClaimsTemplate
 
-    /// The form of `recipe`'s tokens that are signed by the key named `keyID`.
+    /// The form of `recipe`'s tokens that are signed by the key named `keyID` and live for `life`.
     ///
     /// - Throws: `Rejection` with `.keyUnavailable` when the header names the key and the key has no id.
-    public init(_ recipe: Recipe, keyID: String?) throws(Rejection) {
-        encodedHeader = try recipe.encodedHeader(keyID: keyID)
-        template = ClaimsTemplate(recipe.claims)
-        self.recipe = recipe
+    public convenience init(_ recipe: Recipe, keyID: String?, living life: TokenLife) throws(Rejection) {
+        self.init(recipe, try recipe.encodedHeader(keyID: keyID), ClaimsTemplate(recipe.claims), life)
     }
+
+    private init(_ recipe: Recipe, _ encodedHeader: [UInt8], _ template: ClaimsTemplate, _ life: TokenLife) {
+        self.recipe = recipe
+        self.life = life
+        self.encodedHeader = encodedHeader
+        self.template = template
+        claims = template.living(life)
+    }
+
+    /// The same with another life, at a small part of the cost.
+    public func living(_ life: TokenLife) -> TokenForm { TokenForm(recipe, encodedHeader, template, life) }
 
     /// What is to be signed for one token.
     ///
     /// - Parameters:
     ///   - subject: whom it is for.
-    ///   - life: how long it lives.
     ///   - enrichment: what a look-up added.
     ///   - random: where ids come from.
     /// - Throws: `Rejection` with `.mintFailed` when the subject lacks what a claim needs.
     public func signingInput(
-        for subject: Subject, living life: TokenLife, adding enrichment: Enrichment = Enrichment(),
-        random: inout some RandomNumberGenerator
+        for subject: Subject, adding enrichment: Enrichment = Enrichment(), random: inout some RandomNumberGenerator
     ) throws(Rejection) -> SigningInput {
         var failure: Rejection?
         let input = SigningInput(encodedHeader: encodedHeader) {
-            failure = template.write(subject, life, enrichment, to: &$0, random: &random)
+            failure = claims.write(subject, enrichment, to: &$0, random: &random)
         }
         if let failure { throw failure }
         return input
@@ -39,14 +50,11 @@ public final class TokenForm: Sendable {
     ///
     /// - Throws: as `signingInput`.
     public func claims(
-        for subject: Subject, living life: TokenLife, adding enrichment: Enrichment = Enrichment(),
-        random: inout some RandomNumberGenerator
+        for subject: Subject, adding enrichment: Enrichment = Enrichment(), random: inout some RandomNumberGenerator
     ) throws(Rejection) -> [UInt8] {
         var failure: Rejection?
-        let claims = ByteWriter.bytes {
-            failure = template.write(subject, life, enrichment, to: &$0, random: &random)
-        }
+        let json = ByteWriter.bytes { failure = claims.write(subject, enrichment, to: &$0, random: &random) }
         if let failure { throw failure }
-        return claims
+        return json
     }
 }

@@ -32,17 +32,22 @@ struct KnownKeys {
         return key
     }
 
-    /// The form of `app`'s tokens by `recipe` under `key`.
+    /// The form of `app`'s tokens by `recipe` under `key` that live for `life`: the last one, or what is the same in it.
     ///
     /// - Throws: as `TokenForm`.
     mutating func form(
-        of app: App, _ recipe: Recipe, _ key: SigningKeyReference
+        of app: App, _ recipe: Recipe, _ key: SigningKeyReference, living life: TokenLife
     ) throws(Rejection) -> TokenForm {
         let id = ObjectIdentifier(app)
         let known = apps[id]
         let isKnown = known?.key == key
-        if isKnown, let form = known?.form, form.recipe === recipe { return form }
-        let form = try TokenForm(recipe, keyID: key.keyID)
+        let form: TokenForm
+        if isKnown, let last = known?.form, last.recipe === recipe {
+            if last.life == life { return last }
+            form = last.living(life)
+        } else {
+            form = try TokenForm(recipe, keyID: key.keyID, living: life)
+        }
         if isKnown { apps[id]?.form = form }
         return form
     }

@@ -38,8 +38,8 @@ struct Minter {
         let (app, subject) = (order.app, order.subject)
         let recipe = try recipe(for: subject, app, key)
         let life = TokenLife(from: now.seconds, to: try expiry(app, recipe, key, now))
-        let form = try known.form(of: app, recipe, key)
-        let input = try form.signingInput(for: subject, living: life, adding: enrichment, random: &random)
+        let form = try known.form(of: app, recipe, key, living: life)
+        let input = try form.signingInput(for: subject, adding: enrichment, random: &random)
         let token = ReplacementToken(
             event: event, app: app, subject: subject, key: order.subjectKey, algorithm: recipe.algorithm,
             keyID: key.version, life: life, issuedAtText: text(of: now),
@@ -61,8 +61,8 @@ struct Minter {
         let recipe = try recipe(for: subject, app, key)
         let seconds = max(recipe.lifetime.allowed.lowerBound, min(Self.credentialLife, app.lifetime))
         let life = TokenLife(from: now.seconds, to: now.advanced(bySeconds: seconds).seconds)
-        let form = try TokenForm(recipe, keyID: key.keyID)
-        return SigningRequest(key: key, input: try form.signingInput(for: subject, living: life, random: &random))
+        let form = try TokenForm(recipe, keyID: key.keyID, living: life)
+        return SigningRequest(key: key, input: try form.signingInput(for: subject, random: &random))
     }
 
     private func recipe(

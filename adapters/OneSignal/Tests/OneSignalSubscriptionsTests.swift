@@ -48,10 +48,10 @@ import Testing
             return
         }
         var random = FixedGenerator()
-        let form = try TokenForm(adapter.recipe(for: user), keyID: nil)
         let life = TokenLife(from: 1_800_000_000, to: 1_800_003_600)
+        let form = try TokenForm(adapter.recipe(for: user), keyID: nil, living: life)
         let claims = String(
-            decoding: try form.claims(for: user, living: life, adding: enrichment, random: &random), as: UTF8.self)
+            decoding: try form.claims(for: user, adding: enrichment, random: &random), as: UTF8.self)
         #expect(
             claims
                 == #"{"iss":"A","exp":1800003600,"identity":{"external_id":"u-1001"},"#

@@ -25,8 +25,8 @@ import Testing
         let recipe = try makeAdapter().recipe(for: user)
         var random = FixedGenerator()
         let found = Enrichment(["subscriptions": Array(#"[{"type":"Email","token":"u@example.com"}]"#.utf8)])
-        let claims = try TokenForm(recipe, keyID: nil).claims(
-            for: user, living: TokenLife(from: 1_800_000_000, to: 1_800_003_600), adding: found, random: &random)
+        let form = try TokenForm(recipe, keyID: nil, living: TokenLife(from: 1_800_000_000, to: 1_800_003_600))
+        let claims = try form.claims(for: user, adding: found, random: &random)
         #expect(
             String(decoding: claims, as: UTF8.self)
                 == #"{"iss":"0f0f0f0f-1111-2222-3333-444444444444","exp":1800003600,"identity":{"external_id":"u-1001"},"#

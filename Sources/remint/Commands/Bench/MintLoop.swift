@@ -41,24 +41,24 @@ struct MintLoop: Sendable {
     /// What comes before the signature.
     private struct Minting {
         private let form: TokenForm
-        private let life = TokenLife(from: 1_790_000_000, to: 1_790_003_600)
         private var random = BufferedRandom()
         private var user = 0
 
         init(_ app: BenchApp, _ key: SigningKey) throws {
             let recipe = app.adapter.recipe(for: Subject(user: "user-0"))
-            form = try TokenForm(recipe, keyID: key.keyID)
+            let life = TokenLife(from: 1_790_000_000, to: 1_790_003_600)
+            form = try TokenForm(recipe, keyID: key.keyID, living: life)
         }
 
         mutating func tokens(_ times: Int, of subjects: Span<Subject>, with signer: Signer) throws {
             for _ in 0..<times {
                 user = (user + 1) % subjects.count
-                _ = try signer.token(form.signingInput(for: subjects[user], living: life, random: &random))
+                _ = try signer.token(form.signingInput(for: subjects[user], random: &random))
             }
         }
 
         mutating func input(for user: Int) throws -> SigningInput {
-            try form.signingInput(for: Subject(user: "user-\(user)"), living: life, random: &random)
+            try form.signingInput(for: Subject(user: "user-\(user)"), random: &random)
         }
     }
 }
