@@ -28,4 +28,15 @@ import Testing
     @Test func `does not print the token`() {
         #expect(!String(describing: TokenHash(of: "a-token".utf8)).contains("a-token"))
     }
+
+    @Test func `a number stands for its beginning, also from a hasher that is used again`() throws {
+        #expect(TokenHash(of: "abc".utf8).prefix == 0xba78_16bf_8f01_cfea)
+        let hasher = try SHA256Hasher()
+        let bytes = Array("xabcx".utf8)
+        #expect(hasher.prefix(of: bytes, in: 1..<4) == TokenHash(of: "abc".utf8).prefix)
+        #expect(hasher.prefix(of: bytes, in: 0..<5) == TokenHash(of: "xabcx".utf8).prefix)
+        #expect(hasher.prefix(of: bytes, in: 2..<2) == TokenHash(of: "".utf8).prefix)
+        #expect(hasher.prefix(of: bytes, in: 1..<4) == TokenHash(of: "abc".utf8).prefix)
+        #expect(hasher.prefix(of: bytes, in: 3..<6) == nil)
+    }
 }

@@ -53,6 +53,18 @@ struct ByteWriterTests {
         #expect(text { $0.append(bytes, from: 1, to: 3) } == "bc")
     }
 
+    @Test(arguments: [0, 1, -1, 0x0102_0304, .max, .min] as [Int32])
+    func `numbers stand with their lowest byte first, also where they are written later`(_ value: Int32) {
+        let expected = withUnsafeBytes(of: value.littleEndian) { Array($0) }
+        #expect(ByteWriter.bytes { $0.append(littleEndian: value) } == expected)
+        let later = ByteWriter.bytes { writer in
+            writer.append([7, 0, 0, 0, 0, 8])
+            writer.overwrite(1, littleEndian: value)
+            for outside in [-1, 3, 100] { writer.overwrite(outside, littleEndian: 5) }
+        }
+        #expect(later == [7] + expected + [8])
+    }
+
     @Test func `a UUID is of version 4, its random bits where they belong`() {
         #expect(text { $0.append(uuid: 0, 0) } == "00000000-0000-4000-8000-000000000000")
         #expect(text { $0.append(uuid: .max, .max) } == "ffffffff-ffff-4fff-bfff-ffffffffffff")
@@ -78,6 +90,7 @@ struct Base64EncodingTests {
             let url = standard.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
             #expect(Base64.standard.encode(bytes) == standard)
             #expect(Base64.url.encode(bytes) == url)
+            #expect(ByteWriter.bytes { $0.append(base64URL: bytes) } == Array(url.utf8))
             #expect(try Base64.url.decode(Array(url.utf8)[...]) == bytes)
         }
     }
@@ -92,6 +105,8 @@ struct Base64EncodingTests {
             let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             try #require(parts.count == 3)
             #expect(Array(token.prefix(input.bytes.count)) == input.bytes)
+            let signature = try Base64.url.decode(parts[2])
+            #expect(ByteWriter.bytes { input.writeToken(signature: signature, to: &$0) } == token)
             #expect(key.verificationKey.isValid(try Base64.url.decode(parts[2]), of: input.bytes))
         }
     }

@@ -187,4 +187,39 @@ struct JSONTextTests {
             try JSONDocument(parsing: Array(string.dropLast()), limits: .init(bytes: 4 << 20))
         }
     }
+
+    private static let surroundings: [([UInt8], [UInt8])] = [
+        ([], Array("1".utf8)), (Array("{\"a\":[".utf8), []), (Array("\"".utf8), Array("\"}0".utf8)),
+        ([0xC3], [0xA9, 0x80]), (Array("\\".utf8), Array("0\n".utf8)),
+    ]
+
+    @Test(arguments: JSONText.valid + JSONText.invalid + JSONText.notUTF8)
+    func `what stands around a text does not matter`(_ text: JSONText) throws {
+        let alone = Result { () throws(JSONError) in try JSONDocument(parsing: text.bytes) }
+        for (before, after) in Self.surroundings {
+            let part = before.count..<before.count + text.bytes.count
+            let within = Result { () throws(JSONError) in
+                try JSONDocument(parsing: before + text.bytes + after, in: part)
+            }
+            switch (alone, within) {
+            case (.success(let alone), .success(let within)):
+                #expect(within.root.json == alone.root.json)
+                #expect(within.root.position == alone.root.position)
+            case (.failure(let alone), .failure(let within)): #expect(within == alone)
+            default: Issue.record("taken in one place, refused in the other")
+            }
+        }
+    }
+
+    @Test func `the limit is for the text, and a text that is not there is empty`() throws {
+        let bytes = Array(#"....{"a":1,"a":2}"#.utf8)
+        _ = try JSONDocument(parsing: bytes, in: 9..<10, limits: .init(bytes: 1))
+        #expect(throws: JSONError.duplicateMember(at: 8)) { try JSONDocument(parsing: bytes, in: 4..<bytes.count) }
+        #expect(throws: JSONError.tooLarge(limit: 12)) {
+            try JSONDocument(parsing: bytes, in: 4..<bytes.count, limits: .init(bytes: 12))
+        }
+        for part in [4..<4, 40..<50] {
+            #expect(throws: JSONError.empty) { try JSONDocument(parsing: bytes, in: part) }
+        }
+    }
 }

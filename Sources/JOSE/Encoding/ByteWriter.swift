@@ -70,6 +70,29 @@ public struct ByteWriter: ~Copyable {
         count += unsafe Decimal.write(value, to: base + count)
     }
 
+    /// Appends the four bytes of `value`, the lowest first.
+    public mutating func append(littleEndian value: Int32) {
+        makeRoom(for: 4)
+        store(value)
+    }
+
+    /// Writes the four bytes of `value`, the lowest first, over those that were written from `place` on.
+    public mutating func overwrite(_ place: Int, littleEndian value: Int32) {
+        guard place >= 0, place <= count - 4 else { return }
+        unsafe UnsafeMutableRawPointer(buffer.baseAddress)?.storeBytes(
+            of: value.littleEndian, toByteOffset: place, as: Int32.self)
+    }
+
+    /// Appends `bytes` in base64url.
+    public mutating func append(base64URL bytes: [UInt8]) {
+        let length = Base64.url.encodedCount(of: bytes.count)
+        makeRoom(for: length)
+        unsafe bytes.withUnsafeBufferPointer {
+            unsafe Base64.url.write($0, to: UnsafeMutableBufferPointer(rebasing: buffer[count..<count + length]))
+        }
+        count += length
+    }
+
     /// Appends `text` as a JSON string.
     public mutating func append(quoting text: String) {
         append(UInt8(ascii: "\""))

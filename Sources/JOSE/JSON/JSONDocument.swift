@@ -27,17 +27,26 @@ public final class JSONDocument: Sendable {
         let start: Int32
         var end: Int32
         /// The index of the first node that is not inside this one.
-        var next: Int32 = 0
+        var next: Int32
     }
 
     let bytes: [UInt8]
+    /// Where in `bytes` the text begins.
+    let start: Int
     let nodes: [Node]
 
     /// Parses the whole of `bytes` as one JSON text.
-    public init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
-        var parser = JSONParser(bytes, limits)
+    public convenience init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
+        try self.init(parsing: bytes, in: bytes.indices, limits: limits)
+    }
+
+    /// Parses what stands at `text` in `bytes` as one JSON text, without a copy. Its limits, and the places in errors, are
+    /// the text's.
+    public init(parsing bytes: [UInt8], in text: Range<Int>, limits: Limits = Limits()) throws(JSONError) {
+        var parser = JSONParser(bytes, in: text, limits)
         try parser.parse()
         self.bytes = bytes
+        start = text.lowerBound
         nodes = parser.nodes
     }
 

@@ -1,29 +1,40 @@
 /// One pass over a JSON text (RFC 8259), without recursion: depth costs a stack entry, not a stack frame.
 struct JSONParser {
     private let bytes: [UInt8]
+    private let text: Range<Int>
     private let limits: JSONDocument.Limits
-    private var position = 0
-    private var open: [Int] = []
+    private var position: Int
+    /// The innermost container that has no end yet. In its `next` stands the one around it, until it has an end.
+    private var open = noContainer
+    private var depth = 0
     private(set) var nodes: [JSONDocument.Node] = []
 
-    init(_ bytes: [UInt8], _ limits: JSONDocument.Limits) {
+    private static let noContainer = -1
+
+    init(_ bytes: [UInt8], in text: Range<Int>, _ limits: JSONDocument.Limits) {
         self.bytes = bytes
+        self.text = text.clamped(to: 0..<bytes.count)
         self.limits = limits
+        position = self.text.lowerBound
         // A value takes some 12 bytes in the texts we meet; one guess spares the array's early growth.
-        nodes.reserveCapacity(min(bytes.count / 12 + 4, 4096))
+        nodes.reserveCapacity(min(self.text.count / 12 + 4, 4096))
     }
 
     mutating func parse() throws(JSONError) {
-        guard bytes.count <= limits.bytes else { throw .tooLarge(limit: limits.bytes) }
+        // What stands around the text counts as well: nodes hold their places in all of the bytes.
+        guard text.count <= limits.bytes, text.upperBound <= Int32.max else { throw .tooLarge(limit: limits.bytes) }
         skipWhiteSpace()
-        guard position < bytes.count else { throw .empty }
+        guard position < text.upperBound else { throw .empty }
         try value()
-        while let container = open.last {
-            try nodes[container].kind == .object ? member(of: container) : element(of: container)
+        while open != Self.noContainer {
+            try nodes[open].kind == .object ? member(of: open) : element(of: open)
         }
         skipWhiteSpace()
-        guard position == bytes.count else { throw .syntax(at: position) }
+        guard position == text.upperBound else { throw .syntax(at: place) }
     }
+
+    /// Where the parser stands in the text.
+    private var place: Int { position - text.lowerBound }
 
     // MARK: Containers
 
@@ -36,7 +47,7 @@ struct JSONParser {
             try expect(UInt8(ascii: ","))
             skipWhiteSpace()
         }
-        guard peek() == UInt8(ascii: "\"") else { throw .syntax(at: position) }
+        guard peek() == UInt8(ascii: "\"") else { throw .syntax(at: place) }
         try string()
         skipWhiteSpace()
         try expect(UInt8(ascii: ":"))
@@ -57,7 +68,8 @@ struct JSONParser {
     }
 
     private mutating func close(_ container: Int) throws(JSONError) {
-        open.removeLast()
+        open = Int(nodes[container].next)
+        depth -= 1
         nodes[container].end = Int32(position)
         nodes[container].next = Int32(nodes.count)
         if nodes[container].kind == .object { try refuseDuplicates(in: container) }
@@ -79,7 +91,7 @@ struct JSONParser {
         while later < end {
             var earlier = container + 1
             while earlier < later {
-                if sameBytes(later, earlier) { throw .duplicateMember(at: Int(nodes[later].start)) }
+                if sameBytes(later, earlier) { throw .duplicateMember(at: Int(nodes[later].start) - text.lowerBound) }
                 earlier = memberAfter(earlier)
             }
             later = memberAfter(later)
@@ -92,7 +104,7 @@ struct JSONParser {
         var name = container + 1
         while name < Int(nodes[container].next) {
             guard seen.insert(Array(JSONValue.text(of: nodes[name], in: bytes).utf8)).inserted else {
-                throw .duplicateMember(at: Int(nodes[name].start))
+                throw .duplicateMember(at: Int(nodes[name].start) - text.lowerBound)
             }
             name = memberAfter(name)
         }
@@ -110,7 +122,7 @@ struct JSONParser {
     // MARK: Values
 
     private mutating func value() throws(JSONError) {
-        guard let byte = peek() else { throw .syntax(at: position) }
+        guard let byte = peek() else { throw .syntax(at: place) }
         switch byte {
         case UInt8(ascii: "{"): try begin(.object)
         case UInt8(ascii: "["): try begin(.array)
@@ -119,14 +131,15 @@ struct JSONParser {
         case UInt8(ascii: "f"): try literal("false", .false)
         case UInt8(ascii: "n"): try literal("null", .null)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
-        default: throw .syntax(at: position)
+        default: throw .syntax(at: place)
         }
     }
 
     private mutating func begin(_ kind: JSONDocument.Node.Kind) throws(JSONError) {
-        guard open.count < limits.depth else { throw .tooDeep(limit: limits.depth) }
-        open.append(nodes.count)
-        nodes.append(.init(kind: kind, start: Int32(position), end: 0))
+        guard depth < limits.depth else { throw .tooDeep(limit: limits.depth) }
+        nodes.append(.init(kind: kind, start: Int32(position), end: 0, next: Int32(open)))
+        open = nodes.count - 1
+        depth += 1
         position += 1
     }
 
@@ -138,7 +151,7 @@ struct JSONParser {
     private mutating func literal(_ text: StaticString, _ kind: JSONDocument.Node.Kind) throws(JSONError) {
         let start = position
         for byte in text.description.utf8 {
-            guard take(byte) else { throw .syntax(at: position) }
+            guard take(byte) else { throw .syntax(at: place) }
         }
         leaf(kind, from: start, to: position)
     }
@@ -158,7 +171,7 @@ struct JSONParser {
     private mutating func digits() throws(JSONError) {
         let start = position
         while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
-        guard position > start else { throw .syntax(at: position) }
+        guard position > start else { throw .syntax(at: place) }
     }
 
     private mutating func string() throws(JSONError) {
@@ -174,12 +187,12 @@ struct JSONParser {
             case UInt8(ascii: "\\"):
                 isEscaped = true
                 try escape()
-            case 0..<0x20: throw .syntax(at: position)
+            case 0..<0x20: throw .syntax(at: place)
             case 0x20..<0x80: position += 1
             default: try multibyte(byte)
             }
         }
-        throw .syntax(at: position)
+        throw .syntax(at: place)
     }
 
     private mutating func escape() throws(JSONError) {
@@ -191,19 +204,19 @@ struct JSONParser {
             if (0xD800..<0xDC00).contains(unit) {
                 try expect(UInt8(ascii: "\\"))
                 try expect(UInt8(ascii: "u"))
-                let at = position
+                let at = place
                 guard (0xDC00..<0xE000).contains(try hexUnit()) else { throw .syntax(at: at) }
             } else if (0xDC00..<0xE000).contains(unit) {
-                throw .syntax(at: position)
+                throw .syntax(at: place)
             }
         case .some(let byte) where JSONValue.simpleEscape(byte) != nil: position += 1
-        default: throw .syntax(at: position)
+        default: throw .syntax(at: place)
         }
     }
 
     private mutating func hexUnit() throws(JSONError) -> UInt32 {
-        guard position + 4 <= bytes.count, let unit = JSONValue.hexUnit(bytes[position..<position + 4]) else {
-            throw .syntax(at: position)
+        guard position + 4 <= text.upperBound, let unit = JSONValue.hexUnit(bytes[position..<position + 4]) else {
+            throw .syntax(at: place)
         }
         position += 4
         return unit
@@ -221,17 +234,17 @@ struct JSONParser {
         case 0xF0: (second, count) = (0x90...0xBF, 4)
         case 0xF1...0xF3: (second, count) = (0x80...0xBF, 4)
         case 0xF4: (second, count) = (0x80...0x8F, 4)
-        default: throw .invalidUTF8(at: position)
+        default: throw .invalidUTF8(at: place)
         }
-        guard position + count <= bytes.count, second.contains(bytes[position + 1]),
+        guard position + count <= text.upperBound, second.contains(bytes[position + 1]),
             bytes[(position + 2)..<max(position + count, position + 2)].allSatisfy({ (0x80...0xBF).contains($0) })
-        else { throw .invalidUTF8(at: position) }
+        else { throw .invalidUTF8(at: place) }
         position += count
     }
 
     // MARK: Bytes
 
-    private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
+    private func peek() -> UInt8? { position < text.upperBound ? bytes[position] : nil }
 
     private mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
@@ -240,7 +253,7 @@ struct JSONParser {
     }
 
     private mutating func expect(_ byte: UInt8) throws(JSONError) {
-        guard take(byte) else { throw .syntax(at: position) }
+        guard take(byte) else { throw .syntax(at: place) }
     }
 
     private mutating func skipWhiteSpace() {

@@ -55,9 +55,9 @@ public struct JSONValue: Sendable {
     /// Line and column of the value in the text, both from 1; the column counts bytes.
     public var position: (line: Int, column: Int) {
         let start = Int(node.start) - (isString ? 1 : 0)
-        let before = document.bytes[..<start]
+        let before = document.bytes[document.start..<start]
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? document.start
         return (line, start - lineStart + 1)
     }
 

@@ -18,6 +18,27 @@ public enum SHA256 {
     private static let algorithm = FetchedDigest("SHA256")
 }
 
+/// SHA-256 of one stretch of bytes after the other: libcrypto sets it up once.
+///
+/// Not `Sendable`: one per thread.
+public final class SHA256Hasher {
+    private let hasher: Hasher
+
+    /// - Throws: `JOSEError` with `.libcrypto` when libcrypto has no such digest or no memory.
+    public init() throws(JOSEError) { hasher = try Hasher("SHA256") }
+
+    /// The first eight bytes of the digest of what stands at `part` in `bytes`, as a number; nil where libcrypto could not
+    /// make it, or there is no such part.
+    public func prefix(of bytes: [UInt8], in part: Range<Int>) -> UInt64? {
+        guard part.clamped(to: bytes.indices) == part else { return nil }
+        let isMade = unsafe bytes.withUnsafeBufferPointer {
+            unsafe hasher.hash(UnsafeBufferPointer(rebasing: $0[part]))
+        }
+        guard isMade else { return nil }
+        return unsafe hasher.output.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
 /// A digest of libcrypto's that is kept for good.
 ///
 /// `@unchecked Sendable`: never changed, and libcrypto allows any number of threads to use one.

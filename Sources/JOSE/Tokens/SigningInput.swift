@@ -43,6 +43,13 @@ public struct SigningInput: Sendable {
         return bytes
     }
 
+    /// Writes the finished token to `output`.
+    public func writeToken(signature: [UInt8], to output: inout ByteWriter) {
+        output.append(bytes)
+        output.append(UInt8(ascii: "."))
+        output.append(base64URL: signature)
+    }
+
     /// The finished token.
     @unsafe consuming func token(signature: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         unsafe append(signature)

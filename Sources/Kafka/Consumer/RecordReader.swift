@@ -14,44 +14,44 @@ enum RecordReader {
     }
 
     private static func body(of message: UnsafePointer<rd_kafka_message_t>) -> RecordBody {
-        let value = unsafe message.pointee.payload.map {
-            unsafe Array(UnsafeRawBufferPointer(start: $0, count: message.pointee.len))
-        }
         let key = unsafe message.pointee.key.map {
             unsafe UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len)
         }
-        var head: [UInt8] = []
-        var lengths: [RecordBody.HeaderLengths] = []
-        var list: OpaquePointer?
-        if unsafe rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR, let list = unsafe list {
-            unsafe lengths.reserveCapacity(rd_kafka_header_cnt(list))
-            // A guess that is right for most: what is too little grows.
-            unsafe head.reserveCapacity((key?.count ?? 0) + 48 * rd_kafka_header_cnt(list))
-            if let key = unsafe key { unsafe head.append(contentsOf: key) }
-            unsafe append(list, to: &head, &lengths)
-        } else if let key = unsafe key {
-            head = unsafe Array(key)
+        let value = unsafe message.pointee.payload.map {
+            unsafe UnsafeRawBufferPointer(start: $0, count: message.pointee.len)
         }
-        return unsafe RecordBody(
-            value: value, head: head, keyLength: key.map { Int32(clamping: $0.count) } ?? -1,
-            headerLengths: lengths)
+        var list: OpaquePointer?
+        _ = unsafe rd_kafka_message_headers(message, &list)
+        var bytes: [UInt8] = []
+        // A guess that is right for most headers: what is too little grows.
+        let headersGuess = unsafe list.map { unsafe 64 * rd_kafka_header_cnt($0) } ?? 0
+        unsafe bytes.reserveCapacity((key?.count ?? 0) + headersGuess + (value?.count ?? 0))
+        if let key = unsafe key { unsafe bytes.append(contentsOf: key) }
+        let headersStart = bytes.count
+        if let list = unsafe list { unsafe append(list, to: &bytes) }
+        let headersLength = bytes.count - headersStart
+        if let value = unsafe value { unsafe bytes.append(contentsOf: value) }
+        return RecordBody(
+            bytes: bytes, keyLength: unsafe key == nil ? -1 : Int32(clamping: headersStart),
+            headersLength: Int32(clamping: headersLength), hasValue: unsafe value != nil)
     }
 
-    private static func append(
-        _ list: OpaquePointer, to head: inout [UInt8], _ lengths: inout [RecordBody.HeaderLengths]
-    ) {
+    private static func append(_ list: OpaquePointer, to bytes: inout [UInt8]) {
         var name: UnsafePointer<CChar>?
         var value: UnsafeRawPointer?
         var count = 0
-        while unsafe rd_kafka_header_get_all(list, lengths.count, &name, &value, &count) == RD_KAFKA_RESP_ERR_NO_ERROR,
+        var index = 0
+        while unsafe rd_kafka_header_get_all(list, index, &name, &value, &count) == RD_KAFKA_RESP_ERR_NO_ERROR,
             let name = unsafe name
         {
             let nameCount = unsafe strlen(name)
-            unsafe head.append(contentsOf: UnsafeRawBufferPointer(start: name, count: nameCount))
+            RecordBody.append(Int32(clamping: nameCount), to: &bytes)
+            RecordBody.append(unsafe value == nil ? -1 : Int32(clamping: count), to: &bytes)
+            unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: name, count: nameCount))
             if let value = unsafe value {
-                unsafe head.append(contentsOf: UnsafeRawBufferPointer(start: value, count: count))
+                unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: value, count: count))
             }
-            unsafe lengths.append((Int32(clamping: nameCount), value == nil ? -1 : Int32(clamping: count)))
+            index += 1
         }
     }
 }

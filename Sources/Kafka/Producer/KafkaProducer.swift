@@ -130,16 +130,14 @@ public final class KafkaProducer: Sendable {
     ) -> KafkaError? {
         while true {
             var headers: OpaquePointer?
-            let code = unsafe RecordHeaders.withBytes(record.body.head) { head, headCount in
-                unsafe headers = unsafe RecordHeaders.make(
-                    record.body, UnsafeRawBufferPointer(start: head, count: headCount))
-                let key = record.body.keyPart
-                return unsafe RecordHeaders.withBytes(record.body.value) { value, valueCount in
-                    unsafe remint_produce(
-                        pointer, topic?.pointer, topic == nil ? record.topic : nil, key == nil ? nil : head,
-                        key?.count ?? 0, value, valueCount, headers,
-                        UnsafeMutableRawPointer(bitPattern: ticket.opaque))
-                }
+            let body = record.body
+            let code = unsafe RecordHeaders.withBytes(body.bytes) { start in
+                unsafe headers = unsafe RecordHeaders.make(body, start)
+                let (key, value) = (body.keyPart, body.valuePart)
+                return unsafe remint_produce(
+                    pointer, topic?.pointer, topic == nil ? record.topic : nil, key == nil ? nil : start,
+                    key?.count ?? 0, value.map { unsafe start + $0.lowerBound }, value?.count ?? 0, headers,
+                    UnsafeMutableRawPointer(bitPattern: ticket.opaque))
             }
             if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
             if let headers = unsafe headers { unsafe rd_kafka_headers_destroy(headers) }

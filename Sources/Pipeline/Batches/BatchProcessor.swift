@@ -112,13 +112,9 @@ public struct BatchProcessor: Sendable {
         _ drafts: [PendingToken], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency
     ) async -> Pieces<Result<FinishedToken, Rejection>> {
         let signatures = await signing.sign(drafts.map(\.request), urgency: urgency)
-        return await Pieces(min(drafts.count, signatures.count)) { place in
-            switch signatures[place] {
-            case .success(let bytes) where bytes.isEmpty:
-                .failure(Rejection(.mintFailed, "the signer gave an empty signature"))
-            case .success(let bytes):
-                .success(FinishedToken(drafts[place], bytes, records[drafts[place].index].origin))
-            case .failure(let rejection): .failure(rejection)
+        return await Pieces(min(drafts.count, signatures.count), with: { try? SHA256Hasher() }) { place, hasher in
+            signatures[place].flatMap {
+                FinishedToken.make(drafts[place], $0, records[drafts[place].index].origin, hasher)
             }
         }
     }

@@ -22,11 +22,25 @@ struct FinishedToken: Sendable {
     let hash: UInt64
     let settlement: Settlement
 
-    init(_ pending: PendingToken, _ signature: [UInt8], _ origin: Origin) {
-        let token = pending.request.input.token(signature: signature)
-        hash = TokenHash(of: token).prefix
-        settlement = Settlement(
+    private init(hash: UInt64, settlement: Settlement) {
+        self.hash = hash
+        self.settlement = settlement
+    }
+
+    /// `pending` with `signature`.
+    ///
+    /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, or where its hash cannot be made.
+    static func make(
+        _ pending: PendingToken, _ signature: [UInt8], _ origin: Origin, _ hasher: SHA256Hasher?
+    ) -> Result<FinishedToken, Rejection> {
+        if signature.isEmpty { return .failure(Rejection(.mintFailed, "the signer gave an empty signature")) }
+        let (record, token) = pending.token.output(of: pending.request.input, signature: signature)
+        guard let hash = hasher?.prefix(of: record.contents.bytes, in: token) else {
+            return .failure(Rejection(.mintFailed, "libcrypto could not hash the token"))
+        }
+        let settlement = Settlement(
             origin: origin, eventID: pending.token.event.id, app: pending.token.app.name, outcome: .minted,
-            output: pending.token.output(of: token), algorithm: pending.token.algorithm)
+            output: record, algorithm: pending.token.algorithm)
+        return .success(FinishedToken(hash: hash, settlement: settlement))
     }
 }

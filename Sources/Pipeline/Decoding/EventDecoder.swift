@@ -17,11 +17,11 @@ public struct EventDecoder: Sendable {
     ///
     /// - Throws: `Rejection` with `.malformedEvent`, `.eventTooLarge` or, where it names no app, `.unknownApp`.
     public func decode(_ record: InputRecord) throws(Rejection) -> Event {
-        guard let value = record.value, !value.isEmpty else { throw malformed("the record has no value") }
+        guard let value = record.contents.valuePart, !value.isEmpty else { throw malformed("the record has no value") }
         guard value.count <= limits.bytes else {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
-        let root = try parse(value)
+        let root = try parse(record.contents.bytes, value)
         if isStructured(record) {
             return try structured(root, record)
         }
@@ -115,8 +115,8 @@ public struct EventDecoder: Sendable {
         return text
     }
 
-    private func parse(_ value: [UInt8]) throws(Rejection) -> JSONValue {
-        do throws(JSONError) { return try JSONDocument(parsing: value, limits: limits).root } catch {
+    private func parse(_ bytes: [UInt8], _ value: Range<Int>) throws(Rejection) -> JSONValue {
+        do throws(JSONError) { return try JSONDocument(parsing: bytes, in: value, limits: limits).root } catch {
             throw malformed("the value is not usable JSON: \(error)")
         }
     }

@@ -1,59 +1,74 @@
 import AdapterKit
 
-/// A record's key, value and headers, as few pieces of memory as can be: millions of them come and go.
+/// A record's key, value and headers in one stretch of bytes: millions of them come and go, and each piece of memory costs.
 ///
-/// Key and headers stand in one stretch of bytes: the key, then each header's name and value. The value has its own, for it
-/// is what a JSON document is read from.
-public struct RecordContents: Sendable {
-    /// How many bytes of a header's name and of its value follow one another; -1 for a null value.
-    public typealias HeaderLengths = (name: Int32, value: Int32)
-
-    /// The value; nil for none.
-    public let value: [UInt8]?
-    /// The key, then each header's name and value.
-    public let head: [UInt8]
-    /// How many bytes of `head` are the key; -1 where there is none.
+/// First the key, then the headers, then the value. A header is the length of its name and that of its value, four bytes each
+/// with the lowest first and -1 for a null value, then the name and the value.
+public struct RecordContents: Sendable, Equatable {
+    /// All of it.
+    public let bytes: [UInt8]
+    /// How many of `bytes` are the key; -1 where there is none.
     public let keyLength: Int32
-    /// The headers in their order.
-    public let headerLengths: [HeaderLengths]
+    /// How many of `bytes` are headers.
+    public let headersLength: Int32
+    /// Whether the rest is a value; else there is none.
+    public let hasValue: Bool
 
-    /// Contents that were put together elsewhere. Lengths that reach beyond `head` end there.
-    public init(value: [UInt8]?, head: [UInt8], keyLength: Int32, headerLengths: [HeaderLengths]) {
-        self.value = value
-        self.head = head
+    /// Contents that were put together elsewhere. Lengths that reach too far end where what they lie in does.
+    public init(bytes: [UInt8], keyLength: Int32, headersLength: Int32, hasValue: Bool) {
+        self.bytes = bytes
         self.keyLength = keyLength
-        self.headerLengths = headerLengths
+        self.headersLength = headersLength
+        self.hasValue = hasValue
     }
 
     /// Contents with these parts.
     public init(key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
-        var lengths: [HeaderLengths] = []
-        lengths.reserveCapacity(headers.count)
-        let head = ByteWriter.bytes { head in
-            if let key { head.append(key) }
-            for header in headers {
-                let name = header.name.utf8
-                head.append(name.span)
-                if let value = header.value { head.append(value) }
-                lengths.append((Int32(clamping: name.count), header.value.map { Int32(clamping: $0.count) } ?? -1))
-            }
+        self.init(key: key, hasValue: value != nil) { bytes in
+            for header in headers { bytes.append(header: header) }
+        } value: { bytes in
+            if let value { bytes.append(value) }
         }
-        self.init(
-            value: value, head: head, keyLength: key.map { Int32(clamping: $0.count) } ?? -1, headerLengths: lengths)
     }
 
+    /// Contents whose headers and value are written straight to their place.
+    init(
+        key: [UInt8]?, hasValue: Bool, headers: (inout ByteWriter) -> Void, value: (inout ByteWriter) -> Void
+    ) {
+        var headersLength = 0
+        let keyLength = key?.count ?? 0
+        let bytes = ByteWriter.bytes { bytes in
+            if let key { bytes.append(key) }
+            headers(&bytes)
+            headersLength = bytes.count - keyLength
+            value(&bytes)
+        }
+        self.init(
+            bytes: bytes, keyLength: key == nil ? -1 : Int32(clamping: keyLength),
+            headersLength: Int32(clamping: headersLength), hasValue: hasValue)
+    }
+
+    // MARK: Parts
+
     /// The key; nil for none.
-    public var key: [UInt8]? { keyLength < 0 ? nil : Array(head[part(0, keyLength)]) }
+    public var key: [UInt8]? { keyLength < 0 ? nil : Array(bytes[..<keyEnd]) }
+
+    /// The value, a copy; nil for none.
+    public var value: [UInt8]? { valuePart.map { Array(bytes[$0]) } }
+
+    /// Where in `bytes` the value stands; nil for none.
+    var valuePart: Range<Int>? { hasValue ? headersEnd..<bytes.count : nil }
 
     /// The headers, each a copy.
     public var headers: [Header] {
-        var start = min(head.count, Int(max(0, keyLength)))
-        return headerLengths.map { lengths in
-            let name = part(start, lengths.name)
-            let value = part(name.upperBound, lengths.value)
-            start = value.upperBound
-            return Header(String(decoding: head[name], as: UTF8.self), lengths.value < 0 ? nil : Array(head[value]))
+        var headers: [Header] = []
+        var at = keyEnd
+        while let header = header(at: at) {
+            headers.append(
+                Header(String(decoding: bytes[header.name], as: UTF8.self), header.value.map { Array(bytes[$0]) }))
+            at = header.end
         }
+        return headers
     }
 
     /// Whether there is a header `name`.
@@ -63,38 +78,69 @@ public struct RecordContents: Sendable {
     public func text(_ name: String) -> String? {
         guard let value = place(of: name) ?? nil else { return nil }
         // Without the generic way through a collection, which takes ten times as long.
-        do { return String(copying: try UTF8Span(validating: head.span.extracting(value))) } catch { return nil }
+        do { return String(copying: try UTF8Span(validating: bytes.span.extracting(value))) } catch { return nil }
     }
 
     /// Where the last value of the header `name` stands, or that it is null; nil where there is no such header.
     private func place(of name: String) -> Range<Int>?? {
         let wanted = name.utf8.span
-        var start = min(head.count, Int(max(0, keyLength)))
+        var at = keyEnd
         var found: Range<Int>??
-        for lengths in headerLengths {
-            let name = part(start, lengths.name)
-            let value = part(name.upperBound, lengths.value)
-            if name.count == wanted.count, isEqual(wanted, name) {
-                found = .some(lengths.value < 0 ? nil : value)
-            }
-            start = value.upperBound
+        while let header = header(at: at) {
+            if header.name.count == wanted.count, isEqual(wanted, header.name) { found = .some(header.value) }
+            at = header.end
         }
         return found
     }
 
     private func isEqual(_ wanted: Span<UInt8>, _ part: Range<Int>) -> Bool {
-        for index in wanted.indices where head[part.lowerBound + index] != wanted[index] { return false }
+        for index in wanted.indices where bytes[part.lowerBound + index] != wanted[index] { return false }
         return true
     }
 
-    private func part(_ start: Int, _ length: Int32) -> Range<Int> {
-        start..<min(head.count, start + Int(max(0, length)))
+    // MARK: Places
+
+    /// How many bytes a header takes besides its name and its value: the lengths of both.
+    private static let lengthBytes = 8
+
+    private var keyEnd: Int { min(bytes.count, Int(max(0, keyLength))) }
+    private var headersEnd: Int { min(bytes.count, keyEnd + Int(max(0, headersLength))) }
+
+    /// Where the parts of the header at `place` stand; nil where there are no more.
+    private func header(at place: Int) -> (name: Range<Int>, value: Range<Int>?, end: Int)? {
+        let end = headersEnd
+        guard end - place >= Self.lengthBytes else { return nil }
+        let nameStart = place + Self.lengthBytes
+        let nameEnd = min(end, nameStart + max(0, number(at: place)))
+        let length = number(at: place + 4)
+        let valueEnd = min(end, nameEnd + max(0, length))
+        return (nameStart..<nameEnd, length < 0 ? nil : nameEnd..<valueEnd, valueEnd)
+    }
+
+    private func number(at place: Int) -> Int {
+        let low = UInt32(bytes[place]) | UInt32(bytes[place + 1]) << 8
+        let high = UInt32(bytes[place + 2]) | UInt32(bytes[place + 3]) << 8
+        return Int(Int32(truncatingIfNeeded: low | high << 16))
     }
 }
 
-extension RecordContents: Equatable {
-    public static func == (left: RecordContents, right: RecordContents) -> Bool {
-        left.value == right.value && left.head == right.head && left.keyLength == right.keyLength
-            && left.headerLengths.elementsEqual(right.headerLengths, by: ==)
+extension ByteWriter {
+    /// Appends a header as it stands in `RecordContents`, with what `value` writes.
+    mutating func append(header name: StaticString, _ value: (inout ByteWriter) -> Void) {
+        append(littleEndian: Int32(clamping: name.utf8CodeUnitCount))
+        let length = count
+        append(littleEndian: 0)
+        append(name)
+        let start = count
+        value(&self)
+        overwrite(length, littleEndian: Int32(clamping: count - start))
+    }
+
+    /// Appends `header` as it stands in `RecordContents`.
+    mutating func append(header: Header) {
+        append(littleEndian: Int32(clamping: header.name.utf8.count))
+        append(littleEndian: header.value.map { Int32(clamping: $0.count) } ?? -1)
+        append(header.name.utf8.span)
+        if let value = header.value { append(value) }
     }
 }

@@ -14,84 +14,63 @@ struct ReplacementToken: Sendable {
     let issuedAtText: [UInt8]
     let version: Int64
 
-    /// The record that publishes `token`: a JSON value, CloudEvents attributes in binary mode, and headers that are enough
-    /// for the ledger.
-    func output(of token: [UInt8]) -> OutputRecord {
-        var lengths: [RecordContents.HeaderLengths] = []
-        let head = ByteWriter.bytes { head in
-            head.append(key)
-            lengths = headers(to: &head)
+    /// The record that publishes the token which `input` and `signature` make: a JSON value, CloudEvents attributes in binary
+    /// mode, and headers that are enough for the ledger.
+    ///
+    /// - Returns: the record, and where in its bytes the token stands.
+    func output(of input: SigningInput, signature: [UInt8]) -> (record: OutputRecord, token: Range<Int>) {
+        var place = 0..<0
+        let contents = RecordContents(key: key, hasValue: true) { bytes in
+            headers(to: &bytes)
+        } value: { json in
+            place = value(of: input, signature, to: &json)
         }
-        return OutputRecord(
-            destination: .tokens,
-            contents: RecordContents(
-                value: value(with: token), head: head, keyLength: Int32(clamping: key.count), headerLengths: lengths))
+        return (OutputRecord(destination: .tokens, contents: contents), place)
     }
 
-    private func value(with token: [UInt8]) -> [UInt8] {
-        ByteWriter.bytes { json in
-            json.append(app.valueStart)
-            subject.write(to: &json)
-            json.append(#","token":""#)
-            json.append(token)
-            json.append(#"","algorithm":"#)
-            json.append(quoting: algorithm.rawValue)
-            json.append(#","key_id":"#)
-            json.append(quoting: keyID)
-            json.append(#","issued_at":"#)
-            json.append(decimal: life.issuedAt)
-            json.append(#","expires_at":"#)
-            json.append(decimal: life.expiresAt)
-            json.append(#","version":"#)
-            json.append(decimal: version)
-            json.append(#","event_id":"#)
-            json.append(quoting: event.id)
-            if let device = event.device {
-                json.append(#","device":"#)
-                json.append(quoting: device)
-            }
-            if let challenge = subject.challenge {
-                json.append(#","challenge":"#)
-                json.append(quoting: challenge)
-            }
-            json.append("}")
+    /// - Returns: where the token stands.
+    private func value(of input: SigningInput, _ signature: [UInt8], to json: inout ByteWriter) -> Range<Int> {
+        json.append(app.valueStart)
+        subject.write(to: &json)
+        json.append(#","token":""#)
+        let start = json.count
+        input.writeToken(signature: signature, to: &json)
+        let token = start..<json.count
+        json.append(#"","algorithm":"#)
+        json.append(quoting: algorithm.rawValue)
+        json.append(#","key_id":"#)
+        json.append(quoting: keyID)
+        json.append(#","issued_at":"#)
+        json.append(decimal: life.issuedAt)
+        json.append(#","expires_at":"#)
+        json.append(decimal: life.expiresAt)
+        json.append(#","version":"#)
+        json.append(decimal: version)
+        json.append(#","event_id":"#)
+        json.append(quoting: event.id)
+        if let device = event.device {
+            json.append(#","device":"#)
+            json.append(quoting: device)
         }
+        if let challenge = subject.challenge {
+            json.append(#","challenge":"#)
+            json.append(quoting: challenge)
+        }
+        json.append("}")
+        return token
     }
 
-    private func headers(to head: inout ByteWriter) -> [RecordContents.HeaderLengths] {
-        var headers = HeaderList(10 + event.traceHeaders.count)
-        headers.add("ce_specversion", to: &head) { $0.append("1.0") }
-        headers.add("ce_id", to: &head) { $0.append(event.id.utf8.span) }
-        headers.add("ce_source", to: &head) { $0.append(app.eventSource) }
-        headers.add("ce_type", to: &head) { $0.append("remint.token.replaced.v1") }
-        headers.add("ce_subject", to: &head) { $0.append(key) }
-        headers.add("ce_time", to: &head) { $0.append(issuedAtText) }
-        headers.add("content-type", to: &head) { $0.append("application/json") }
-        headers.add("remint-key-id", to: &head) { $0.append(keyID.utf8.span) }
-        headers.add("remint-expires-at", to: &head) { $0.append(decimal: life.expiresAt) }
-        headers.add("remint-version", to: &head) { $0.append(decimal: version) }
-        for header in event.traceHeaders { headers.add(header, to: &head) }
-        return headers.lengths
-    }
-
-    /// Headers as they are written one behind the other.
-    private struct HeaderList {
-        private(set) var lengths: [RecordContents.HeaderLengths] = []
-
-        init(_ count: Int) { lengths.reserveCapacity(count) }
-
-        mutating func add(_ name: StaticString, to head: inout ByteWriter, _ value: (inout ByteWriter) -> Void) {
-            head.append(name)
-            let start = head.count
-            value(&head)
-            lengths.append((Int32(clamping: name.utf8CodeUnitCount), Int32(clamping: head.count - start)))
-        }
-
-        mutating func add(_ header: Header, to head: inout ByteWriter) {
-            head.append(header.name.utf8.span)
-            if let value = header.value { head.append(value) }
-            lengths.append(
-                (Int32(clamping: header.name.utf8.count), header.value.map { Int32(clamping: $0.count) } ?? -1))
-        }
+    private func headers(to bytes: inout ByteWriter) {
+        bytes.append(header: "ce_specversion") { $0.append("1.0") }
+        bytes.append(header: "ce_id") { $0.append(event.id.utf8.span) }
+        bytes.append(header: "ce_source") { $0.append(app.eventSource) }
+        bytes.append(header: "ce_type") { $0.append("remint.token.replaced.v1") }
+        bytes.append(header: "ce_subject") { $0.append(key) }
+        bytes.append(header: "ce_time") { $0.append(issuedAtText) }
+        bytes.append(header: "content-type") { $0.append("application/json") }
+        bytes.append(header: "remint-key-id") { $0.append(keyID.utf8.span) }
+        bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
+        bytes.append(header: "remint-version") { $0.append(decimal: version) }
+        for header in event.traceHeaders { bytes.append(header: header) }
     }
 }

@@ -11,8 +11,8 @@ extension InputRecord {
                 topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
             timestamp: record.timestamp.map { UnixTime(milliseconds: $0) },
             contents: RecordContents(
-                value: record.body.value, head: record.body.head, keyLength: record.body.keyLength,
-                headerLengths: record.body.headerLengths),
+                bytes: record.body.bytes, keyLength: record.body.keyLength, headersLength: record.body.headersLength,
+                hasValue: record.body.hasValue),
             lane: lane, tier: tier)
     }
 }
@@ -23,8 +23,8 @@ extension ProducerRecord {
         self.init(
             topic: configuration.topic(for: record.destination),
             body: RecordBody(
-                value: record.contents.value, head: record.contents.head, keyLength: record.contents.keyLength,
-                headerLengths: record.contents.headerLengths))
+                bytes: record.contents.bytes, keyLength: record.contents.keyLength,
+                headersLength: record.contents.headersLength, hasValue: record.contents.hasValue))
     }
 }
 

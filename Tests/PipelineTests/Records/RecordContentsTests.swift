@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-/// Key, value and headers in two stretches of bytes.
+/// Key, value and headers in one stretch of bytes.
 @Suite struct RecordContentsTests {
     private static let headers = [
         Header("plain", "text"), Header("empty", ""), Header("null", nil), Header("ä", "ö"),
@@ -38,12 +38,21 @@ import Testing
         #expect(RecordContents(key: nil, value: nil, headers: []) != RecordContents(key: [], value: nil, headers: []))
     }
 
-    @Test func `lengths that reach too far end where the bytes do`() {
-        let contents = RecordContents(
-            value: nil, head: [1, 2, 3], keyLength: 2, headerLengths: [(5, 7), (.max, .max)])
-        #expect(contents.key == [1, 2])
-        #expect(contents.headers.map(\.name) == ["\u{3}", ""])
-        #expect(contents.text("absent") == nil)
-        #expect(RecordContents(value: nil, head: [1], keyLength: .max, headerLengths: [(1, 1)]).headers.count == 1)
+    @Test func `lengths that reach too far end where what they lie in does`() {
+        let name = [2, 0, 0, 0, 1, 0, 0, 0] + Array("ab".utf8) + Array("c".utf8)
+        func contents(_ bytes: [UInt8], key: Int32, headers: Int32) -> RecordContents {
+            RecordContents(bytes: bytes, keyLength: key, headersLength: headers, hasValue: true)
+        }
+        let whole = contents([7] + name + [9], key: 1, headers: 11)
+        #expect(whole.key == [7])
+        #expect(whole.headers == [Header("ab", "c")])
+        #expect(whole.value == [9])
+        // A header that is cut short has what is there of its name; less than its lengths is none.
+        #expect(contents([7] + name + [9], key: 1, headers: 9).headers == [Header("a", [])])
+        #expect(contents([7] + name + [9], key: 1, headers: 7).headers == [])
+        #expect(contents([0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 1], key: 0, headers: 9).headers.count == 1)
+        #expect(contents([1, 2], key: .max, headers: .max).key == [1, 2])
+        #expect(contents([1, 2], key: .min, headers: .min).value == [1, 2])
+        #expect(contents([1, 2], key: 1, headers: .max).text("absent") == nil)
     }
 }
