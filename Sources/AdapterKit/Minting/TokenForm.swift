@@ -33,13 +33,15 @@ public final class TokenForm: Sendable {
     /// - Parameters:
     ///   - subject: whom it is for.
     ///   - enrichment: what a look-up added.
+    ///   - isFinishedInPlace: whether to leave room for the signature; not where it is put behind the input elsewhere.
     ///   - random: where ids come from.
     /// - Throws: `Rejection` with `.mintFailed` when the subject lacks what a claim needs.
     public func signingInput(
-        for subject: Subject, adding enrichment: Enrichment = Enrichment(), random: inout some RandomNumberGenerator
+        for subject: Subject, adding enrichment: Enrichment = Enrichment(), isFinishedInPlace: Bool = true,
+        random: inout some RandomNumberGenerator
     ) throws(Rejection) -> SigningInput {
         var failure: Rejection?
-        let input = SigningInput(encodedHeader: encodedHeader) {
+        let input = SigningInput(encodedHeader: encodedHeader, isFinishedInPlace: isFinishedInPlace) {
             failure = claims.write(subject, enrichment, to: &$0, random: &random)
         }
         if let failure { throw failure }

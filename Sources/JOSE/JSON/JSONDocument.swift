@@ -52,4 +52,26 @@ public final class JSONDocument: Sendable {
 
     /// The document's value.
     public var root: JSONValue { JSONValue(document: self, index: 0) }
+
+    /// The node of the member `name`, where the node `index` is an object that has one.
+    ///
+    /// Here and not in `JSONValue`: a report is asked for a dozen names, and each look at the arrays from there would count as
+    /// another owner of them.
+    func member(_ name: UnsafeBufferPointer<UInt8>, of index: Int) -> Int? {
+        guard nodes[index].kind == .object else { return nil }
+        let end = Int(nodes[index].next)
+        var at = index + 1
+        while at < end {
+            if unsafe isNamed(nodes[at], name) { return at + 1 }
+            at = Int(nodes[at + 1].next)
+        }
+        return nil
+    }
+
+    private func isNamed(_ node: Node, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+        if node.isEscaped { return unsafe JSONValue.text(of: node, in: bytes).utf8.elementsEqual(wanted) }
+        guard Int(node.end - node.start) == wanted.count else { return false }
+        for index in 0..<wanted.count where unsafe bytes[Int(node.start) + index] != wanted[index] { return false }
+        return true
+    }
 }

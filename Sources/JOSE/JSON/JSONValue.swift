@@ -65,19 +65,9 @@ public struct JSONValue: Sendable {
 
     /// The member of that name, where this is an object that has one.
     public subscript(name: String) -> JSONValue? {
-        guard isObject else { return nil }
         var name = name
-        return name.withUTF8 { wanted in
-            var at = index + 1
-            let end = Int(node.next)
-            while at < end {
-                if unsafe Self.matches(document.nodes[at], wanted, in: document.bytes) {
-                    return JSONValue(document: document, index: at + 1)
-                }
-                at = Int(document.nodes[at + 1].next)
-            }
-            return nil
-        }
+        let member = name.withUTF8 { unsafe document.member($0, of: index) }
+        return member.map { JSONValue(document: document, index: $0) }
     }
 
     /// The members in the order of the text; empty for anything but an object.
@@ -106,15 +96,6 @@ public struct JSONValue: Sendable {
     }
 
     // MARK: Text
-
-    private static func matches(
-        _ node: JSONDocument.Node, _ wanted: UnsafeBufferPointer<UInt8>, in bytes: [UInt8]
-    ) -> Bool {
-        if node.isEscaped { return unsafe text(of: node, in: bytes).utf8.elementsEqual(wanted) }
-        guard Int(node.end - node.start) == wanted.count else { return false }
-        for index in 0..<wanted.count where unsafe bytes[Int(node.start) + index] != wanted[index] { return false }
-        return true
-    }
 
     static func text(of node: JSONDocument.Node, in bytes: [UInt8]) -> String {
         let raw = bytes[Int(node.start)..<Int(node.end)]

@@ -17,13 +17,14 @@ public struct SigningInput: Sendable {
 
     /// - Parameters:
     ///   - encodedHeader: the protected header, base64url.
+    ///   - isFinishedInPlace: whether to leave room for the signature.
     ///   - write: writes the claims.
-    public init(encodedHeader: [UInt8], _ write: (inout ByteWriter) -> Void) {
+    public init(encodedHeader: [UInt8], isFinishedInPlace: Bool = true, _ write: (inout ByteWriter) -> Void) {
         var bytes: [UInt8] = []
         unsafe ByteWriter.with(write) { payload in
             let start = encodedHeader.count + 1
             let count = start + Base64.url.encodedCount(of: payload.count)
-            bytes.reserveCapacity(count + Self.signatureRoom)
+            bytes.reserveCapacity(count + (isFinishedInPlace ? Self.signatureRoom : 0))
             unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
                 _ = unsafe text.update(fromContentsOf: encodedHeader)
                 unsafe text[start - 1] = UInt8(ascii: ".")

@@ -5,15 +5,18 @@ import AdapterKit
 ///
 /// A value without clock or I/O. What it remembers of tokens that were not published can be taken back.
 struct Admission: Sendable {
-    /// An event that would be answered with a token.
+    /// An event that would be answered with a token: what of it decides.
     struct Request: Sendable {
         var app: String
-        var subject: Subject
+        /// Whether its token answers a challenge.
+        var isChallenge: Bool
         var loopGuard: LoopGuard
-        var remedy: Remedy
+        /// Whether its remedy is to mint once: the vendor refused a token.
+        var isRefusal: Bool
         /// Whether somebody asked for a token, without a failure.
         var isReissue: Bool
-        var failedToken: TokenHash?
+        /// The beginning of the failed token's hash.
+        var failedToken: UInt64?
         var observedAt: UnixTime
         var device: String?
         var key: SigningKeyReference
@@ -78,14 +81,13 @@ struct Admission: Sendable {
             let recent = UInt8(clamping: count + 1)
             return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
         }
-        let isChallenge = request.subject.challenge != nil
-        if !isChallenge, let why = supersession(of: request, by: last) { return .superseded(why) }
+        if !request.isChallenge, let why = supersession(of: request, by: last) { return .superseded(why) }
         if isSuspended { return .suspended }
         let before = isWithin(rules.loopWindow, of: last, now) ? Int(last.recent) : 0
         // As far as a byte goes: a count that began anew would forget what it counted.
         let recent = UInt8(clamping: before + count + 1)
         let isOverrun = recent > rules.tokensPerWindow
-        if refuses(request, last, now) || isChallenge && isOverrun {
+        if refuses(request, last, now) || request.isChallenge && isOverrun {
             guard last.streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, now) }
             return .mint(
                 ticket(id, print, request, after: last, streak: UInt8(clamping: Int(last.streak) + 1), recent: recent))
@@ -102,7 +104,7 @@ struct Admission: Sendable {
     }
 
     private func supersession(of request: Request, by last: RecentMint) -> Supersession? {
-        let failed = request.failedToken?.prefix
+        let failed = request.failedToken
         // Who names the last token has got it, whatever the device's clock says.
         if let failed, failed == last.token { return nil }
         if request.observedAt <= last.mintedAt { return .observedEarlier }
@@ -113,8 +115,8 @@ struct Admission: Sendable {
     /// Whether the event says that the vendor refuses the last token.
     private func refuses(_ request: Request, _ last: RecentMint, _ now: UnixTime) -> Bool {
         if request.isReissue { return false }
-        if let failed = request.failedToken?.prefix { return failed == last.token }
-        guard request.remedy == .mintOnce || request.loopGuard.countsEveryReport else { return false }
+        if let failed = request.failedToken { return failed == last.token }
+        guard request.isRefusal || request.loopGuard.countsEveryReport else { return false }
         return last.device == print(of: request.device) && isWithin(rules.loopWindow, of: last, now)
     }
 
@@ -132,7 +134,7 @@ struct Admission: Sendable {
     private func ticket(
         _ id: SubjectID, _ keyPrint: UInt32, _ request: Request, after last: RecentMint?, streak: UInt8, recent: UInt8
     ) -> Ticket {
-        let reported = request.failedToken?.prefix ?? 0
+        let reported = request.failedToken ?? 0
         let published = last?.token ?? 0
         var replaced = (reported, published)
         if reported == 0 || reported == published { replaced = (published, last?.replaced.0 ?? 0) }
@@ -175,10 +177,10 @@ struct Admission: Sendable {
 }
 
 extension Admission.Request {
-    init(_ order: MintOrder, device: String?, key: SigningKeyReference) {
+    init(_ order: MintOrder, key: SigningKeyReference) {
         self.init(
-            app: order.app.name, subject: order.subject, loopGuard: order.app.adapter.loopGuard,
-            remedy: order.failure.remedy, isReissue: order.failure.reason == Reissue.reason,
-            failedToken: order.failure.failedToken, observedAt: order.observedAt, device: device, key: key)
+            app: order.app.name, isChallenge: order.subject.challenge != nil, loopGuard: order.app.loopGuard,
+            isRefusal: order.isRefusal, isReissue: order.isReissue, failedToken: order.failedToken,
+            observedAt: order.observedAt, device: order.event.device, key: key)
     }
 }

@@ -23,6 +23,8 @@ public final class App: Sendable {
     public let missingUser: MissingUser
     /// What the vendor is asked before a token is minted; nil for nothing.
     public let lookup: AppLookup?
+    /// How many tokens in a row its vendor may refuse.
+    let loopGuard: LoopGuard
     /// `source` of the events about its tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
     /// How the value of each of its tokens' records begins, up to the subject.
@@ -34,6 +36,7 @@ public final class App: Sendable {
         lookup: AppLookup? = nil
     ) {
         self.lookup = lookup
+        loopGuard = adapter.loopGuard
         eventSource = Array("/remint/\(name)".utf8)
         valueStart = ByteWriter.bytes { json in
             json.append(#"{"app":"#)

@@ -111,10 +111,12 @@ public struct BatchProcessor: Sendable {
     private static func finished(
         _ drafts: [PendingToken], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency
     ) async -> Pieces<Result<FinishedToken, Rejection>> {
-        let signatures = await signing.sign(drafts.map(\.request), urgency: urgency)
+        let signatures = await signing.sign(drafts.map(\.token.request), urgency: urgency)
         return await Pieces(min(drafts.count, signatures.count), with: { try? SHA256Hasher() }) { place, hasher in
-            signatures[place].flatMap {
-                FinishedToken.make(drafts[place], $0, records[drafts[place].index].origin, hasher)
+            switch signatures[place] {
+            case .success(let signature):
+                FinishedToken.make(drafts[place].token, signature, records[drafts[place].index].origin, hasher)
+            case .failure(let rejection): .failure(rejection)
             }
         }
     }
@@ -139,52 +141,52 @@ public struct BatchProcessor: Sendable {
             work.waiting[index] = work.now
             return
         }
-        guard case .event(let event, let triage) = reading else {
+        guard case .event(let triage) = reading else {
             if case .unreadable(let rejection) = reading {
                 work.settlements[index] = endings.failed(record, nil, rejection, .decode, work.now)
             }
             return
         }
         switch triage {
-        case .reject(let rejection, let stage):
+        case .reject(let event, let rejection, let stage):
             work.settlements[index] = endings.failed(record, event, rejection, stage, work.now)
-        case .skip(let why): work.settlements[index] = endings.settled(record, event, .skipped(why))
+        case .skip(let event, let why): work.settlements[index] = endings.settled(record, event, .skipped(why))
         case .mint(let order):
             guard let key = minter.key(of: order.app, from: signing) else {
                 let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
-                work.settlements[index] = endings.failed(record, event, missing, .mint, work.now)
+                work.settlements[index] = endings.failed(record, order.event, missing, .mint, work.now)
                 return
             }
-            admit(record, index, event, order, key, &work)
+            admit(record, index, order, key, &work)
         }
     }
 
     private mutating func admit(
-        _ record: InputRecord, _ index: Int, _ event: Event, _ order: MintOrder, _ key: SigningKeyReference,
+        _ record: InputRecord, _ index: Int, _ order: MintOrder, _ key: SigningKeyReference,
         _ work: inout BatchWork
     ) {
         let isShared = admission.isOn && order.subject.challenge == nil
         // Whatever it reports, the token that this batch makes for the subject is newer.
         if isShared, let leader = work.subjects[order.id]?.leader {
-            work.followers.append(BatchWork.Follower(index: index, leader: leader, event: event))
+            work.followers.append(BatchWork.Follower(index: index, leader: leader, order: order))
             return
         }
-        let request = Admission.Request(order, device: event.device, key: key)
+        let request = Admission.Request(order, key: key)
         let count = work.subjects[order.id]?.tokens ?? 0
         switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
-        case .superseded(let why): work.settlements[index] = endings.settled(record, event, .superseded(why))
-        case .suspended: work.settlements[index] = endings.suspended(record, event, work.now)
+        case .superseded(let why): work.settlements[index] = endings.settled(record, order.event, .superseded(why))
+        case .suspended: work.settlements[index] = endings.suspended(record, order.event, work.now)
         case .refused(let detail, let suspension):
             if let suspension { alarms.append(.suspended(suspension)) }
             let rejection = Rejection(.rejectedByVendor, detail)
-            work.settlements[index] = endings.failed(record, event, rejection, .admit, work.now)
+            work.settlements[index] = endings.failed(record, order.event, rejection, .admit, work.now)
         case .mint(let ticket):
-            guard let enrichment = resolve(record, index, event, order, &work) else { return }
+            guard let enrichment = resolve(record, index, order, &work) else { return }
             do throws(Rejection) {
-                let minting = try minter.draft(order, of: event, with: key, adding: enrichment, at: work.now)
-                work.drafts.append(PendingToken(index, minting, ticket))
+                let token = try minter.token(order, with: key, adding: enrichment, at: work.now)
+                work.drafts.append(PendingToken(index: index, token: token, ticket: ticket))
                 work.subjects[order.id] = BatchWork.Minted(leader: isShared ? index : nil, tokens: count + 1)
-            } catch { work.settlements[index] = endings.failed(record, event, error, .mint, work.now) }
+            } catch { work.settlements[index] = endings.failed(record, order.event, error, .mint, work.now) }
         }
     }
 
@@ -192,7 +194,7 @@ public struct BatchProcessor: Sendable {
     ///
     /// - Returns: what it adds to the token; nil where there will be none now, and the event ended or waits.
     private mutating func resolve(
-        _ record: InputRecord, _ index: Int, _ event: Event, _ order: MintOrder, _ work: inout BatchWork
+        _ record: InputRecord, _ index: Int, _ order: MintOrder, _ work: inout BatchWork
     ) -> Enrichment? {
         guard let lookup = order.app.lookup else { return Enrichment() }
         switch resolver.answer(about: order.subject.withoutChallenge, order.id, of: order.app, at: work.now) {
@@ -201,10 +203,10 @@ public struct BatchProcessor: Sendable {
         case .known(.unknown):
             let rejection = Rejection(
                 .userGone, "the vendor does not know this user, and lookup.unknown_user is reject")
-            work.settlements[index] = endings.failed(record, event, rejection, .resolve, work.now)
+            work.settlements[index] = endings.failed(record, order.event, rejection, .resolve, work.now)
         case .known(.gone):
             let rejection = Rejection(.userGone, "the vendor says that this user is no more")
-            work.settlements[index] = endings.failed(record, event, rejection, .resolve, work.now)
+            work.settlements[index] = endings.failed(record, order.event, rejection, .resolve, work.now)
         case .expected(let moment):
             if moment.microseconds(since: work.now) <= lookup.patience, work.rule != .over {
                 work.waiting[index] = work.now.advanced(byMicroseconds: lookup.patience)
@@ -212,14 +214,14 @@ public struct BatchProcessor: Sendable {
             } else if lookup.onFailure == .mint {
                 return Enrichment()
             } else {
-                let end = endings.awaiting(moment, record, event, work.now)
+                let end = endings.awaiting(moment, record, order.event, work.now)
                 if let until = end.comesBack { resolver.keep(order.id, until: until) }
                 work.settlements[index] = end.settlement
             }
         case .failed where lookup.onFailure == .mint: return Enrichment()
         case .failed(let failure):
             let rejection = Rejection(.lookupFailed, "\(failure.kind.rawValue): \(failure.detail)")
-            work.settlements[index] = endings.failed(record, event, rejection, .resolve, work.now)
+            work.settlements[index] = endings.failed(record, order.event, rejection, .resolve, work.now)
         }
         return nil
     }
@@ -236,7 +238,7 @@ public struct BatchProcessor: Sendable {
             return finished.settlement
         case .failure(let rejection):
             work.failures[draft.index] = rejection
-            return endings.failed(record, draft.token.event, rejection, .mint, work.now)
+            return endings.failed(record, draft.token.order.event, rejection, .mint, work.now)
         }
     }
 
@@ -244,10 +246,10 @@ public struct BatchProcessor: Sendable {
     private mutating func follow(_ follower: BatchWork.Follower, _ record: InputRecord, _ work: BatchWork) -> Settlement
     {
         if work.settlements[follower.leader]?.outcome == .minted {
-            return endings.settled(record, follower.event, .superseded(.sameBatch))
+            return endings.settled(record, follower.order.event, .superseded(.sameBatch))
         }
         let rejection = work.failures[follower.leader] ?? Rejection(.mintFailed, "the signer gave no answer")
-        return endings.failed(record, follower.event, rejection, .mint, work.now)
+        return endings.failed(record, follower.order.event, rejection, .mint, work.now)
     }
 }
 

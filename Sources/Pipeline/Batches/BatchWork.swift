@@ -6,7 +6,7 @@ struct BatchWork {
     struct Follower {
         let index: Int
         let leader: Int
-        let event: Event
+        let order: MintOrder
     }
 
     /// What the batch makes for a subject.

@@ -1,19 +1,11 @@
 import AdapterKit
 
-/// An event on its way to a token: by reference, for it goes through many hands.
-final class PendingToken: Sendable {
+/// A token of a batch on its way to its signature.
+struct PendingToken: Sendable {
     /// The event's place in the batch.
     let index: Int
-    let request: SigningRequest
     let token: ReplacementToken
     let ticket: Admission.Ticket
-
-    init(_ index: Int, _ minting: Minter.Draft, _ ticket: Admission.Ticket) {
-        self.index = index
-        request = minting.request
-        token = minting.token
-        self.ticket = ticket
-    }
 }
 
 /// A token with its signature, and the record that publishes it.
@@ -27,20 +19,20 @@ struct FinishedToken: Sendable {
         self.settlement = settlement
     }
 
-    /// `pending` with `signature`.
+    /// `token` with `signature`, for the event at `origin`.
     ///
     /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, or where its hash cannot be made.
     static func make(
-        _ pending: PendingToken, _ signature: [UInt8], _ origin: Origin, _ hasher: SHA256Hasher?
+        _ token: ReplacementToken, _ signature: [UInt8], _ origin: Origin, _ hasher: SHA256Hasher?
     ) -> Result<FinishedToken, Rejection> {
         if signature.isEmpty { return .failure(Rejection(.mintFailed, "the signer gave an empty signature")) }
-        let (record, token) = pending.token.output(of: pending.request.input, signature: signature)
-        guard let hash = hasher?.prefix(of: record.contents.bytes, in: token) else {
+        let (record, place) = token.output(signature: signature)
+        guard let hash = hasher?.prefix(of: record.contents.bytes, in: place) else {
             return .failure(Rejection(.mintFailed, "libcrypto could not hash the token"))
         }
         let settlement = Settlement(
-            origin: origin, eventID: pending.token.event.id, app: pending.token.app.name, outcome: .minted,
-            output: record, algorithm: pending.token.algorithm)
+            origin: origin, eventID: token.order.event.id, app: token.order.app.name, outcome: .minted, output: record,
+            algorithm: token.key.algorithm)
         return .success(FinishedToken(hash: hash, settlement: settlement))
     }
 }

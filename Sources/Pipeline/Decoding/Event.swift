@@ -1,7 +1,7 @@
 public import AdapterKit
 
 /// A report and its envelope: which app, when, which device.
-public final class Event: Sendable {
+public struct Event: Sendable {
     /// The app it is about.
     public let app: String
     /// The report, as the SDK shaped it.
@@ -14,15 +14,4 @@ public final class Event: Sendable {
     public let device: String?
     /// `traceparent` and `tracestate`, passed through (W3C Trace Context).
     public let traceHeaders: [Header]
-
-    init(
-        app: String, report: JSONValue, id: String, observedAt: UnixTime?, device: String?, traceHeaders: [Header]
-    ) {
-        self.app = app
-        self.report = report
-        self.id = id
-        self.observedAt = observedAt
-        self.device = device
-        self.traceHeaders = traceHeaders
-    }
 }

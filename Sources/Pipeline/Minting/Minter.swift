@@ -25,26 +25,22 @@ struct Minter {
         known.key(of: app, from: signing)
     }
 
-    /// A token that lacks its signature alone.
-    struct Draft: Sendable {
-        let request: SigningRequest
-        let token: ReplacementToken
-    }
-
-    mutating func draft(
-        _ order: MintOrder, of event: Event, with key: SigningKeyReference, adding enrichment: Enrichment,
+    /// The token that `order` calls for.
+    ///
+    /// - Throws: `Rejection` with `.keyUnavailable` where `key` cannot sign it or retires too soon, and with `.mintFailed` where
+    ///   the subject lacks what a claim needs.
+    mutating func token(
+        _ order: MintOrder, with key: SigningKeyReference, adding enrichment: Enrichment,
         at now: UnixTime
-    ) throws(Rejection) -> Draft {
+    ) throws(Rejection) -> ReplacementToken {
         let (app, subject) = (order.app, order.subject)
         let recipe = try recipe(for: subject, app, key)
         let life = TokenLife(from: now.seconds, to: try expiry(app, recipe, key, now))
         let form = try known.form(of: app, recipe, key, living: life)
-        let input = try form.signingInput(for: subject, adding: enrichment, random: &random)
-        let token = ReplacementToken(
-            event: event, app: app, subject: subject, key: order.subjectKey, algorithm: recipe.algorithm,
-            keyID: key.version, life: life, issuedAtText: text(of: now),
-            version: versions.next(at: now))
-        return Draft(request: SigningRequest(key: key, input: input), token: token)
+        let input = try form.signingInput(
+            for: subject, adding: enrichment, isFinishedInPlace: false, random: &random)
+        return ReplacementToken(
+            order, key, input, living: life, issuedAtText: text(of: now), version: versions.next(at: now))
     }
 
     private mutating func text(of time: UnixTime) -> [UInt8] {

@@ -1,45 +1,59 @@
 import AdapterKit
 
-/// A token for the mailbox, with all a device or a ledger asks of it.
-struct ReplacementToken: Sendable {
-    let event: Event
-    let app: App
-    let subject: Subject
-    /// The mailbox key.
-    let key: [UInt8]
-    let algorithm: Algorithm
-    let keyID: String
+/// A token that lacks its signature alone, with all that the mailbox, a device or a ledger asks of it. By reference, for it
+/// goes through many hands.
+final class ReplacementToken: Sendable {
+    let order: MintOrder
+    /// The key that signs it.
+    let key: SigningKeyReference
+    /// What is signed.
+    let input: SigningInput
     let life: TokenLife
     /// When it is issued, in the form of RFC 3339.
     let issuedAtText: [UInt8]
     let version: Int64
 
-    /// The record that publishes the token which `input` and `signature` make: a JSON value, CloudEvents attributes in binary
-    /// mode, and headers that are enough for the ledger.
+    init(
+        _ order: MintOrder, _ key: SigningKeyReference, _ input: SigningInput, living life: TokenLife,
+        issuedAtText: [UInt8], version: Int64
+    ) {
+        self.order = order
+        self.key = key
+        self.input = input
+        self.life = life
+        self.issuedAtText = issuedAtText
+        self.version = version
+    }
+
+    /// What its signer is asked for.
+    var request: SigningRequest { SigningRequest(key: key, input: input) }
+
+    /// The record that publishes it with `signature`: a JSON value, CloudEvents attributes in binary mode, and headers that are
+    /// enough for the ledger.
     ///
     /// - Returns: the record, and where in its bytes the token stands.
-    func output(of input: SigningInput, signature: [UInt8]) -> (record: OutputRecord, token: Range<Int>) {
+    func output(signature: [UInt8]) -> (record: OutputRecord, token: Range<Int>) {
         var place = 0..<0
-        let contents = RecordContents(key: key, hasValue: true) { bytes in
+        let contents = RecordContents(key: order.subjectKey, hasValue: true) { bytes in
             headers(to: &bytes)
         } value: { json in
-            place = value(of: input, signature, to: &json)
+            place = value(signature, to: &json)
         }
         return (OutputRecord(destination: .tokens, contents: contents), place)
     }
 
     /// - Returns: where the token stands.
-    private func value(of input: SigningInput, _ signature: [UInt8], to json: inout ByteWriter) -> Range<Int> {
-        json.append(app.valueStart)
-        subject.write(to: &json)
+    private func value(_ signature: [UInt8], to json: inout ByteWriter) -> Range<Int> {
+        json.append(order.app.valueStart)
+        order.subject.write(to: &json)
         json.append(#","token":""#)
         let start = json.count
         input.writeToken(signature: signature, to: &json)
         let token = start..<json.count
         json.append(#"","algorithm":"#)
-        json.append(quoting: algorithm.rawValue)
+        json.append(quoting: key.algorithm.rawValue)
         json.append(#","key_id":"#)
-        json.append(quoting: keyID)
+        json.append(quoting: key.version)
         json.append(#","issued_at":"#)
         json.append(decimal: life.issuedAt)
         json.append(#","expires_at":"#)
@@ -47,12 +61,12 @@ struct ReplacementToken: Sendable {
         json.append(#","version":"#)
         json.append(decimal: version)
         json.append(#","event_id":"#)
-        json.append(quoting: event.id)
-        if let device = event.device {
+        json.append(quoting: order.event.id)
+        if let device = order.event.device {
             json.append(#","device":"#)
             json.append(quoting: device)
         }
-        if let challenge = subject.challenge {
+        if let challenge = order.subject.challenge {
             json.append(#","challenge":"#)
             json.append(quoting: challenge)
         }
@@ -62,15 +76,15 @@ struct ReplacementToken: Sendable {
 
     private func headers(to bytes: inout ByteWriter) {
         bytes.append(header: "ce_specversion") { $0.append("1.0") }
-        bytes.append(header: "ce_id") { $0.append(event.id.utf8.span) }
-        bytes.append(header: "ce_source") { $0.append(app.eventSource) }
+        bytes.append(header: "ce_id") { $0.append(order.event.id.utf8.span) }
+        bytes.append(header: "ce_source") { $0.append(order.app.eventSource) }
         bytes.append(header: "ce_type") { $0.append("remint.token.replaced.v1") }
-        bytes.append(header: "ce_subject") { $0.append(key) }
+        bytes.append(header: "ce_subject") { $0.append(order.subjectKey) }
         bytes.append(header: "ce_time") { $0.append(issuedAtText) }
         bytes.append(header: "content-type") { $0.append("application/json") }
-        bytes.append(header: "remint-key-id") { $0.append(keyID.utf8.span) }
+        bytes.append(header: "remint-key-id") { $0.append(key.version.utf8.span) }
         bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
         bytes.append(header: "remint-version") { $0.append(decimal: version) }
-        for header in event.traceHeaders { bytes.append(header: header) }
+        for header in order.event.traceHeaders { bytes.append(header: header) }
     }
 }

@@ -70,13 +70,13 @@ struct AdmissionTeller {
     mutating func tell(_ event: AdmissionStory.Event) -> String {
         let now = Self.time(event.at)
         let request = Admission.Request(
-            app: "shop", subject: Subject(user: event.user, challenge: event.challenge), loopGuard: loopGuard,
-            remedy: event.remedy, isReissue: event.isReissue,
-            failedToken: event.names.map { TokenHash(of: Array($0.utf8)) },
+            app: "shop", isChallenge: event.challenge != nil, loopGuard: loopGuard,
+            isRefusal: event.remedy == .mintOnce, isReissue: event.isReissue,
+            failedToken: event.names.map { TokenHash(of: Array($0.utf8)).prefix },
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
             key: SigningKeyReference(
                 ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil))
-        switch admission.verdict(on: request, SubjectID(request.subject, app: request.app), at: now) {
+        switch admission.verdict(on: request, SubjectID(Subject(user: event.user), app: request.app), at: now) {
         case .mint(let ticket):
             minted += 1
             batch += 1

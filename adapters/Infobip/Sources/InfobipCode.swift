@@ -45,14 +45,12 @@ enum InfobipCode: Equatable {
         }
     }
 
-    private static func named(_ name: String) -> InfobipCode {
-        [.expired, .structureInvalid, .accessTokenMissing, .generic, .unauthorized, .forbidden]
-            .first { name.utf8.elementsEqual($0.name.utf8, by: isSameLetter) } ?? .other
-    }
+    private static func named(_ name: String) -> InfobipCode { known(name) ?? known(name.uppercased()) ?? .other }
 
-    /// A small letter differs from its capital in one bit.
-    private static func isSameLetter(_ byte: UInt8, as wanted: UInt8) -> Bool {
-        byte == wanted || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(wanted) && byte == wanted | 0x20
+    private static func known(_ name: String) -> InfobipCode? {
+        [.expired, .structureInvalid, .accessTokenMissing, .generic, .unauthorized, .forbidden].first {
+            $0.name == name
+        }
     }
 
     private static func numbered(_ number: Int64, domain: String?) -> InfobipCode {
