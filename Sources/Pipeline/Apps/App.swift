@@ -23,7 +23,7 @@ public final class App: Sendable {
     public let missingUser: MissingUser
     /// What the vendor is asked before a token is minted; nil for nothing.
     public let lookup: AppLookup?
-    /// How many tokens in a row its vendor may refuse.
+    /// When a user's reports are a loop, as its adapter says: for each event it would be copied to be asked.
     let loopGuard: LoopGuard
     /// `source` of the events about its tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
