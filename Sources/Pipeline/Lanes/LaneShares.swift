@@ -1,7 +1,8 @@
 /// How a batch is shared out: live first; the others at least their share, and whatever live leaves.
 ///
 /// What live leaves is measured in time: a live event that comes in meanwhile waits for the batch to end, so that a batch
-/// without live events is only as long as `patience`, and one with some is filled up to half of that.
+/// without live events is only as long as `patience`. In one with some, the live events wait for all the others: it is filled
+/// up to a tenth of that.
 public struct LaneShares: Sendable, Equatable {
     /// The most events of a batch.
     public let batchEvents: Int
@@ -27,7 +28,8 @@ public struct LaneShares: Sendable, Equatable {
     public func next(of waiting: PerLane<Int>, pace: Double, isLiveAbout: Bool = false) -> PerLane<Int> {
         // Twenty times the patience is the most a live burst may keep the next one waiting.
         let limit = min(batchEvents, events(in: patience * 20, pace))
-        let filling = min(limit, events(in: waiting[.live] == 0 && !isLiveAbout ? patience : patience / 2, pace))
+        let room = waiting[.live] > 0 ? patience / 10 : isLiveAbout ? patience / 2 : patience
+        let filling = min(limit, events(in: room, pace))
         let bulkPart = waiting[.bulk] > 0 ? bulkShare : 0
         let retriesPart = waiting[.retries] > 0 ? min(bulkShare, (1 - bulkPart) / 2) : 0
         let live = min(waiting[.live], max(1, limit - part(bulkPart, of: limit) - part(retriesPart, of: limit)))

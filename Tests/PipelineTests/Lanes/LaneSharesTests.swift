@@ -58,7 +58,7 @@ struct LaneSharesTests {
             waiting: [.live: 9, .retries: 9, .bulk: 9], taken: [.live: 1, .retries: 1, .bulk: 1]),
     ]
 
-    /// An event takes a millisecond: 10 of them while a live event may wait, 5 with some, 200 behind a burst of live ones.
+    /// An event takes a millisecond: 10 of them while a live event may wait, one with some, 200 behind a burst of live ones.
     static let slow: [Sharing] = [
         Sharing(testDescription: "bulk alone", pace: 0.001, waiting: [.bulk: 5000], taken: [.bulk: 10]),
         Sharing(testDescription: "live alone", pace: 0.001, waiting: [.live: 5000], taken: [.live: 200]),
@@ -67,10 +67,13 @@ struct LaneSharesTests {
             taken: [.live: 180, .bulk: 20]),
         Sharing(
             testDescription: "a few live events", pace: 0.001, waiting: [.live: 2, .bulk: 5000],
-            taken: [.live: 2, .bulk: 3]),
+            taken: [.live: 2, .bulk: 1]),
         Sharing(
-            testDescription: "as many live events as it may be filled with", pace: 0.001,
-            waiting: [.live: 5, .bulk: 5000], taken: [.live: 5, .bulk: 1]),
+            testDescription: "a few live events that are faster", pace: 0.0001, waiting: [.live: 2, .bulk: 5000],
+            taken: [.live: 2, .bulk: 8]),
+        Sharing(
+            testDescription: "as many live events as it may be filled with", pace: 0.0001,
+            waiting: [.live: 10, .bulk: 5000], taken: [.live: 10, .bulk: 2]),
         Sharing(
             testDescription: "events that take a second", pace: 1, waiting: [.live: 50, .bulk: 50],
             taken: [.live: 1, .bulk: 1]),
