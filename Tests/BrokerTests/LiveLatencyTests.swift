@@ -4,33 +4,47 @@ import Testing
 extension BrokerTests {
     /// Rotations and batch jobs do not keep users waiting.
     @Suite(.timeLimit(.minutes(30))) struct LiveLatencyTests {
+        /// Enough to outlast the live events of a round.
         private static let backlog = Cluster.events * 2
         private static let live = (count: 500, length: Duration.seconds(10))
+        /// Each compares what it measured itself; a machine has better and worse minutes, and five events decide a p99.
+        private static let rounds = 5
 
         @Test func `a backlog of bulk events does not double what live users wait`() async throws {
             try await Stage.play(workers: 1) { stage in
-                // Connections, first batches: what happens once.
+                // Connections, first batches, and what a broker makes of its code under its first load: what happens once.
                 try await stage.feed.send(100, over: .seconds(2))
-                try await stage.ledger.waitUntilAnswered()
+                try await sendBacklog(0, stage)
+                try await stage.ledger.wait(untilAnswered: 100 + Self.backlog)
                 var diary = Diary(try await Scrape(stage.workers[0].program))
-                _ = try await diary.page()
-                let alone = try await latencies(stage)
-                report("live alone: \(alone); \(try await diary.page())")
-                try await sendBacklog(stage)
-                _ = try await diary.page()
-                let visible = stage.ledger.answered
-                let beside = try await latencies(stage)
-                let drained = stage.ledger.answered - visible - Self.live.count
-                report(
-                    "live beside \(Self.backlog) bulk events: \(beside); \(drained) bulk events answered "
-                        + "meanwhile; \(try await diary.page())")
-                #expect(
-                    stage.ledger.answered < Self.backlog,
-                    "the backlog is too small: set REMINT_TEST_BROKER_EVENTS higher")
-                #expect(drained > 0, "the backlog drains")
-                #expect(beside.p99 < alone.p99 * 2)
+                var ratios: [Double] = []
+                for number in 1...Self.rounds { ratios.append(try await round(number, stage, &diary)) }
+                ratios.sort()
+                report("p99 beside a backlog to p99 alone, \(Self.rounds) rounds: \(ratios)")
+                #expect(ratios[Self.rounds / 2] < 2)
                 await stage.retire()
             }
+        }
+
+        /// - Returns: live events' p99 beside a backlog, in parts of their p99 alone.
+        private func round(_ number: Int, _ stage: Stage, _ diary: inout Diary) async throws -> Double {
+            _ = try await diary.page()
+            let alone = try await latencies(stage)
+            report("live alone: \(alone); \(try await diary.page())")
+            let before = stage.ledger.answered
+            try await sendBacklog(number, stage)
+            _ = try await diary.page()
+            let visible = stage.ledger.answered
+            let beside = try await latencies(stage)
+            let drained = stage.ledger.answered - visible - Self.live.count
+            report(
+                "live beside \(Self.backlog) bulk events: \(beside); \(drained) bulk events answered "
+                    + "meanwhile; \(try await diary.page())")
+            let all = before + Self.backlog + Self.live.count
+            #expect(stage.ledger.answered < all, "the backlog is too small: set REMINT_TEST_BROKER_EVENTS higher")
+            #expect(drained > 0, "the backlog drains")
+            try await stage.ledger.wait(untilAnswered: all)
+            return beside.p99 / alone.p99
         }
 
         /// How long live events took until their tokens were visible.
@@ -79,12 +93,13 @@ extension BrokerTests {
         }
 
         /// Events of the bulk lane as a batch job writes them, on their subjects' keys, all of them written before the worker can have answered many.
-        private func sendBacklog(_ stage: Stage) async throws {
+        private func sendBacklog(_ number: Int, _ stage: Stage) async throws {
             for first in stride(from: 0, to: Self.backlog, by: 10_000) {
-                let records = (first..<min(first + 10_000, Self.backlog)).map { number in
-                    EventMix.report(
-                        "braze-ios", #"{"reissue":{"user":"bulk-\#(number)"}}"#, id: "bulk-\(number)",
-                        topic: stage.shop.topics.bulk, key: "braze-ios/bulk-\(number)")
+                let records = (first..<min(first + 10_000, Self.backlog)).map { place in
+                    let user = "bulk-\(number)-\(place)"
+                    return EventMix.report(
+                        "braze-ios", #"{"reissue":{"user":"\#(user)"}}"#, id: user, topic: stage.shop.topics.bulk,
+                        key: "braze-ios/\(user)")
                 }
                 let errors = try await stage.feed.deliver(records)
                 #expect(errors.allSatisfy { $0 == nil })

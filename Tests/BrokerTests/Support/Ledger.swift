@@ -67,10 +67,19 @@ final class Ledger: Sendable {
 
     /// Waits until what is open looks like this.
     func wait(patience: Duration = .seconds(60), until isEnough: (Set<String>) -> Bool) async throws {
+        try await wait(patience) { isEnough($0.open) }
+    }
+
+    /// Waits until so many events have an outcome, also such as nobody called sent.
+    func wait(untilAnswered count: Int, patience: Duration = .seconds(60)) async throws {
+        try await wait(patience) { $0.seen.count >= count }
+    }
+
+    private func wait(_ patience: Duration, until isEnough: (State) -> Bool) async throws {
         while true {
             try Task.checkCancellation()
-            let (open, last) = state.withLock { ($0.open, $0.last) }
-            if isEnough(open) { return }
+            let (isOver, open, last) = state.withLock { (isEnough($0), $0.open, $0.last) }
+            if isOver { return }
             try #require(
                 .now - last < patience, "\(open.count) events have no outcome, such as \(open.sorted().prefix(5))")
             await next(atMost: .seconds(1))
