@@ -36,7 +36,7 @@ public struct Transaction: Sendable {
     /// The batches, in order.
     public internal(set) var batches: [Batch]
     /// For each lane, and so each consumer group, the next record to read of each partition.
-    public let offsets: PerLane<[PartitionProgress.Partition: Int64]>
+    public internal(set) var offsets: PerLane<[PartitionProgress.Partition: Int64]>
 
     /// How many events it ends.
     public var eventCount: Int { batches.reduce(0) { $0 + $1.records.count } }
@@ -45,6 +45,12 @@ public struct Transaction: Sendable {
     /// Every event with its end, in order.
     public var ends: [(record: InputRecord, settlement: Settlement)] {
         batches.flatMap { Array(zip($0.records, $0.settlements)).map { (record: $0.0, settlement: $0.1) } }
+    }
+
+    /// Adds what came to its end since: the batches behind the others, and offsets that hold for all of them.
+    public mutating func add(_ addition: Transaction) {
+        batches += addition.batches
+        offsets = addition.offsets
     }
 
     /// Replaces the ends of some events, because a topic does not take them as they are.

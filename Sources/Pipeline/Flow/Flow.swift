@@ -19,11 +19,11 @@ public struct Flow: Sendable {
         let at: UnixTime
     }
 
-    /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, and how many may
-    /// wait in their places.
+    /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, how many may
+    /// wait in their places, and how many a transaction may grow to.
     ///
     /// One commit follows the other between two batches alone. So batches are small, and several of them make a transaction.
-    private static let (ahead, readiness, parking) = (2, 4, 4)
+    private static let (ahead, readiness, parking, growth) = (2, 3, 4, 7)
     /// How many events are ready at most when another batch without live ones is begun beside a commit.
     private static let enoughRetries = 100
 
@@ -38,6 +38,8 @@ public struct Flow: Sendable {
     /// Whether the last batch was of events that were parked, so that the others have their turn.
     private var wasParked = false
     private var committing: Transaction?
+    /// Whether it may be added to.
+    private var isOpen = false
     private var rhythm = CommitRhythm()
     /// When a live event was last taken.
     private var lastLive: UnixTime?
@@ -124,6 +126,17 @@ public struct Flow: Sendable {
     /// Answers came that events may wait for.
     public mutating func answersCame() { parked.answersCame() }
 
+    /// What was to be added to the transaction under way was.
+    ///
+    /// - Parameter isPart: false where it was too late for that; it stays ready then.
+    public mutating func added(_ isPart: Bool) {
+        isOpen = isPart
+        guard isPart else { return }
+        let addition = makeTransaction()
+        committing?.add(addition)
+        ready = []
+    }
+
     /// The transaction under way was committed.
     public mutating func committed(at now: UnixTime) {
         guard let transaction = committing else { return }
@@ -164,9 +177,9 @@ public struct Flow: Sendable {
         if committing == nil, !ready.isEmpty, !isBlocked, !isLosing, held == nil, let step = commitStep(at: now) {
             return step
         }
+        if let step = additionStep(at: now) { return step }
         if let step = parkedStep(at: now) { return step }
         if isStopping, processing == nil, committing == nil { return .stop }
-        let isRebalancing = Lane.allCases.contains { rebalances[$0] != nil }
         guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: held) }
         let step = nextBatch(at: now)
         guard case .wait(let moment) = step else { return step }
@@ -177,13 +190,13 @@ public struct Flow: Sendable {
 
     /// What is ready is committed, once those that wait in front of it have ended, in the retry tiers if need be.
     private mutating func commitStep(at now: UnixTime) -> Step? {
-        if let processing {
-            // What is looked at again may stand in front of what is ready.
-            return parked.isEmpty && processing.waiting == .allowed ? begin(at: now) : nil
-        }
+        if processing != nil { return mayStandInFront ? nil : begin(at: now) }
         let inTheWay = parked.takeInTheWay(of: ready, settings.shares.filling(pace: pace.secondsPerEvent))
         return inTheWay.isEmpty ? begin(at: now) : process(inTheWay, waiting: .over, at: now)
     }
+
+    /// Whether an event that waits, or is looked at again, may stand in front of what is ready.
+    private var mayStandInFront: Bool { !parked.isEmpty || processing.map { $0.waiting != .allowed } ?? false }
 
     /// Events whose wait is over end; those that may have been answered are looked at again, taking turns with the others.
     private mutating func parkedStep(at now: UnixTime) -> Step? {
@@ -246,20 +259,40 @@ public struct Flow: Sendable {
         Lane.allCases.contains { if case .lost = rebalances[$0] { true } else { false } }
     }
 
+    private var isRebalancing: Bool { Lane.allCases.contains { rebalances[$0] != nil } }
+
     private var hasRoom: Bool {
-        ready.reduce(0) { $0 + $1.records.count } < settings.shares.batchEvents * Self.readiness
+        readyCount < settings.shares.batchEvents * Self.readiness
     }
+
+    private var readyCount: Int { ready.reduce(0) { $0 + $1.records.count } }
 
     private mutating func begin(at now: UnixTime) -> Step {
         rhythm.began(at: now)
-        var ended = progress
-        for batch in ready {
-            for record in batch.records { ended[record.lane].finished(record.origin) }
-        }
-        let transaction = Transaction(batches: ready, offsets: PerLane { ended[$0].committable })
+        let transaction = makeTransaction()
         ready = []
         committing = transaction
+        isOpen = true
         return .commit(transaction)
+    }
+
+    /// In a backlog, what came to its end since a transaction began becomes part of it while its records are on their way:
+    /// more events share what each transaction costs. Live events do not wait for others than theirs.
+    private func additionStep(at now: UnixTime) -> Step? {
+        guard let committing, isOpen, !isStopping, !isRebalancing, !mayStandInFront else { return nil }
+        let batch = settings.shares.batchEvents
+        guard readyCount >= batch, committing.eventCount + readyCount <= batch * Self.growth else { return nil }
+        let isLive = ready.allSatisfy { $0.records.contains { $0.lane == .live } }
+        return isLive || !isLiveAbout(at: now) ? .add(makeTransaction()) : nil
+    }
+
+    /// What is ready, with the offsets that hold once it is committed behind everything before it.
+    private func makeTransaction() -> Transaction {
+        var ended = progress
+        for batch in (committing?.batches ?? []) + ready {
+            for record in batch.records { ended[record.lane].finished(record.origin) }
+        }
+        return Transaction(batches: ready, offsets: PerLane { ended[$0].committable })
     }
 
     private mutating func nextBatch(at now: UnixTime) -> Step {
@@ -302,7 +335,7 @@ public struct Flow: Sendable {
     private func isEnough(_ counts: PerLane<Int>, at now: UnixTime) -> Bool {
         guard committing != nil, isLiveAbout(at: now) else { return false }
         guard counts[.retries] > 0 else { return ready.contains { $0.urgency == .background } }
-        return ready.reduce(0) { $0 + $1.records.count } >= Self.enoughRetries
+        return readyCount >= Self.enoughRetries
     }
 
     /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.

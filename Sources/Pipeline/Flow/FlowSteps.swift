@@ -43,6 +43,8 @@ extension Flow {
         case process(Batch)
         /// Commit, in the background, then call `committed` or `aborted`.
         case commit(Transaction)
+        /// Add this to the transaction under way if that is still possible, then call `added`.
+        case add(Transaction)
         /// Forget the tokens that were not published, then ask again.
         case rollBack
         /// Tell the group that its rebalance is done, then call `answered`.

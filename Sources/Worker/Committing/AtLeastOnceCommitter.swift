@@ -33,11 +33,12 @@ struct AtLeastOnceCommitter: Committer {
         offsets = OffsetCommits { await Self.commit($0, consumers, logger) }
     }
 
-    func commit(_ transaction: Transaction) async -> CommitResult {
+    func commit(_ transaction: Transaction, _ additions: Additions) async -> CommitResult {
         var transaction = transaction
-        switch await deliver(&transaction) {
-        case nil: break
-        case .some(let result): return result
+        if let result = await deliver(&transaction) { return result }
+        while var addition = additions.takeOrClose() {
+            if let result = await deliver(&addition) { return result }
+            transaction.add(addition)
         }
         await offsets.add(transaction.offsets)
         return .committed(transaction)

@@ -5,7 +5,9 @@ import Pipeline
 /// Publishes what a transaction holds and commits the offsets of what it came from.
 protocol Committer: Sendable {
     /// Does so, however long it takes. What is not committed together with the records is left open.
-    func commit(_ transaction: Transaction) async -> CommitResult
+    ///
+    /// - Parameter additions: what becomes part of the transaction while its records are on their way.
+    func commit(_ transaction: Transaction, _ additions: Additions) async -> CommitResult
 
     /// Commits the offsets that were left open.
     func commitOffsets() async
@@ -15,6 +17,11 @@ protocol Committer: Sendable {
 
     /// Whether the topic of a blockage can be written again. Leaves nothing that a reader sees.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck
+}
+
+extension Committer {
+    /// Commits a transaction to which nothing is added.
+    func commit(_ transaction: Transaction) async -> CommitResult { await commit(transaction, Additions()) }
 }
 
 /// How an attempt to commit ended.

@@ -8,10 +8,11 @@ struct Deliveries {
     let records: [(place: Int, record: ProducerRecord)]
     private var errors: [KafkaError?]
 
-    init(_ transaction: Transaction, _ configuration: Configuration) {
+    /// Those of `transaction`, the first of whose events has the place `first`.
+    init(_ transaction: Transaction, from first: Int = 0, _ configuration: Configuration) {
         var records: [(place: Int, record: ProducerRecord)] = []
         records.reserveCapacity(transaction.eventCount)
-        var place = 0
+        var place = first
         for batch in transaction.batches {
             for settlement in batch.settlements {
                 if let output = settlement.output { records.append((place, ProducerRecord(output, configuration))) }

@@ -21,12 +21,12 @@ struct TransactionalCommitter: Committer {
     /// How often in a row a transaction may fail because of the one before it.
     private static let aftermaths = 5
 
-    func commit(_ transaction: Transaction) async -> CommitResult {
+    func commit(_ transaction: Transaction, _ additions: Additions) async -> CommitResult {
         var transaction = transaction
         var large = LargeRecords()
         var aftermaths = 0
         while true {
-            switch await attempt(transaction, oneByOne: large.suspects) {
+            switch await attempt(&transaction, additions, oneByOne: large.suspects) {
             case .ended(let result): return result
             case .aftermath(let error):
                 aftermaths += 1
@@ -58,15 +58,26 @@ struct TransactionalCommitter: Committer {
         case tooLarge([Int], KafkaError)
     }
 
-    private func attempt(_ transaction: Transaction, oneByOne single: Set<Int>) async -> Attempt {
-        let groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)]
-        do throws(KafkaError) { groups = try await identities(transaction) } catch { return .ended(.aborted(error)) }
+    private func attempt(
+        _ transaction: inout Transaction, _ additions: Additions, oneByOne single: Set<Int>
+    ) async -> Attempt {
+        // For partitions that are lost already nothing is begun.
+        do throws(KafkaError) { _ = try await identities(transaction) } catch { return .ended(.aborted(error)) }
         do throws(KafkaError) { try await producer.beginTransaction() } catch {
             return .ended(CommitResult(ended: error))
         }
         var deliveries = Deliveries(transaction, configuration)
         await deliveries.deliver(by: producer, oneByOne: single)
+        while deliveries.error == nil, let addition = additions.takeOrClose() {
+            deliveries = Deliveries(addition, from: transaction.eventCount, configuration)
+            transaction.add(addition)
+            await deliveries.deliver(by: producer, oneByOne: single)
+        }
         if let error = deliveries.error { return await abort(after: error, deliveries) }
+        let groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)]
+        do throws(KafkaError) { groups = try await identities(transaction) } catch {
+            return .ended(await abort().map { CommitResult(ended: $0) } ?? .aborted(error))
+        }
         for (offsets, group) in groups {
             let error = await repeating { () throws(KafkaError) in
                 try await producer.sendOffsets(offsets, of: group, within: .seconds(10))

@@ -27,6 +27,8 @@ struct SessionLoop {
     private var pausedUntil: ContinuousClock.Instant?
     private var nextReport = ContinuousClock.now
     private var digest = EndsDigest()
+    /// What is added to the transaction under way.
+    private var additions = Additions()
     private let commits = Mailbox<EndedCommit>()
     private let checks = Mailbox<BlockageCheck>()
     /// What a broker takes to write a transaction's markers, with some to spare.
@@ -71,6 +73,7 @@ struct SessionLoop {
             case .process(let batch):
                 do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
             case .commit(let transaction): commit(transaction, &background)
+            case .add(let addition): flow.added(additions.offer(addition))
             case .rollBack: processor.rollBack()
             // What was published is not left to be repeated by others.
             case .answer where await committer.hasOpenOffsets, .stop where await committer.hasOpenOffsets:
@@ -221,10 +224,11 @@ struct SessionLoop {
         try handle(await bulk, .bulk)
     }
 
-    private func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
-        background.addTask { [committer, commits, context, wakeup = lanes.wakeup] in
+    private mutating func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
+        additions = Additions()
+        background.addTask { [committer, additions, commits, context, wakeup = lanes.wakeup] in
             let start = ContinuousClock.now
-            let result = await committer.commit(transaction)
+            let result = await committer.commit(transaction, additions)
             let took = .now - start
             // What there is to tell of thousands of events is told here: the loop has the next ones to process.
             var digest = EndsDigest()

@@ -73,8 +73,18 @@ struct FlowParkingTests {
                 .take(.live, 4...7), .next("process 2: live/0 4 5 6 7"), .parked([4, 5, 6, 7], for: 900), .answers,
                 .take(.live, 8...8, partition: 1), .next("process 3 again: live/0 0 1 2 3"), .processed,
                 .next("commit 3: live/0=4"), .next("process 4: live/1 8"), .processed,
-                .next("process 5 again: live/0 4 5 6 7"), .processed, .next("wait"), .committed,
-                .next("commit 4+5: live/0=8 live/1=9"),
+                .next("process 5 again: live/0 4 5 6 7"), .processed, .next("add 4+5: live/0=8 live/1=9"), .added,
+                .next("wait"), .committed, .next("wait"),
+            ]),
+        FlowStory(
+            "nothing is added to a transaction while what waits, or is looked at again, may stand in front of it",
+            [
+                .take(.live, 0...0, partition: 1), .next("process 1: live/1 0"), .processed,
+                .next("commit 1: live/1=1"),
+                .take(.live, 0...3), .next("process 2: live/0 0 1 2 3"), .parked([0], for: 900),
+                .take(.live, 1...1, partition: 1), .next("process 3: live/1 1"), .processed, .next("wait until 900"),
+                .answers, .next("process 4 again: live/0 0"), .next("wait"), .processed,
+                .next("add 2+3+4: live/0=4 live/1=2"),
             ]),
         FlowStory(
             "an abort puts it back with those that stand around it",

@@ -26,13 +26,52 @@ struct FlowStepTests {
                 .next("commit 2+3: live/0=5"),
             ]),
         FlowStory(
-            "no more than four batches of events are kept ready",
+            "no more than three batches of events are kept ready",
             inCommit + [
-                .take(.live, 2...9), .next("process 2: live/0 2 3 4 5"), .processed,
-                .next("process 3: live/0 6 7 8 9"), .processed, .take(.live, 10...17),
-                .next("process 4: live/0 10 11 12 13"), .processed, .next("process 5: live/0 14 15 16 17"), .processed,
-                .take(.live, 18...21), .next("wait"), .committed, .next("commit 2+3+4+5: live/0=18"),
-                .next("process 6: live/0 18 19 20 21"),
+                .take(.live, 2...9), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"),
+                .addedLate, .next("process 3: live/0 6 7 8 9"), .processed, .take(.live, 10...13),
+                .next("process 4: live/0 10 11 12 13"), .processed, .take(.live, 14...17), .next("wait"), .committed,
+                .next("commit 2+3+4: live/0=14"), .next("process 5: live/0 14 15 16 17"),
+            ]),
+        FlowStory(
+            "in a backlog, what came to its end becomes part of the transaction under way",
+            inCommit + [
+                .take(.live, 2...8), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"), .added,
+                .next("process 3: live/0 6 7 8"), .processed, .next("wait"), .committed, .next("commit 3: live/0=9"),
+            ]),
+        FlowStory(
+            "what was added is committed or given back with the rest",
+            inCommit + [
+                .take(.live, 2...5), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"), .added,
+                .aborted, .next("roll back"), .next("process 3: live/0 0 1 2 3"),
+            ]),
+        FlowStory(
+            "a transaction does not grow for ever",
+            inCommit
+                + (0..<6).flatMap { (index: Int64) -> [FlowStory.Act] in
+                    let first = 2 + 4 * index
+                    let events = (first...first + 3).map(String.init).joined(separator: " ")
+                    return [
+                        .take(.live, first...first + 3), .next("process \(index + 2): live/0 \(events)"), .processed,
+                        .next("add \(index + 2): live/0=\(first + 4)"), .added,
+                    ]
+                } + [
+                    .take(.live, 26...29), .next("process 8: live/0 26 27 28 29"), .processed, .next("wait"),
+                    .committed,
+                    .next("commit 8: live/0=30"),
+                ]),
+        FlowStory(
+            "a live event's transaction does not grow by bulk alone",
+            [
+                .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
+                .take(.bulk, 0...3), .next("process 2 in the background: bulk/0 0 1 2 3"), .processed, .next("wait"),
+                .pass(1000), .next("add 2: live/0=1 bulk/0=4"),
+            ]),
+        FlowStory(
+            "nothing is added while the group waits",
+            inCommit + [
+                .take(.live, 2...5), .next("process 2: live/0 2 3 4 5"), .ask(.live, FlowStory.revoked()), .processed,
+                .next("wait"), .committed, .next("commit 2: live/0=6"), .committed, .next("answer live"),
             ]),
         FlowStory(
             "offsets of several lanes go together, each as far as it came",

@@ -19,6 +19,10 @@ struct FlowStory: CustomTestStringConvertible, Sendable {
         /// The end of a batch comes in that is not in work any more.
         case processedLate(Int)
         case committed
+        /// What the flow named to be added to the transaction under way was.
+        case added
+        /// It was too late to add it.
+        case addedLate
         case aborted
         case blocked
         case unblocked
@@ -91,6 +95,8 @@ struct FlowTeller {
         case .processedLate(let number):
             flow.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
         case .committed: flow.committed(at: now)
+        case .added: flow.added(true)
+        case .addedLate: flow.added(false)
         case .aborted: flow.aborted()
         case .blocked: flow.aborted(isBlocked: true)
         case .unblocked: flow.unblocked()
@@ -111,12 +117,8 @@ struct FlowTeller {
             case .over: manner += " to the end"
             }
             return "process \(batch.number)\(manner): \(Self.list(batch.records))"
-        case .commit(let transaction):
-            let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
-            let offsets = Lane.allCases.flatMap { lane in
-                transaction.offsets[lane].map { "\($0.topic)/\($0.number)=\($1)" }.sorted()
-            }
-            return "commit \(batches): \(offsets.joined(separator: " "))"
+        case .commit(let transaction): return "commit \(Self.list(transaction))"
+        case .add(let addition): return "add \(Self.list(addition))"
         case .rollBack: return "roll back"
         case .answer(let lane):
             // The shell does so at once.
@@ -127,6 +129,15 @@ struct FlowTeller {
             return "wait until \((moment.microseconds - TestBench.now.microseconds + 500) / 1000)"
         case .stop: return "stop"
         }
+    }
+
+    /// `2+3: live/0=7 bulk/1=4`: the batches, and the offsets.
+    private static func list(_ transaction: Transaction) -> String {
+        let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
+        let offsets = Lane.allCases.flatMap { lane in
+            transaction.offsets[lane].map { "\($0.topic)/\($0.number)=\($1)" }.sorted()
+        }
+        return "\(batches): \(offsets.joined(separator: " "))"
     }
 
     /// `live/0 5 6 bulk/1 3`: each partition's offsets as they stand.

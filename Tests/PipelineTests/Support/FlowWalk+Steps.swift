@@ -14,6 +14,7 @@ extension FlowWalk {
         switch step {
         case .process(let batch): try begin(batch)
         case .commit(let transaction): try begin(transaction)
+        case .add(let addition): try add(addition)
         case .rollBack: try rollBack()
         case .answer(let lane): try answer(lane)
         case .wait(let moment): try wait(until: moment)
@@ -87,11 +88,39 @@ extension FlowWalk {
 
     private mutating func begin(_ transaction: Transaction) throws(WalkFailure) {
         guard committing == nil, !isBlocked else { throw WalkFailure("a commit at the wrong time") }
+        try check(transaction, behind: [])
+        for (_, (rebalance, partitions)) in asked {
+            guard case .lost = rebalance else { continue }
+            guard
+                partitions.allSatisfy({ partition in
+                    !transaction.batches.contains { $0.records.contains { Partition($0.origin) == partition } }
+                })
+            else { throw WalkFailure("a commit of what is lost") }
+        }
+        committing = (transaction, false)
+        isOpen = true
+        lastBegin = now
+    }
+
+    /// Something is added to the commit under way, or comes too late for it.
+    private mutating func add(_ addition: Transaction) throws(WalkFailure) {
+        guard let (transaction, isVisible) = committing, isOpen, asked.isEmpty, !isStopping, !isBlocked else {
+            throw WalkFailure("something is added at the wrong time")
+        }
+        try check(addition, behind: transaction.batches)
+        isOpen = !isVisible && Bool.random(using: &random)
+        if isOpen { committing?.transaction.add(addition) }
+        note(isOpen ? .added : .addedLate)
+        flow.added(isOpen)
+    }
+
+    /// What is ready is committed, with the offsets behind it and what is committed already.
+    private func check(_ transaction: Transaction, behind batches: [Batch]) throws(WalkFailure) {
         guard transaction.batches.map(\.number) == ready.map(\.number), !transaction.batches.isEmpty else {
             throw WalkFailure("not what is ready is committed: \(transaction.batches.map(\.number))")
         }
         var expected: [Partition: Int64] = [:]
-        for record in transaction.batches.flatMap(\.records) {
+        for record in (batches + transaction.batches).flatMap(\.records) {
             let partition = Partition(record.origin)
             expected[partition] = max(expected[partition] ?? 0, record.origin.offset + 1)
         }
@@ -102,12 +131,6 @@ extension FlowWalk {
             all.merge(transaction.offsets[lane]) { first, _ in first }
         }
         guard offsets == expected else { throw WalkFailure("offsets \(offsets), expected \(expected)") }
-        for (_, (rebalance, partitions)) in asked {
-            guard case .lost = rebalance else { continue }
-            guard partitions.allSatisfy({ expected[$0] == nil }) else { throw WalkFailure("a commit of what is lost") }
-        }
-        committing = (transaction, false)
-        lastBegin = now
     }
 
     /// The batches that are processed and in no commit yet.
@@ -155,7 +178,7 @@ extension FlowWalk {
     /// It waits only where there is a reason to, and no longer than that lasts.
     private func wait(until moment: UnixTime?) throws(WalkFailure) {
         if processing != nil || isStopping || isBlocked || !asked.isEmpty { return }
-        let room = settings.shares.batchEvents * 4 - ready.reduce(0) { $0 + $1.records.count }
+        let room = settings.shares.batchEvents * 3 - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
         let held = try heldBack()
         let heads = [Lane.live, .bulk, .retries].flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
@@ -180,7 +203,7 @@ extension FlowWalk {
     private func heldBack() throws(WalkFailure) -> [UnixTime] {
         guard committing == nil, !ready.isEmpty else { return [] }
         let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
-        let isFull = ready.reduce(0) { $0 + $1.records.count } >= settings.shares.batchEvents * 4
+        let isFull = ready.reduce(0) { $0 + $1.records.count } >= settings.shares.batchEvents * 3
         let end =
             isLive || isFull
             ? lastEnd?.advanced(byMicroseconds: settings.rest) : lastBegin?.advanced(byMicroseconds: settings.pause)

@@ -10,7 +10,8 @@ struct FlowWalk {
 
     /// How often something happened, so that a walk that met nothing is not taken for one that found nothing.
     enum Event: CaseIterable {
-        case committed, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked, lost, lostInCommit,
+        case committed, added, addedLate, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked,
+            lost, lostInCommit,
             assigned, late, stopped, retried, parked, resumed, expired, inTheWay, droppedWhileParked
     }
 
@@ -29,6 +30,8 @@ struct FlowWalk {
     var remembered: [Int: Batch] = [:]
     var processing: Batch?
     var committing: (transaction: Transaction, isVisible: Bool)?
+    /// Whether the commit under way may be added to.
+    var isOpen = false
     /// When the last commit began.
     var lastBegin: UnixTime?
     var lastEnd: UnixTime?

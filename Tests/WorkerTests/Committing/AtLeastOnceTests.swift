@@ -146,6 +146,23 @@ import WorkerConfiguration
         }
     }
 
+    @Test func `what is added on the way is delivered, and its offsets are committed`() async throws {
+        try await with { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([events.garbage()])
+            let additions = Additions()
+            #expect(additions.offer(try await events.transaction([events.garbage(), events.garbage()])))
+            let result = await committer.commit(transaction, additions)
+            await committer.commitOffsets()
+            guard case .committed(let committed) = result else {
+                Issue.record("\(Ended(result))")
+                return
+            }
+            #expect(committed.ends.map(\.record.origin.offset) == [0, 1, 2])
+            #expect(try await self.committed(bench, .live) == 3)
+        }
+    }
+
     @Test func `offsets that cannot be committed are no reason to publish twice`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)

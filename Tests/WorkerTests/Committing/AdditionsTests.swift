@@ -1,0 +1,78 @@
+import Pipeline
+import Testing
+
+@testable import Worker
+
+/// What becomes part of a transaction while its records are on their way.
+@Suite(.timeLimit(.minutes(5))) struct AdditionsTests {
+    @Test func `are taken in their order until none is left`() async throws {
+        try await CommitBench.with { bench in
+            var events = Events(bench.configuration)
+            let first = try await events.transaction([events.garbage()])
+            let second = try await events.transaction([events.garbage(), events.garbage()])
+            let third = try await events.transaction([events.garbage()])
+            let additions = Additions()
+            #expect(additions.offer(first))
+            #expect(additions.offer(second))
+            #expect(additions.takeOrClose()?.ends.map(\.record.origin.offset) == [0, 1, 2])
+            #expect(additions.offer(third))
+            #expect(additions.takeOrClose()?.offsets[.live] == third.offsets[.live])
+            #expect(additions.takeOrClose() == nil)
+            #expect(!additions.offer(third), "it is closed")
+            #expect(additions.takeOrClose() == nil)
+        }
+    }
+
+    @Test func `are committed with the transaction`() async throws {
+        try await CommitBench.with { bench in
+            try await bench.withProducer { producer in
+                var events = Events(bench.configuration)
+                let transaction = try await events.transaction([events.challenge(1), events.garbage()])
+                let addition = try await events.transaction([events.challenge(2)])
+                let additions = Additions()
+                #expect(additions.offer(addition))
+                let result = await bench.committer(producer).commit(transaction, additions)
+                guard case .committed(let committed) = result else {
+                    Issue.record("\(Ended(result))")
+                    return
+                }
+                #expect(committed.ends.map(\.record.origin.offset) == [0, 1, 2])
+                #expect(committed.offsets[.live] == addition.offsets[.live])
+                #expect(!additions.offer(addition))
+            }
+        }
+    }
+
+    @Test func `have their own records made smaller where a topic does not take them`() async throws {
+        try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
+            try await bench.withProducer { producer in
+                var events = Events(bench.configuration)
+                let transaction = try await events.transaction([events.garbage(), events.garbage()])
+                let addition = try await events.transaction([events.garbage(), events.garbage(bytes: 5000)])
+                let additions = Additions()
+                #expect(additions.offer(addition))
+                let result = await bench.committer(producer).commit(transaction, additions)
+                guard case .committed(let committed) = result else {
+                    Issue.record("\(Ended(result))")
+                    return
+                }
+                #expect(committed.ends.map { $0.settlement.output?.value == nil } == [false, false, false, true])
+            }
+        }
+    }
+
+    @Test func `whose partition is another's take the transaction with them, and nothing more`() async throws {
+        try await CommitBench.with(joining: [.live]) { bench in
+            try await bench.withProducer { producer in
+                var events = Events(bench.configuration)
+                let transaction = try await events.transaction([events.garbage()])
+                let foreign = try await events.transaction([events.garbage(partition: 7)])
+                let additions = Additions()
+                #expect(additions.offer(foreign))
+                let committer = bench.committer(producer)
+                #expect(Ended(await committer.commit(transaction, additions)) == .aborted("_UNKNOWN_PARTITION"))
+                #expect(Ended(await committer.commit(transaction)) == .committed)
+            }
+        }
+    }
+}
