@@ -14,11 +14,6 @@ public struct Flow: Sendable {
     /// A partition of a topic.
     public typealias Partition = PartitionProgress.Partition
 
-    private struct Arrived: Sendable {
-        let record: InputRecord
-        let at: UnixTime
-    }
-
     /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, how many may
     /// wait in their places, and how many a transaction may grow to.
     ///
@@ -29,20 +24,14 @@ public struct Flow: Sendable {
 
     private let settings: Settings
     private var progress = PerLane { _ in PartitionProgress() }
-    private var fresh = PerLane { _ in Deque<Arrived>() }
-    private var waiting: RetrySchedule
+    private var taken: TakenEvents
     private var rebalances = PerLane<Rebalance?> { _ in nil }
     private var processing: Batch?
-    private var ready: [Batch] = []
+    private var ended = EndedBatches()
     private var parked = ParkedEvents()
     /// Whether the last batch was of events that were parked, so that the others have their turn.
     private var wasParked = false
-    private var committing: Transaction?
-    /// Whether it may be added to.
-    private var isOpen = false
     private var rhythm = CommitRhythm()
-    /// When a live event was last taken.
-    private var lastLive: UnixTime?
     private var owesRollBack = false
     private var isStopping = false
     private var pace = Pace()
@@ -53,7 +42,7 @@ public struct Flow: Sendable {
     /// Nothing taken yet.
     public init(_ settings: Settings) {
         self.settings = settings
-        waiting = RetrySchedule(settings.retries)
+        taken = TakenEvents(settings.retries)
     }
 
     // MARK: What happened
@@ -62,20 +51,13 @@ public struct Flow: Sendable {
     public func demand(_ lane: Lane) -> Int {
         if isStopping { return 0 }
         let limit = settings.shares.batchEvents * Self.ahead
-        return lane == .retries ? limit : max(0, limit - fresh[lane].count)
+        return lane == .retries ? limit : max(0, limit - taken.count(lane))
     }
 
     /// Records of `lane` were taken, each partition's in the order of their offsets.
     public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
-        if lane == .live, !records.isEmpty { lastLive = now }
-        for record in records {
-            progress[lane].taken(record.origin, producedAt: record.timestamp)
-            if lane == .retries {
-                waiting.append(record, at: now)
-            } else {
-                fresh[lane].append(Arrived(record: record, at: now))
-            }
-        }
+        for record in records { progress[lane].taken(record.origin, producedAt: record.timestamp) }
+        taken.append(records, on: lane, at: now)
     }
 
     /// The group asks something of `lane`. Nothing more is taken of the lane until it is answered.
@@ -120,7 +102,7 @@ public struct Flow: Sendable {
         parked.workEnded()
         // What is superseded or waits for its vendor costs next to nothing, and the next batch may be all signatures.
         pace.learn(events: batch.settlements.count { $0.outcome == .minted }, seconds: seconds)
-        if !batch.records.isEmpty { ready.append(batch) }
+        if !batch.records.isEmpty { ended.append(batch) }
     }
 
     /// Answers came that events may wait for.
@@ -130,17 +112,12 @@ public struct Flow: Sendable {
     ///
     /// - Parameter isPart: false where it was too late for that; it stays ready then.
     public mutating func added(_ isPart: Bool) {
-        isOpen = isPart
-        guard isPart else { return }
-        let addition = makeTransaction()
-        committing?.add(addition)
-        ready = []
+        if isPart { ended.join(progress) } else { ended.close() }
     }
 
     /// The transaction under way was committed.
     public mutating func committed(at now: UnixTime) {
-        guard let transaction = committing else { return }
-        committing = nil
+        guard let transaction = ended.end() else { return }
         rhythm.ended(at: now)
         for batch in transaction.batches {
             for record in batch.records { progress[record.lane].finished(record.origin) }
@@ -152,8 +129,7 @@ public struct Flow: Sendable {
     ///
     /// - Parameter isBlocked: whether an output topic cannot be written, so that nothing more is begun until `unblocked`.
     public mutating func aborted(isBlocked: Bool = false) {
-        guard let transaction = committing else { return }
-        committing = nil
+        guard let transaction = ended.end() else { return }
         self.isBlocked = isBlocked
         putBack(transaction.batches.flatMap(\.records) + inWork)
     }
@@ -172,14 +148,16 @@ public struct Flow: Sendable {
             owesRollBack = false
             return .rollBack
         }
-        if processing == nil, committing == nil, let step = rebalanceStep(at: now) { return step }
+        if processing == nil, ended.committing == nil, let step = rebalanceStep(at: now) { return step }
         let held = heldBack(at: now)
-        if committing == nil, !ready.isEmpty, !isBlocked, !isLosing, held == nil, let step = commitStep(at: now) {
+        if ended.committing == nil, !ended.ready.isEmpty, !isBlocked, !isLosing, held == nil,
+            let step = commitStep(at: now)
+        {
             return step
         }
         if let step = additionStep(at: now) { return step }
         if let step = parkedStep(at: now) { return step }
-        if isStopping, processing == nil, committing == nil { return .stop }
+        if isStopping, processing == nil, ended.committing == nil { return .stop }
         guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: held) }
         let step = nextBatch(at: now)
         guard case .wait(let moment) = step else { return step }
@@ -191,7 +169,7 @@ public struct Flow: Sendable {
     /// What is ready is committed, once those that wait in front of it have ended, in the retry tiers if need be.
     private mutating func commitStep(at now: UnixTime) -> Step? {
         if processing != nil { return mayStandInFront ? nil : begin(at: now) }
-        let inTheWay = parked.takeInTheWay(of: ready, settings.shares.filling(pace: pace.secondsPerEvent))
+        let inTheWay = parked.takeInTheWay(of: ended.ready, settings.shares.filling(pace: pace.secondsPerEvent))
         return inTheWay.isEmpty ? begin(at: now) : process(inTheWay, waiting: .over, at: now)
     }
 
@@ -201,7 +179,7 @@ public struct Flow: Sendable {
     /// Events whose wait is over end; those that may have been answered are looked at again, taking turns with the others.
     private mutating func parkedStep(at now: UnixTime) -> Step? {
         guard processing == nil, !parked.isEmpty, !isBlocked, !isLosing, !isStopping else { return nil }
-        guard !wasParked || fresh[.live].isEmpty else { return nil }
+        guard !wasParked || taken.count(.live) == 0 else { return nil }
         let limit = settings.shares.filling(pace: pace.secondsPerEvent)
         let expired = parked.takeExpired(at: now, limit)
         guard expired.isEmpty else {
@@ -217,7 +195,7 @@ public struct Flow: Sendable {
 
     private mutating func process(_ records: [InputRecord], waiting: Waiting, at now: UnixTime) -> Step {
         let isBulk = records.allSatisfy { $0.lane == .bulk }
-        let urgency: SigningUrgency = isBulk && isLiveAbout(at: now) ? .background : .live
+        let urgency: SigningUrgency = isBulk && taken.isLiveAbout(at: now) ? .background : .live
         let batch = Batch(number: nextNumber, records: records, urgency: urgency, waiting: waiting)
         nextNumber += 1
         processing = batch
@@ -231,14 +209,14 @@ public struct Flow: Sendable {
     /// once is sent back to try again 20 ms later. So each rests a moment, and those that no live event waits for keep so far
     /// apart that hardly a live one comes upon them.
     private func heldBack(at now: UnixTime) -> UnixTime? {
-        guard committing == nil, !ready.isEmpty, !isStopping else { return nil }
-        let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
+        guard ended.committing == nil, !ended.ready.isEmpty, !isStopping else { return nil }
+        let isLive = ended.ready.contains { $0.records.contains { $0.lane == .live } }
         return rhythm.rest(settings, isAwaited: isLive || !hasRoom, at: now)
     }
 
     /// What is ready is committed before partitions are given up; of partitions that are lost nothing may be.
     private mutating func rebalanceStep(at now: UnixTime) -> Step? {
-        if isLosing, !ready.isEmpty {
+        if isLosing, !ended.ready.isEmpty {
             putBack(inWork)
             owesRollBack = false
             return .rollBack
@@ -247,7 +225,7 @@ public struct Flow: Sendable {
             switch rebalances[lane] {
             case nil: continue
             // A blockage has put everything back, so that nothing is ready then.
-            case .revoked where !ready.isEmpty: return commitStep(at: now)
+            case .revoked where !ended.ready.isEmpty: return commitStep(at: now)
             case .assigned, .revoked, .lost: return .answer(lane)
             }
         }
@@ -262,89 +240,62 @@ public struct Flow: Sendable {
     private var isRebalancing: Bool { Lane.allCases.contains { rebalances[$0] != nil } }
 
     private var hasRoom: Bool {
-        readyCount < settings.shares.batchEvents * Self.readiness
+        ended.readyCount < settings.shares.batchEvents * Self.readiness
     }
-
-    private var readyCount: Int { ready.reduce(0) { $0 + $1.records.count } }
 
     private mutating func begin(at now: UnixTime) -> Step {
         rhythm.began(at: now)
-        let transaction = makeTransaction()
-        ready = []
-        committing = transaction
-        isOpen = true
-        return .commit(transaction)
+        return .commit(ended.begin(progress))
     }
 
     /// In a backlog, what came to its end since a transaction began becomes part of it while its records are on their way:
     /// more events share what each transaction costs. Live events do not wait for others than theirs.
     private func additionStep(at now: UnixTime) -> Step? {
-        guard let committing, isOpen, !isStopping, !isRebalancing, !mayStandInFront else { return nil }
-        let batch = settings.shares.batchEvents
-        guard readyCount >= batch, committing.eventCount + readyCount <= batch * Self.growth else { return nil }
-        let isLive = ready.allSatisfy { $0.records.contains { $0.lane == .live } }
-        return isLive || !isLiveAbout(at: now) ? .add(makeTransaction()) : nil
-    }
-
-    /// What is ready, with the offsets that hold once it is committed behind everything before it.
-    private func makeTransaction() -> Transaction {
-        var ended = progress
-        for batch in (committing?.batches ?? []) + ready {
-            for record in batch.records { ended[record.lane].finished(record.origin) }
+        guard let committing = ended.committing, ended.isOpen, !isStopping, !isRebalancing, !mayStandInFront else {
+            return nil
         }
-        return Transaction(batches: ready, offsets: PerLane { ended[$0].committable })
+        let batch = settings.shares.batchEvents
+        guard ended.readyCount >= batch, committing.eventCount + ended.readyCount <= batch * Self.growth else {
+            return nil
+        }
+        let isLive = ended.ready.allSatisfy { $0.records.contains { $0.lane == .live } }
+        return isLive || !taken.isLiveAbout(at: now) ? .add(ended.addition(to: progress)) : nil
     }
 
     private mutating func nextBatch(at now: UnixTime) -> Step {
         let limit = settings.shares.batchEvents
-        let waitingCounts = PerLane { lane in
-            lane == .retries ? waiting.dueCount(at: now, limit: limit) : fresh[lane].count
-        }
+        let waitingCounts = taken.ready(at: now, limit: limit)
         if let moment = lingering(waitingCounts, now) {
-            return .wait(until: min(moment, waiting.nextDue ?? moment))
+            return .wait(until: min(moment, taken.nextRetry ?? moment))
         }
         let counts = settings.shares.next(
-            of: waitingCounts, pace: pace.secondsPerEvent, isLiveAbout: isLiveAbout(at: now))
+            of: waitingCounts, pace: pace.secondsPerEvent, isLiveAbout: taken.isLiveAbout(at: now))
         if counts[.live] == 0, isEnough(counts, at: now) {
-            return .wait(until: counts[.retries] == 0 ? waiting.nextDue : nil)
+            return .wait(until: counts[.retries] == 0 ? taken.nextRetry : nil)
         }
-        var records: [InputRecord] = []
-        for lane in Lane.allCases {
-            if lane == .retries {
-                records += waiting.take(counts[lane], at: now)
-            } else {
-                records += fresh[lane].prefix(counts[lane]).map(\.record)
-                fresh[lane].removeFirst(counts[lane])
-            }
-        }
-        guard !records.isEmpty else { return .wait(until: waiting.nextDue) }
+        let records = taken.take(counts, at: now)
+        guard !records.isEmpty else { return .wait(until: taken.nextRetry) }
         wasParked = false
         let isFull = parked.count >= settings.shares.batchEvents * Self.parking
         return process(records, waiting: isFull ? .over : .allowed, at: now)
-    }
-
-    /// Whether a live event was taken within the last second, so that another may come any moment.
-    private func isLiveAbout(at now: UnixTime) -> Bool {
-        guard let lastLive, lastLive <= now else { return false }
-        return now.microseconds(since: lastLive) < 1_000_000
     }
 
     /// While a commit is under way that live events wait for, one batch in the background is enough: the slower the commits
     /// become, the less is done beside them. Of retries, which may cost next to nothing, so many that the next commit is
     /// not long for their number.
     private func isEnough(_ counts: PerLane<Int>, at now: UnixTime) -> Bool {
-        guard committing != nil, isLiveAbout(at: now) else { return false }
-        guard counts[.retries] > 0 else { return ready.contains { $0.urgency == .background } }
-        return readyCount >= Self.enoughRetries
+        guard ended.committing != nil, taken.isLiveAbout(at: now) else { return false }
+        guard counts[.retries] > 0 else { return ended.ready.contains { $0.urgency == .background } }
+        return ended.readyCount >= Self.enoughRetries
     }
 
     /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.
     private func lingering(_ counts: PerLane<Int>, _ now: UnixTime) -> UnixTime? {
         let count = Lane.allCases.reduce(0) { $0 + counts[$1] }
-        guard count > 0, count < settings.shares.batchEvents, committing == nil, counts[.retries] == 0 else {
+        guard count > 0, count < settings.shares.batchEvents, ended.committing == nil, counts[.retries] == 0 else {
             return nil
         }
-        let first = [fresh[.live].first?.at, fresh[.bulk].first?.at].compactMap { $0 }.min() ?? now
+        let first = taken.firstArrival ?? now
         let end = first.advanced(byMicroseconds: rhythm.linger(atMost: settings.linger))
         // A clock that was set back must not hold anything up.
         return now < end && first <= now ? end : nil
@@ -352,19 +303,16 @@ public struct Flow: Sendable {
 
     // MARK: Giving back
 
-    private var inWork: [InputRecord] { (ready + (processing.map { [$0] } ?? [])).flatMap(\.records) }
+    private var inWork: [InputRecord] { (ended.ready + (processing.map { [$0] } ?? [])).flatMap(\.records) }
 
     /// Puts events back that were in work, before those that were not, and forgets their ends.
     private mutating func putBack(_ given: [InputRecord]) {
         // Those that wait in their places would else come to their ends before what stands in front of them.
         let records = Self.inOrder(given + parked.takeAll())
-        ready = []
+        ended.dropReady()
         processing = nil
         owesRollBack = true
-        for record in records.reversed() where record.lane != .retries {
-            fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
-        }
-        waiting.putBack(records.filter { $0.lane == .retries })
+        taken.putBack(records)
     }
 
     /// Each partition's records in the order of their offsets: those that waited in their places came to their ends after
@@ -377,9 +325,8 @@ public struct Flow: Sendable {
 
     private mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
         progress[lane].dropped(partitions)
-        fresh[lane].removeAll { partitions.contains(Partition($0.record.origin)) }
+        taken.drop(partitions, of: lane)
         parked.drop(partitions, of: lane)
-        if lane == .retries { waiting.drop(partitions) }
     }
 }
 
@@ -387,7 +334,7 @@ public struct Flow: Sendable {
 
 extension Flow {
     /// How many events of `lane` were taken and are not in work.
-    public func queued(_ lane: Lane) -> Int { lane == .retries ? waiting.count : fresh[lane].count }
+    public func queued(_ lane: Lane) -> Int { taken.count(lane) }
 
     /// How many events wait in their places for an answer.
     public var parkedCount: Int { parked.count }
@@ -400,10 +347,10 @@ extension Flow {
 
     /// Whether nothing is taken, in work or on its way.
     public var isIdle: Bool {
-        processing == nil && ready.isEmpty && parked.isEmpty && committing == nil
-            && Lane.allCases.allSatisfy { $0 == .retries || fresh[$0].isEmpty }
+        processing == nil && ended.isEmpty && parked.isEmpty
+            && Lane.allCases.allSatisfy { $0 == .retries || taken.count($0) == 0 }
     }
 
     /// The partitions of the retry lane of which nothing more is fetched until some of them ended.
-    public mutating func throttledRetries() -> Set<Partition> { waiting.throttled() }
+    public mutating func throttledRetries() -> Set<Partition> { taken.throttledRetries() }
 }

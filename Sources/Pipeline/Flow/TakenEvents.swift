@@ -1,0 +1,81 @@
+import AdapterKit
+import DequeModule
+
+/// Events that were taken and not begun: fresh ones in their order, retries until their moment.
+struct TakenEvents: Sendable {
+    typealias Partition = PartitionProgress.Partition
+
+    private struct Arrived: Sendable {
+        let record: InputRecord
+        let at: UnixTime
+    }
+
+    private var fresh = PerLane { _ in Deque<Arrived>() }
+    private var retries: RetrySchedule
+    /// When a live event was last taken.
+    private var lastLive: UnixTime?
+
+    init(_ policy: RetryPolicy) { retries = RetrySchedule(policy) }
+
+    /// How many there are.
+    func count(_ lane: Lane) -> Int { lane == .retries ? retries.count : fresh[lane].count }
+
+    /// How many may be begun; of the retries counted up to `limit`.
+    func ready(at now: UnixTime, limit: Int) -> PerLane<Int> {
+        PerLane { $0 == .retries ? retries.dueCount(at: now, limit: limit) : fresh[$0].count }
+    }
+
+    /// When the first of the fresh ones came that is not begun; nil where there is none.
+    var firstArrival: UnixTime? { [fresh[.live].first?.at, fresh[.bulk].first?.at].compactMap { $0 }.min() }
+
+    /// When the next retry may be begun; nil where none waits.
+    var nextRetry: UnixTime? { retries.nextDue }
+
+    /// Whether a live event was taken within the last second, so that another may come any moment.
+    func isLiveAbout(at now: UnixTime) -> Bool {
+        guard let lastLive, lastLive <= now else { return false }
+        return now.microseconds(since: lastLive) < 1_000_000
+    }
+
+    mutating func append(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
+        if lane == .live, !records.isEmpty { lastLive = now }
+        for record in records {
+            if lane == .retries {
+                retries.append(record, at: now)
+            } else {
+                fresh[lane].append(Arrived(record: record, at: now))
+            }
+        }
+    }
+
+    /// Takes so many of each lane, the first ones.
+    mutating func take(_ counts: PerLane<Int>, at now: UnixTime) -> [InputRecord] {
+        var records: [InputRecord] = []
+        for lane in Lane.allCases {
+            if lane == .retries {
+                records += retries.take(counts[lane], at: now)
+            } else {
+                records += fresh[lane].prefix(counts[lane]).map(\.record)
+                fresh[lane].removeFirst(counts[lane])
+            }
+        }
+        return records
+    }
+
+    /// Puts events back that were taken out, before the others.
+    mutating func putBack(_ records: [InputRecord]) {
+        for record in records.reversed() where record.lane != .retries {
+            fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
+        }
+        retries.putBack(records.filter { $0.lane == .retries })
+    }
+
+    /// The partitions are someone else's.
+    mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
+        fresh[lane].removeAll { partitions.contains(Partition($0.record.origin)) }
+        if lane == .retries { retries.drop(partitions) }
+    }
+
+    /// The partitions of the retry lane of which nothing more is fetched until some of them ended.
+    mutating func throttledRetries() -> Set<Partition> { retries.throttled() }
+}
