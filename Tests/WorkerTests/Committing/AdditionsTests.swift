@@ -23,22 +23,30 @@ import Testing
         }
     }
 
+    /// What was committed; afterwards nothing is taken any more.
+    private func commit(
+        _ transaction: Transaction, with addition: Transaction, by committer: some Committer
+    ) async throws -> Transaction {
+        let additions = Additions()
+        #expect(additions.offer(addition))
+        let result = await committer.commit(transaction, additions)
+        guard case .committed(let committed) = result else {
+            Issue.record("\(Ended(result))")
+            throw CancellationError()
+        }
+        #expect(!additions.offer(addition))
+        return committed
+    }
+
     @Test func `are committed with the transaction`() async throws {
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
                 let transaction = try await events.transaction([events.challenge(1), events.garbage()])
                 let addition = try await events.transaction([events.challenge(2)])
-                let additions = Additions()
-                #expect(additions.offer(addition))
-                let result = await bench.committer(producer).commit(transaction, additions)
-                guard case .committed(let committed) = result else {
-                    Issue.record("\(Ended(result))")
-                    return
-                }
+                let committed = try await commit(transaction, with: addition, by: bench.committer(producer))
                 #expect(committed.ends.map(\.record.origin.offset) == [0, 1, 2])
                 #expect(committed.offsets[.live] == addition.offsets[.live])
-                #expect(!additions.offer(addition))
             }
         }
     }
@@ -49,13 +57,7 @@ import Testing
                 var events = Events(bench.configuration)
                 let transaction = try await events.transaction([events.garbage(), events.garbage()])
                 let addition = try await events.transaction([events.garbage(), events.garbage(bytes: 5000)])
-                let additions = Additions()
-                #expect(additions.offer(addition))
-                let result = await bench.committer(producer).commit(transaction, additions)
-                guard case .committed(let committed) = result else {
-                    Issue.record("\(Ended(result))")
-                    return
-                }
+                let committed = try await commit(transaction, with: addition, by: bench.committer(producer))
                 #expect(committed.ends.map { $0.settlement.output?.value == nil } == [false, false, false, true])
             }
         }
