@@ -29,9 +29,8 @@ struct EndedBatches: Sendable {
         return transaction
     }
 
-    /// What is ready becomes part of the transaction under way.
-    mutating func join(_ progress: PerLane<PartitionProgress>) {
-        let addition = addition(to: progress)
+    /// What is ready, put together by `addition`, becomes part of the transaction under way.
+    mutating func join(_ addition: Transaction) {
         committing?.add(addition)
         ready = []
     }

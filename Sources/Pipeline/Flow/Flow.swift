@@ -108,11 +108,9 @@ public struct Flow: Sendable {
     /// Answers came that events may wait for.
     public mutating func answersCame() { parked.answersCame() }
 
-    /// What was to be added to the transaction under way was.
-    ///
-    /// - Parameter isPart: false where it was too late for that; it stays ready then.
-    public mutating func added(_ isPart: Bool) {
-        if isPart { ended.join(progress) } else { ended.close() }
+    /// What was to be added to the transaction under way was; nil where it was too late for that, and it stays ready.
+    public mutating func added(_ addition: Transaction?) {
+        if let addition { ended.join(addition) } else { ended.close() }
     }
 
     /// The transaction under way was committed.

@@ -73,7 +73,7 @@ struct SessionLoop {
             case .process(let batch):
                 do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
             case .commit(let transaction): commit(transaction, &background)
-            case .add(let addition): flow.added(additions.offer(addition))
+            case .add(let addition): flow.added(additions.offer(addition) ? addition : nil)
             case .rollBack: processor.rollBack()
             // What was published is not left to be repeated by others.
             case .answer where await committer.hasOpenOffsets, .stop where await committer.hasOpenOffsets:

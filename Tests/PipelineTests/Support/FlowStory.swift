@@ -62,6 +62,7 @@ struct FlowTeller {
     private var flow: Flow
     private var now = TestBench.now
     private var batch: Batch?
+    private var addition: Transaction?
 
     init(_ story: FlowStory) {
         flow = Flow(
@@ -95,8 +96,8 @@ struct FlowTeller {
         case .processedLate(let number):
             flow.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
         case .committed: flow.committed(at: now)
-        case .added: flow.added(true)
-        case .addedLate: flow.added(false)
+        case .added: flow.added(addition)
+        case .addedLate: flow.added(nil)
         case .aborted: flow.aborted()
         case .blocked: flow.aborted(isBlocked: true)
         case .unblocked: flow.unblocked()
@@ -118,7 +119,9 @@ struct FlowTeller {
             }
             return "process \(batch.number)\(manner): \(Self.list(batch.records))"
         case .commit(let transaction): return "commit \(Self.list(transaction))"
-        case .add(let addition): return "add \(Self.list(addition))"
+        case .add(let addition):
+            self.addition = addition
+            return "add \(Self.list(addition))"
         case .rollBack: return "roll back"
         case .answer(let lane):
             // The shell does so at once.

@@ -111,7 +111,7 @@ extension FlowWalk {
         isOpen = !isVisible && Bool.random(using: &random)
         if isOpen { committing?.transaction.add(addition) }
         note(isOpen ? .added : .addedLate)
-        flow.added(isOpen)
+        flow.added(isOpen ? addition : nil)
     }
 
     /// What is ready is committed, with the offsets behind it and what is committed already.
