@@ -229,14 +229,14 @@ struct SessionLoop {
         background.addTask { [committer, additions, commits, context, wakeup = lanes.wakeup] in
             let start = ContinuousClock.now
             let result = await committer.commit(transaction, additions)
-            let took = .now - start
+            let (took, end) = (.now - start, context.now())
             // What there is to tell of thousands of events is told here: the loop has the next ones to process.
             var digest = EndsDigest()
             if case .committed(let transaction) = result {
                 context.committed(transaction)
                 digest = EndsDigest(transaction)
             }
-            commits.put(EndedCommit(result: result, took: took, digest: digest))
+            commits.put(EndedCommit(result: result, at: end, took: took, digest: digest))
             wakeup.signal()
             await committer.commitOffsets()
             wakeup.signal()
@@ -248,17 +248,17 @@ struct SessionLoop {
         if let commit = commits.take() {
             context.metrics.ended(commit.result, seconds: commit.took / .seconds(1))
             digest.add(commit.digest)
-            if let end = ended(commit.result) { return end }
+            if let end = ended(commit) { return end }
         }
         if let check = checks.take(), let end = checked(check) { return end }
         checkBlockage(&background)
         return nil
     }
 
-    private mutating func ended(_ result: CommitResult) -> SessionEnd? {
-        switch result {
+    private mutating func ended(_ commit: EndedCommit) -> SessionEnd? {
+        switch commit.result {
         case .committed(let transaction):
-            flow.committed(at: context.now())
+            flow.committed(at: commit.at)
             for lane in Lane.allCases { committed.committed(transaction.offsets[lane]) }
             processor.confirm(throughBatch: transaction.lastBatch)
             backoff.reset()
