@@ -113,10 +113,10 @@ public struct Flow: Sendable {
         if let addition { ended.join(addition) } else { ended.close() }
     }
 
-    /// The transaction under way was committed.
-    public mutating func committed(at now: UnixTime) {
+    /// The transaction under way was committed at `end`.
+    public mutating func committed(at end: UnixTime) {
         guard let transaction = ended.end() else { return }
-        rhythm.ended(at: now)
+        rhythm.ended(at: end)
         for batch in transaction.batches {
             for record in batch.records { progress[record.lane].finished(record.origin) }
         }
