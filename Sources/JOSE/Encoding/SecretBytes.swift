@@ -4,7 +4,8 @@ import COpenSSL
 ///
 /// They live in one allocation that is overwritten before it is freed, are never copied by value and never printed.
 ///
-/// `@unchecked Sendable`: the buffer is written by the initialiser alone and only read afterwards.
+/// `@unchecked Sendable`: the buffer is written by the initialiser and only read afterwards, until the last reference is gone
+/// and `deinit` overwrites it.
 @safe
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
     private let buffer: UnsafeMutableRawBufferPointer

@@ -41,7 +41,7 @@ public final class SHA256Hasher {
 
 /// A digest of libcrypto's that is kept for good.
 ///
-/// `@unchecked Sendable`: never changed, and libcrypto allows any number of threads to use one.
+/// `@unchecked Sendable`: never changed and never freed, and libcrypto allows any number of threads to use one.
 @safe
 private struct FetchedDigest: @unchecked Sendable {
     let pointer: OpaquePointer?
