@@ -122,8 +122,7 @@ public struct AdapterConformance: Sendable {
     }
 
     private func read(_ root: JSONValue, _ adapter: any Adapter) -> Reading {
-        let report = Report(root, observedAt: now)
-        return Reissue.read(report, for: adapter) ?? adapter.read(report)
+        adapter.read(Report(root, observedAt: now))
     }
 
     /// Whom the fixtures' reports and a batch job ask to mint for, and what is wrong with the asking.
@@ -153,11 +152,11 @@ public struct AdapterConformance: Sendable {
     }
 
     private func reissue(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ subjects: inout [Subject]) -> [String] {
-        let user = app.reissue.map { String(decoding: $0, as: UTF8.self) } ?? "\"u-1001\""
-        guard let root = Report.parse("{\"reissue\":{\"user\":\(user)}}"),
-            let reading = Reissue.read(Report(root, observedAt: now), for: adapter)
-        else { return ["\(app.name): a batch job's request is not understood"] }
-        switch reading {
+        let user = app.reissue ?? Array("\"u-1001\"".utf8)
+        guard let request = try? JSONDocument(parsing: Reissue.request(for: user)).root else {
+            return ["\(app.name): \"reissue\" in apps.json is not JSON"]
+        }
+        switch Reissue.read(request, for: adapter) {
         case .failure(let failure):
             if let subject = failure.subject, !subjects.contains(subject) { subjects.append(subject) }
             return failure.remedy == .mint ? [] : ["\(app.name): a batch job's request does not mint"]

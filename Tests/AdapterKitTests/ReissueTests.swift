@@ -15,34 +15,38 @@ struct BadReissue: CustomTestStringConvertible {
 }
 
 @Suite struct ReissueTests {
-    private func read(_ json: String) throws -> Reading? { try Reissue.read(Report(json), for: makeAdapter()) }
+    private func read(_ json: String) throws -> Reading {
+        try Reissue.read(JSONDocument(parsing: Array(json.utf8)).root, for: makeAdapter())
+    }
 
     private func makeAdapter() throws -> SampleAdapter { try SampleAdapter(settings: .init(color: "red")) }
 
     @Test func `asks for a token of the user it names`() throws {
         let expected = AuthenticationFailure(subject: Subject(user: "u-1"), reason: "REISSUE", remedy: .mint)
-        #expect(try read(#"{"reissue":{"user":"u-1"}}"#) == .failure(expected))
-        #expect(try read(#"{"reissue":{"user":"u-1","why":"rotation"},"x":1}"#) == .failure(expected))
+        #expect(try read(#"{"user":"u-1"}"#) == .failure(expected))
+        #expect(try read(#"{"user":"u-1","why":"rotation"}"#) == .failure(expected))
     }
 
-    @Test(arguments: [#"{}"#, #"{"user":"u-1"}"#, #"[]"#, #"null"#, #""reissue""#, #"{"Reissue":{"user":"u"}}"#])
-    func `leaves an SDK's report to the adapter`(_ json: String) throws {
-        #expect(try read(json) == nil)
+    @Test func `writes what it reads, for one id and for several`() {
+        #expect(Reissue.request(for: Array(#""u-1""#.utf8)) == Array(#"{"user":"u-1"}"#.utf8))
+        #expect(Reissue.request(for: Array(#"{"a":"b"}"#.utf8)) == Array(#"{"ids":{"a":"b"}}"#.utf8))
     }
 
     private static let bad: [BadReissue] = [
-        .init(#"{"reissue":null}"#, .missingUser),
-        .init(#"{"reissue":"u-1"}"#, .missingUser),
-        .init(#"{"reissue":{}}"#, .missingUser),
-        .init(#"{"reissue":{"user":null}}"#, .missingUser),
-        .init(#"{"reissue":{"user":""}}"#, .missingUser),
-        .init(#"{"reissue":{"user":1001}}"#, .malformedReport),
-        .init(#"{"reissue":{"user":{"registered":"r"}}}"#, .malformedReport),
-        .init(#"{"reissue":{"user":["u"]}}"#, .malformedReport),
+        .init(#"null"#, .missingUser),
+        .init(#""u-1""#, .missingUser),
+        .init(#"{}"#, .missingUser),
+        .init(#"{"user":null}"#, .missingUser),
+        .init(#"{"user":""}"#, .missingUser),
+        .init(#"{"user":1001}"#, .malformedReport),
+        .init(#"{"user":{"registered":"r"}}"#, .malformedReport),
+        .init(#"{"user":["u"]}"#, .malformedReport),
+        .init(#"{"ids":{"registered":"r"}}"#, .malformedReport),
+        .init(#"{"user":"u","ids":{"registered":"r"}}"#, .malformedEvent),
     ]
 
     @Test(arguments: bad) func `rejects a request without a usable user`(_ sample: BadReissue) throws {
-        guard case .rejected(let rejection)? = try read(sample.json) else {
+        guard case .rejected(let rejection) = try read(sample.json) else {
             Issue.record("it was taken")
             return
         }

@@ -74,7 +74,7 @@ import Testing
         #expect(Expectation(.rejected(Rejection(.missingUser, "x"))) == .rejected(.missingUser))
         let failure = AuthenticationFailure(
             subject: Subject(user: "u", challenge: "n"), reason: "R", remedy: .mintOnce,
-            failedToken: TokenHash(of: "t".utf8))
+            failedToken: FailedToken("t"))
         #expect(
             Expectation(.failure(failure))
                 == .failure(remedy: "mint_once", reason: "R", subject: "app/u/n", hasFailedToken: true))

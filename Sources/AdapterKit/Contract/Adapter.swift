@@ -41,7 +41,16 @@ public protocol Adapter: Sendable {
     /// that hurts, and never contain a token.
     func read(_ report: Report) -> Reading
 
-    /// The subject a batch job names under `reissue.user`.
+    /// Whether the SDKs' reports hold the token that failed, so that an app may ask for it (`apps.*.proof`).
+    var reportsFailedToken: Bool { get }
+
+    /// The user whom the edge vouches for, in the adapter's own members: `{"user":"u-42"}` unless the vendor names users
+    /// otherwise.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser
+
+    /// The subject an operator or the edge names under `reissue.user` or `reissue.ids`.
     ///
     /// - Throws: `Rejection` with `.missingUser`, `.malformedReport` or, where a token answers a challenge,
     ///   `.missingChallenge`.
@@ -87,6 +96,12 @@ extension Adapter {
 
     /// One token; a report is a refusal where its remedy says so.
     public var loopGuard: LoopGuard { LoopGuard() }
+
+    public var reportsFailedToken: Bool { false }
+
+    public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
+        VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
+    }
 
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
         guard let id = user.string else {

@@ -12,22 +12,41 @@ public struct AuthenticationFailure: Sendable, Equatable {
     public let subject: Subject?
     /// The vendor's own name for the reason, such as `EXPIRED`; never a text from the report.
     public let reason: String
-    /// What the failure calls for.
+    /// What the failure calls for, unless `signerRemedies` says otherwise.
     public let remedy: Remedy
-    /// The token that failed, by its hash, where the report held it.
-    public let failedToken: TokenHash?
+    /// What it calls for instead where it matters which of our keys signed the token that failed; nil where it does not.
+    public let signerRemedies: SignerRemedies?
+    /// The token that failed, where the report held it or its hash.
+    public let failedToken: FailedToken?
+    /// Whether the vendor's own code says that the device had no token: then it can show none.
+    public let hadNoToken: Bool
+    /// Whether the vendor refused the request; false where it lets requests pass and only tells (Braze's Optional mode).
+    public let isEnforced: Bool
     /// The moment after which a token would be useless; nil where there is none.
     public let deadline: UnixTime?
 
     /// A failure of `subject` for `reason` that calls for `remedy`.
     public init(
-        subject: Subject?, reason: String, remedy: Remedy, failedToken: TokenHash? = nil, deadline: UnixTime? = nil
+        subject: Subject?, reason: String, remedy: Remedy, signerRemedies: SignerRemedies? = nil,
+        failedToken: FailedToken? = nil, hadNoToken: Bool = false, isEnforced: Bool = true, deadline: UnixTime? = nil
     ) {
         self.subject = subject
         self.reason = reason
         self.remedy = remedy
+        self.signerRemedies = signerRemedies
         self.failedToken = failedToken
+        self.hadNoToken = hadNoToken
+        self.isEnforced = isEnforced
         self.deadline = deadline
+    }
+
+    /// What the failure calls for where `signer` signed the token that failed.
+    public func remedy(signedBy signer: TokenSigner) -> Remedy {
+        switch signer {
+        case .active: signerRemedies?.active ?? remedy
+        case .passive, .prepared, .retired: signerRemedies?.older ?? remedy
+        case .foreign, .none: remedy
+        }
     }
 }
 
@@ -44,32 +63,4 @@ public enum Remedy: Sendable, Equatable {
 
     /// Whether a token is to be made.
     public var mints: Bool { self == .mint || self == .mintOnce }
-}
-
-/// The SHA-256 of a token: enough to recognise it, useless to whoever reads it.
-public struct TokenHash: Sendable, Hashable {
-    private let bytes: [UInt8]
-
-    /// The hash of `token`, taken on entry so that the token itself is never kept.
-    public init(of token: some Collection<UInt8>) { bytes = SHA256.hash(token) }
-
-    /// A hash an app computed by itself: 64 hexadecimal digits, as `sha256sum` prints them, or base64url.
-    public init?(text: String) {
-        if text.utf8.count == 64, let decoded = Self.hex(text) {
-            bytes = decoded
-        } else if text.utf8.count == 43, let decoded = try? Base64.url.decode(Array(text.utf8)[...]) {
-            bytes = decoded
-        } else {
-            return nil
-        }
-    }
-
-    /// The first eight bytes as a number: what a memory of many tokens keeps of each.
-    public var prefix: UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
-
-    private static func hex(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 64 else { return nil }
-        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-    }
 }

@@ -10,6 +10,14 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case unknownApp = "unknown_app"
     /// The report is not one of the app's vendor.
     case malformedReport = "malformed_report"
+    /// The event comes from a topic that is not its app's.
+    case wrongTopic = "wrong_topic"
+    /// The app takes only events that say whom the edge has authenticated, and this one does not.
+    case identityMissing = "identity_missing"
+    /// The report names another user than the edge has authenticated.
+    case identityMismatch = "identity_mismatch"
+    /// The app takes only reports of tokens that it was given by us, and this one holds none.
+    case unproven
     /// The report lacks the user it is about.
     case missingUser = "missing_user"
     /// The vendor's tokens answer a challenge and the report holds none.
@@ -20,6 +28,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case notFixableByToken = "not_fixable_by_token"
     /// The vendor refuses the tokens we mint.
     case rejectedByVendor = "rejected_by_vendor"
+    /// The app stayed suspended or paused for as long as its events may wait.
+    case appSuspended = "app_suspended"
     /// The vendor says that the user is gone.
     case userGone = "user_gone"
     /// The vendor could not be asked.
@@ -44,4 +54,10 @@ public struct Rejection: Error, Sendable, Equatable {
         self.code = code
         self.detail = detail
     }
+}
+
+extension Rejection {
+    /// The report names another user than the edge has authenticated.
+    public static let identityMismatch = Rejection(
+        .identityMismatch, "the report names another user than the one the event vouches for")
 }

@@ -69,4 +69,9 @@ public struct Enrichment: Sendable, Equatable {
 
     /// Whether it adds nothing.
     public var isEmpty: Bool { values.isEmpty }
+
+    /// The same with what `other` says, where both say something.
+    public func overridden(by other: Enrichment) -> Enrichment {
+        Enrichment(values.merging(other.values) { $1 })
+    }
 }

@@ -1,17 +1,29 @@
-/// A batch job's request for a new token: `{"reissue":{"user":…}}`. Every adapter understands it.
+/// An operator's or the edge's request for a new token: `{"user":"u-42"}`, or `{"ids":{…}}` where the vendor names users by
+/// several ids. It is an event of its own, never a part of a report.
 public enum Reissue {
     /// The reason such a request has in logs and metrics.
     public static let reason = "REISSUE"
 
-    /// What `report` asks for; nil where it is an SDK's report.
-    public static func read(_ report: Report, for adapter: any Adapter) -> Reading? {
-        guard let request = report.root["reissue"] else { return nil }
-        guard let user = request["user"], !user.isNull else {
-            return .rejected(Rejection(.missingUser, "\"reissue\" must be an object with a \"user\""))
+    /// What `request` asks of `adapter`.
+    public static func read(_ request: JSONValue, for adapter: any Adapter) -> Reading {
+        guard request.isObject, let user = request["ids"] ?? request["user"], !user.isNull else {
+            return .rejected(Rejection(.missingUser, "\"reissue\" must be an object with a \"user\", or with \"ids\""))
+        }
+        guard request["ids"] == nil || request["user"] == nil else {
+            return .rejected(Rejection(.malformedEvent, "\"reissue\" names a user in two ways"))
         }
         do throws(Rejection) {
             let subject = try adapter.subject(reissuing: user)
             return .failure(AuthenticationFailure(subject: subject, reason: reason, remedy: .mint))
         } catch { return .rejected(error) }
+    }
+
+    /// The request for `user`, a JSON string or an object of ids by name.
+    public static func request(for user: [UInt8]) -> [UInt8] {
+        ByteWriter.bytes { json in
+            json.append(user.first == UInt8(ascii: "{") ? #"{"ids":"# : #"{"user":"#)
+            json.append(user)
+            json.append("}")
+        }
     }
 }

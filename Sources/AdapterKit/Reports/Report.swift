@@ -7,15 +7,18 @@ public struct Report: Sendable {
     public let root: JSONValue
     /// When the failure was observed, as well as it is known.
     public let observedAt: UnixTime
+    /// The user whom the edge has authenticated; nil where it says nothing. It is not part of the report: no device writes it.
+    public let vouched: VouchedUser?
 
-    /// The report `root`, observed at `observedAt`.
-    public init(_ root: JSONValue, observedAt: UnixTime) {
+    /// The report `root`, observed at `observedAt`, from the user `vouched`.
+    public init(_ root: JSONValue, observedAt: UnixTime, vouched: VouchedUser? = nil) {
         self.root = root
         self.observedAt = observedAt
+        self.vouched = vouched
     }
 
     /// The same report with another JSON: what was wrapped in it.
-    public func with(root: JSONValue) -> Report { Report(root, observedAt: observedAt) }
+    public func with(root: JSONValue) -> Report { Report(root, observedAt: observedAt, vouched: vouched) }
 
     /// The first of the members of these names that holds a value; else the first that is there at all, as null; else
     /// absent.

@@ -13,8 +13,23 @@ public enum ReportedUser: Sendable, Equatable {
     /// The report lacks its user, or holds something that is not an id.
     case unusable(Rejection)
 
-    /// The user in `field`, which reports call `name`.
-    public init(_ field: ReportField, name: String) {
+    /// The user in `field`, which reports call `name`, as far as `vouched` agrees.
+    ///
+    /// Where the report names nobody, or cannot (a number, an SDK that says nothing), the vouched user is the user. Where it
+    /// names somebody else, byte for byte, there is none.
+    public init(_ field: ReportField, name: String, vouched: VouchedUser? = nil) {
+        guard let vouched, let user = vouched.subject.user else {
+            self.init(reported: field, name: name)
+            return
+        }
+        if case .text(let id) = field, !id.hasSameBytes(as: user) {
+            self = .unusable(.identityMismatch)
+        } else {
+            self = .identified(user)
+        }
+    }
+
+    private init(reported field: ReportField, name: String) {
         switch field {
         case .text(let id): self = .identified(id)
         case .null: self = .anonymous

@@ -61,14 +61,27 @@ public struct BloomreachAdapter: Adapter {
 
     public func read(_ report: Report) -> Reading { BloomreachReport(report, settings: settings).reading }
 
-    /// A batch job names ids by name: `{"reissue":{"user":{"registered":"ann@example.com"}}}`.
+    /// The edge vouches for ids by name: `{"ids":{"registered":"ann@example.com"}}`.
+    public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
+        try VouchedUser.requireObject(members, of: ["ids"])
+        guard let ids = members["ids"], ids.isObject else {
+            throw Rejection(
+                .malformedEvent, "\"vouched.ids\" must be an object of ids by name, such as {\"registered\": …}")
+        }
+        do throws(Rejection) {
+            if let subject = try CustomerIDs(ids, allowing: settings.ids).subject { return VouchedUser(subject) }
+        } catch { throw Rejection(.malformedEvent, "\"vouched.ids\": \(error.detail)") }
+        throw Rejection(.malformedEvent, "\"vouched.ids\" holds no id that a token may name")
+    }
+
+    /// A batch job names ids by name: `{"reissue":{"ids":{"registered":"ann@example.com"}}}`.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
         guard user.isObject else {
             throw Rejection(
-                .malformedReport, "\"reissue.user\" must be an object of ids by name, such as {\"registered\": …}")
+                .malformedReport, "\"reissue.ids\" must be an object of ids by name, such as {\"registered\": …}")
         }
         guard let subject = try CustomerIDs(user, allowing: settings.ids).subject else {
-            throw Rejection(.missingUser, "\"reissue.user\" holds no id that a token may name")
+            throw Rejection(.missingUser, "\"reissue.ids\" holds no id that a token may name")
         }
         return subject
     }

@@ -21,6 +21,7 @@ struct BloomreachReport {
         if code == .otherMode {
             return malformed("the report is of Bloomreach's other token; the app's mode is \(settings.mode.rawValue)")
         }
+        if let vouched = report.vouched { return reading(code, of: vouched) }
         guard let ids = report.root["customerIds"] ?? report.root["customer_ids"] else {
             return code.isKnown
                 ? .rejected(Rejection(.missingUser, "the report has no \"customerIds\""))
@@ -31,6 +32,17 @@ struct BloomreachReport {
             guard let subject = try CustomerIDs(ids, allowing: settings.ids).subject else {
                 return failure(of: nil, code, .notForUs("anonymous customer: no id but the cookie"))
             }
+            return failure(of: subject, code, code.remedy)
+        } catch { return .rejected(error) }
+    }
+
+    private func reading(_ code: BloomreachCode, of vouched: VouchedUser) -> Reading {
+        let ids = report.root["customerIds"] ?? report.root["customer_ids"]
+        guard code.isKnown || ids != nil else {
+            return malformed("the report has neither a Bloomreach code nor \"customerIds\"; is it another vendor's?")
+        }
+        do throws(Rejection) {
+            let subject = try CustomerIDs.subject(ids, vouchedFor: vouched, allowing: settings.ids)
             return failure(of: subject, code, code.remedy)
         } catch { return .rejected(error) }
     }

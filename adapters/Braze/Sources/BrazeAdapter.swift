@@ -41,6 +41,8 @@ public struct BrazeAdapter: Adapter {
 
     public func read(_ report: Report) -> Reading { BrazeReport(report).reading }
 
+    public var reportsFailedToken: Bool { true }
+
     public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
 
     public func verify(

@@ -33,11 +33,8 @@ enum BrazeCode: Int64, CaseIterable {
     var remedy: Remedy {
         switch self {
         case .expirationRequired, .expired, .missingToken: .mint
-        case .decodingError, .subjectMismatch, .invalidPayload, .incorrectAlgorithm: .mintOnce
+        case .decodingError, .subjectMismatch, .invalidPayload, .incorrectAlgorithm, .noMatchingPublicKeys: .mintOnce
         case .publicKeyError: .notFixable("the public key uploaded to Braze cannot be parsed; upload it again")
-        case .noMatchingPublicKeys:
-            .notFixable(
-                "none of the app's public keys in Braze verifies the token; upload the active key's public half")
         case .payloadUserIDMismatch:
             .notFixable("one request mixed several users; Braze asks to open a support case")
         }

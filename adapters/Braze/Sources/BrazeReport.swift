@@ -22,7 +22,7 @@ struct BrazeReport {
             guard let number = field.integerValue else { return malformed("the error code is not a number") }
             code = BrazeCode(rawValue: number)
         }
-        switch ReportedUser(user, name: "userId") {
+        switch ReportedUser(user, name: "userId", vouched: report.vouched) {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous:
             return .failure(
@@ -44,7 +44,9 @@ struct BrazeReport {
         return .failure(
             AuthenticationFailure(
                 subject: Subject(user: user), reason: name(of: code), remedy: remedy(for: code, user, token),
-                failedToken: token.map { TokenHash(of: $0.utf8) }))
+                signerRemedies: code == .noMatchingPublicKeys ? Self.unmatchedKey : nil,
+                failedToken: token.map(FailedToken.init),
+                hadNoToken: code == .missingToken))
     }
 
     private func remedy(for code: BrazeCode?, _ user: String, _ token: String?) -> Remedy {
@@ -57,6 +59,13 @@ struct BrazeReport {
         }
         return code.remedy
     }
+
+    /// Code 27, where the report shows whose signature no public key verified. The public half of an older version was deleted
+    /// at Braze, and a token of the active one mends that; that of the active one was never uploaded.
+    private static let unmatchedKey = SignerRemedies(
+        active: .notFixable(
+            "none of the app's public keys in Braze verifies the active version's tokens; upload its public half"),
+        older: .mint)
 
     private func name(of code: BrazeCode?) -> String { code?.name ?? "UNKNOWN" }
 

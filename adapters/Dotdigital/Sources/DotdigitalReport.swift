@@ -36,7 +36,7 @@ struct DotdigitalReport {
                 Rejection(.missingChallenge, "the report has no \"nonce\"; send the challenge's, unchanged"))
         case (_, .some): break
         }
-        switch ReportedUser(report.field("userId", "sub"), name: "userId") {
+        switch ReportedUser(report.field("userId", "sub"), name: "userId", vouched: report.vouched) {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous: return failure(of: nil, reason, .notForUs("no user id"))
         case .identified(let id):

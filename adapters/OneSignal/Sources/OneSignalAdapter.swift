@@ -56,6 +56,16 @@ public struct OneSignalAdapter: Adapter {
 
     public func read(_ report: Report) -> Reading { OneSignalReport(report, appID: settings.appID).reading }
 
+    /// The user's id and, to add an e-mail address or a phone number, the pairs to grant:
+    /// `{"user":"u-42","subscriptions":[{"type":"Email","token":"ann@example.com"}]}`. OneSignal lets a device add an address
+    /// that its token names, so a pair comes from the app's backend and never from a device.
+    public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
+        let user = try VouchedUser.id("user", in: members, besides: [GrantedSubscriptions.name])
+        guard let granted = members[GrantedSubscriptions.name] else { return VouchedUser(Subject(user: user)) }
+        let claim = try GrantedSubscriptions(granted).claim
+        return VouchedUser(Subject(user: user), grants: Enrichment([GrantedSubscriptions.name: claim]))
+    }
+
     public func subject(named claims: JSONValue) -> Subject? {
         claims["identity"]?["external_id"]?.string.map { Subject(user: $0) }
     }

@@ -20,7 +20,7 @@ struct OneSignalReport {
         if let reported = report.field("appId", "app_id").text, !reported.hasSameBytes(as: appID) {
             return malformed("the report is of another OneSignal app than settings.app_id")
         }
-        switch ReportedUser(user, name: "externalId") {
+        switch ReportedUser(user, name: "externalId", vouched: report.vouched) {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous: return failure(of: nil, .notForUs("anonymous user"))
         case .identified(let id): return failure(of: Subject(user: id), .mint)
@@ -28,7 +28,8 @@ struct OneSignalReport {
     }
 
     private func failure(of subject: Subject?, _ remedy: Remedy) -> Reading {
-        let hash = report.field("rejectedTokenSha256", "rejected_token_sha256").text.flatMap(TokenHash.init(text:))
+        let hash = report.field("rejectedTokenSha256", "rejected_token_sha256").text.flatMap(TokenHash.init(text:)).map(
+            FailedToken.hash)
         return .failure(
             AuthenticationFailure(subject: subject, reason: "JWT_INVALIDATED", remedy: remedy, failedToken: hash))
     }

@@ -1,0 +1,45 @@
+/// The user whom the edge has authenticated, and what else it vouches for.
+///
+/// A report is a device's text, and a device may say anything; what the edge writes beside it is not. Where the two name
+/// different users there is no token.
+public struct VouchedUser: Sendable, Equatable {
+    /// The user, without a challenge.
+    public let subject: Subject
+    /// What the user's tokens may say besides, such as OneSignal's `subscriptions`.
+    public let grants: Enrichment
+
+    /// The user `subject`, with `grants`.
+    public init(_ subject: Subject, grants: Enrichment = Enrichment()) {
+        self.subject = subject.withoutChallenge
+        self.grants = grants
+    }
+
+    /// The one member `name` of `members`, an id.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent` for anything but an object with that member, a text that is not empty
+    ///   and no longer than `UserID.longest`, and the members named `others`.
+    public static func id(
+        _ name: String, in members: JSONValue, besides others: Set<String> = []
+    ) throws(Rejection) -> String {
+        try requireObject(members, of: others.union([name]))
+        guard let id = members[name]?.string, !id.isEmpty else {
+            throw Rejection(.malformedEvent, "\"vouched.\(name)\" must be a string, exactly the id the SDK uses")
+        }
+        guard id.utf8.count <= longestID else {
+            throw Rejection(.malformedEvent, "\"vouched.\(name)\" has more than \(longestID) bytes")
+        }
+        return id
+    }
+
+    /// An unknown member may be a misspelt one, and whoever vouches must be understood whole.
+    public static func requireObject(_ members: JSONValue, of known: Set<String>) throws(Rejection) {
+        guard members.isObject else { throw Rejection(.malformedEvent, "\"vouched\" is not an object") }
+        guard members.members.allSatisfy({ known.contains($0.name) }) else {
+            throw Rejection(
+                .malformedEvent, "\"vouched\" has other members than \(known.sorted().joined(separator: ", "))")
+        }
+    }
+
+    /// The longest id, in bytes, of a vendor that states no limit.
+    static let longestID = 1024
+}
