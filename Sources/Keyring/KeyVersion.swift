@@ -29,8 +29,10 @@ public struct KeyVersion: Sendable {
     public let secretEncoding: SecretEncoding?
     /// The moment no token of it may outlive; nil for none.
     public let retireAfter: UnixTime?
-    /// The key; nil for a version that is retired or revoked, whose file is not read.
+    /// The key; nil for a version that is retired or revoked.
     public let signingKey: SigningKey?
+    /// What a retired version's tokens can still be recognised by, where its file is still there; nil for every other version.
+    public let retiredKey: VerificationKey?
 
     /// The key the vendor holds of it, where its tokens count.
     public var verificationKey: VerificationKey? { state.verifies ? signingKey?.verificationKey : nil }

@@ -47,9 +47,11 @@ struct KeyRingEntry {
     func load() throws(KeyRingError) -> KeyVersion {
         let listed = try listed()
         let key = listed.state.verifies ? try loadKey(listed) : nil
+        // Nothing depends on it: a retired version's file may be gone, or be anything by now.
+        let retired = listed.state == .retired && !listed.file.isEmpty ? try? loadKey(listed) : nil
         return KeyVersion(
             id: listed.id, state: listed.state, algorithm: listed.algorithm, secretEncoding: listed.encoding,
-            retireAfter: listed.retireAfter, signingKey: key)
+            retireAfter: listed.retireAfter, signingKey: key, retiredKey: retired?.verificationKey)
     }
 
     private func loadKey(_ listed: ListedVersion) throws(KeyRingError) -> SigningKey {

@@ -13,10 +13,14 @@ struct Admission: Sendable {
         var loopGuard: LoopGuard
         /// Whether its remedy is to mint once: the vendor refused a token.
         var isRefusal: Bool
+        /// Whether the vendor refused the request; otherwise nothing it reports is evidence.
+        var isEnforced = true
         /// Whether somebody asked for a token, without a failure.
         var isReissue: Bool
         /// The beginning of the failed token's hash.
         var failedToken: UInt64?
+        /// Whether the failed token is unexpired and was signed by the version that signs now.
+        var isOfActiveKey = false
         var observedAt: UnixTime
         var device: String?
         var key: SigningKeyReference
@@ -42,16 +46,19 @@ struct Admission: Sendable {
         fileprivate let device: UInt32
         fileprivate let streak: UInt8
         fileprivate let recent: UInt8
+        /// Whether its token probes a suspended app.
+        fileprivate var isProbe = false
 
         static func == (left: Ticket, right: Ticket) -> Bool {
             left.id == right.id && left.replaced == right.replaced && left.keyPrint == right.keyPrint
                 && left.device == right.device && left.streak == right.streak && left.recent == right.recent
+                && left.isProbe == right.isProbe
         }
     }
 
     private let rules: AdmissionRules
     private var mints: RecentMints
-    private(set) var suspensions: Suspensions
+    var suspensions: Suspensions
 
     init(_ rules: AdmissionRules) {
         self.rules = rules
@@ -72,28 +79,43 @@ struct Admission: Sendable {
     mutating func verdict(
         on request: Request, _ id: SubjectID, alreadyInBatch count: Int = 0, at now: UnixTime
     ) -> Verdict {
-        let print = suspensions.print(of: request.key, for: request.app)
-        let isSuspended = suspensions.suspension(of: request.app, keyVersion: request.key.version) != nil
-        let latest = mints.last(of: id)
-        guard let last = latest, last.keyPrint == print, isFresh(last, at: now) else {
-            if isSuspended { return .suspended }
-            if count >= rules.tokensPerWindow, isOn { return refusal(of: request, id, now) }
-            let recent = UInt8(clamping: count + 1)
-            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
+        let print = suspensions.fingerprint(of: request.key, for: request.app)
+        let latest = mints.last(of: id).flatMap { isFromTheFuture($0, now) ? nil : $0 }
+        // A memory of another key's tokens is none of this key's.
+        let last = latest.flatMap { $0.keyPrint == print ? $0 : nil }
+        let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
+        if !request.isChallenge, let fresh, let why = supersession(of: request, by: fresh) { return .superseded(why) }
+        let evidence = isOn ? evidence(in: request, last, isFresh: fresh != nil, now) : nil
+        switch suspensions.standing(of: request.app, keyVersion: request.key.version, at: now) {
+        case .open: break
+        case .closed:
+            if evidence != nil, suspensions.isProbe(id, of: request.app) {
+                suspensions.probeRefused(of: request.app, at: now)
+            }
+            return .suspended
+        case .probe:
+            suspensions.choseProbe(of: request.app)
+            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: 1, isProbe: true))
         }
-        if !request.isChallenge, let why = supersession(of: request, by: last) { return .superseded(why) }
-        if isSuspended { return .suspended }
-        let before = isWithin(rules.loopWindow, of: last, now) ? Int(last.recent) : 0
+        let before = last.map { isWithin(rules.loopWindow, of: $0, now) ? Int($0.recent) : 0 } ?? 0
         // As far as a byte goes: a count that began anew would forget what it counted.
         let recent = UInt8(clamping: before + count + 1)
-        let isOverrun = recent > rules.tokensPerWindow
-        if refuses(request, last, now) || request.isChallenge && isOverrun {
-            guard last.streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, now) }
+        let isOverrun = isOn && recent > rules.tokensPerWindow
+        if let evidence {
+            let streak = fresh.map { Int($0.streak) } ?? 1
+            guard streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, evidence, now) }
             return .mint(
-                ticket(id, print, request, after: last, streak: UInt8(clamping: Int(last.streak) + 1), recent: recent))
+                ticket(id, print, request, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
         }
-        if isOverrun, !request.isReissue { return .superseded(.recentToken) }
-        return .mint(ticket(id, print, request, after: last, streak: 1, recent: recent))
+        guard !isOverrun else {
+            return request.isChallenge ? limited(request) : .superseded(.recentToken)
+        }
+        return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
+    }
+
+    /// A mint that lies ahead was made by a clock that was set back since: what it says of before and after is wrong.
+    private func isFromTheFuture(_ mint: RecentMint, _ now: UnixTime) -> Bool {
+        mint.mintedAt.microseconds(since: now) > ObservedTime.bound
     }
 
     /// Whether the token is good for longer than it takes to fetch and use it. A report about one that is about to expire
@@ -112,38 +134,61 @@ struct Admission: Sendable {
         return isWithin(rules.coalescing, of: last, request.observedAt) ? .burst : nil
     }
 
-    /// Whether the event says that the vendor refuses the last token.
-    private func refuses(_ request: Request, _ last: RecentMint, _ now: UnixTime) -> Bool {
-        if request.isReissue { return false }
-        if let failed = request.failedToken { return failed == last.token }
-        guard request.isRefusal || request.loopGuard.countsEveryReport else { return false }
-        return last.device == print(of: request.device) && isWithin(rules.loopWindow, of: last, now)
+    /// What says that the vendor refuses the last token; nil where nothing does.
+    ///
+    /// A token of ours is evidence, and so is a second report of one device that is named. A nameless device is nobody: two
+    /// of them are not the same one.
+    private func evidence(
+        in request: Request, _ last: RecentMint?, isFresh: Bool, _ now: UnixTime
+    ) -> Suspensions.Evidence? {
+        guard !request.isReissue, request.isEnforced else { return nil }
+        guard let last, isFresh else {
+            // Nothing is remembered, but what is refused is a token that the key of this moment has signed.
+            return last == nil && request.isRefusal && request.isOfActiveKey ? .token : nil
+        }
+        if let failed = request.failedToken { return failed == last.token ? .token : nil }
+        guard request.isRefusal || request.loopGuard.countsEveryReport else { return nil }
+        let device = fingerprint(of: request.device)
+        guard device != 0, last.device == device, isWithin(rules.loopWindow, of: last, now) else { return nil }
+        return .device(device)
     }
 
     private func isWithin(_ window: Int64, of last: RecentMint, _ time: UnixTime) -> Bool {
         time.microseconds(since: last.mintedAt) <= window
     }
 
-    private mutating func refusal(of request: Request, _ id: SubjectID, _ now: UnixTime) -> Verdict {
-        let suspension = suspensions.refused(id, of: request.app, keyVersion: request.key.version, at: now)
+    private mutating func refusal(
+        of request: Request, _ id: SubjectID, _ evidence: Suspensions.Evidence, _ now: UnixTime
+    ) -> Verdict {
+        let suspension = suspensions.refused(
+            id, of: request.app, keyVersion: request.key.version, by: evidence, at: now)
         return .refused(
             "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)",
             suspension)
     }
 
+    /// More challenges than a device's. Nobody refused a token, so it is no evidence.
+    private func limited(_ request: Request) -> Verdict {
+        .refused(
+            "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often",
+            nil)
+    }
+
     private func ticket(
-        _ id: SubjectID, _ keyPrint: UInt32, _ request: Request, after last: RecentMint?, streak: UInt8, recent: UInt8
+        _ id: SubjectID, _ keyPrint: UInt32, _ request: Request, after last: RecentMint?, streak: UInt8, recent: UInt8,
+        isProbe: Bool = false
     ) -> Ticket {
         let reported = request.failedToken ?? 0
         let published = last?.token ?? 0
         var replaced = (reported, published)
         if reported == 0 || reported == published { replaced = (published, last?.replaced.0 ?? 0) }
         return Ticket(
-            id: id, replaced: replaced, keyPrint: keyPrint, device: print(of: request.device), streak: streak,
-            recent: recent)
+            id: id, replaced: replaced, keyPrint: keyPrint, device: fingerprint(of: request.device), streak: streak,
+            recent: recent, isProbe: isProbe)
     }
 
-    private func print(of device: String?) -> UInt32 {
+    /// Zero for a device without a name.
+    private func fingerprint(of device: String?) -> UInt32 {
         guard let device else { return 0 }
         var hasher = Hasher()
         hasher.combine(device)
@@ -152,12 +197,14 @@ struct Admission: Sendable {
 
     // MARK: Memory
 
-    /// A token was minted on `ticket`, in batch `number`.
+    /// A token of `app` was minted on `ticket`, in batch `number`.
     ///
     /// - Parameter token: the prefix of its hash.
     mutating func minted(
-        _ token: UInt64, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
+        _ token: UInt64, of app: String, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
     ) {
+        suspensions.minted(
+            for: ticket.id, of: app, isProbe: ticket.isProbe, before: mints.last(of: ticket.id)?.mintedAt, at: now)
         guard isOn else { return }
         let mint = RecentMint(
             id: ticket.id, mintedAt: now, token: token, replaced: ticket.replaced,
@@ -170,17 +217,18 @@ struct Admission: Sendable {
     mutating func confirm(throughBatch number: Int) { mints.confirm(throughBatch: number) }
 
     /// Whatever is not confirmed was not published.
-    mutating func rollBack() { mints.rollBack() }
-
-    /// Ends the suspension of `app`.
-    mutating func resume(_ app: String) -> Suspension? { suspensions.resume(app) }
+    mutating func rollBack(at now: UnixTime) {
+        mints.rollBack()
+        suspensions.rollBack(at: now)
+    }
 }
 
 extension Admission.Request {
     init(_ order: MintOrder, key: SigningKeyReference) {
         self.init(
             app: order.app.name, isChallenge: order.subject.challenge != nil, loopGuard: order.app.loopGuard,
-            isRefusal: order.isRefusal, isReissue: order.isReissue, failedToken: order.failedToken,
-            observedAt: order.observedAt, device: order.event.device, key: key)
+            isRefusal: order.isRefusal, isEnforced: order.isEnforced, isReissue: order.isReissue,
+            failedToken: order.failedToken, isOfActiveKey: order.isOfActiveKey, observedAt: order.observedAt,
+            device: order.event.device, key: key)
     }
 }

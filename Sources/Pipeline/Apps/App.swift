@@ -11,6 +11,23 @@ public final class App: Sendable {
         case skip
     }
 
+    /// Whose word says whom a token is for.
+    public enum Identity: String, Sendable, CaseIterable {
+        /// The report's, where the edge vouches for nobody.
+        case reported
+        /// The edge's alone: an event that vouches for nobody is refused as `identity_missing`.
+        case vouched
+    }
+
+    /// What a report must show for a token.
+    public enum Proof: String, Sendable, CaseIterable {
+        /// Nothing.
+        case none
+        /// The failed token, signed by a version of the app's ring for the report's user; else it is refused as `unproven`.
+        /// A vendor's code that says that there was no token is taken at its word.
+        case ownToken = "own_token"
+    }
+
     /// The app's name.
     public let name: String
     /// The vendor's rules.
@@ -21,6 +38,14 @@ public final class App: Sendable {
     public let lifetime: Int64
     /// What becomes of a report that lacks its user.
     public let missingUser: MissingUser
+    /// Whose word says whom a token is for.
+    public let identity: Identity
+    /// What a report must show for a token.
+    public let proof: Proof
+    /// The topics that the app's events come from, and no other app's; empty where they come from the shared ones.
+    public let topics: Set<String>
+    /// The most that a token's life is cut by, as a share of it: see `LifetimeSpread`.
+    public let spread: Double
     /// What the vendor is asked before a token is minted; nil for nothing.
     public let lookup: AppLookup?
     /// When a user's reports are a loop, as its adapter says: for each event it would be copied to be asked.
@@ -33,8 +58,13 @@ public final class App: Sendable {
     /// The app `name`.
     public init(
         name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter,
+        identity: Identity = .reported, proof: Proof = .none, topics: Set<String> = [], spread: Double = 0,
         lookup: AppLookup? = nil
     ) {
+        self.identity = identity
+        self.proof = proof
+        self.topics = topics
+        self.spread = spread
         self.lookup = lookup
         loopGuard = adapter.loopGuard
         eventSource = Array("/remint/\(name)".utf8)

@@ -7,81 +7,142 @@ enum Triage: Sendable {
     /// Mint for this subject.
     case mint(MintOrder)
     /// Nothing to do. Says why.
-    indirect case skip(Event, String)
+    indirect case skip(Envelope, String)
     /// It cannot be answered.
-    indirect case reject(Event, Rejection, Stage)
+    indirect case reject(Envelope, Rejection, Stage)
 
     /// Routes `event` to its app, lets the adapter read it and takes the remedy at its word.
-    init(_ event: Event, apps: [String: App], now: UnixTime) {
-        guard let app = apps[event.app] else {
-            self = .reject(event, Rejection(.unknownApp, "no app of that name is configured"), .decode)
+    ///
+    /// - Parameter keys: the versions of a ring by its name.
+    init(_ event: Event, apps: AppDirectory, keys: [String: [RingKey]], now: UnixTime) {
+        let envelope = event.envelope
+        guard let app = apps[envelope.app] else {
+            self = .reject(envelope, Rejection(.unknownApp, "no app of that name is configured"), .decode)
             return
         }
-        // A clock that runs ahead must not stretch a deadline.
-        let observedAt = min(event.observedAt ?? now, now)
-        let report = Report(event.report, observedAt: observedAt)
-        let adapter = app.adapter
-        let reissue = Reissue.read(report, for: adapter)
-        switch reissue ?? adapter.read(report) {
-        case .rejected(let rejection):
-            if rejection.code == .missingUser, app.missingUser == .skip, reissue == nil {
-                self = .skip(event, "the report names no user")
-            } else {
-                self = .reject(event, rejection, .decode)
-            }
-        case .failure(let failure): self = Self.remedy(of: failure, event, app, observedAt, now)
+        let reader = EventReader(event, app, keys: keys, now: now)
+        guard apps.accepts(app, from: envelope.topic, isReissue: reader.isReissue) else {
+            let foreign = Rejection(.wrongTopic, "events of the app \(app.name) do not come from this topic")
+            self = .reject(envelope, foreign, .admit)
+            return
         }
-    }
-
-    private static func remedy(
-        of failure: AuthenticationFailure, _ event: Event, _ app: App, _ observedAt: UnixTime, _ now: UnixTime
-    ) -> Triage {
-        switch failure.remedy {
-        case .notForUs(let why): return .skip(event, why)
-        case .notFixable(let why):
-            return .reject(event, Rejection(.notFixableByToken, "\(failure.reason): \(why)"), .resolve)
-        case .mint, .mintOnce: break
-        }
-        if let deadline = failure.deadline, deadline <= now {
-            return .reject(
-                event, Rejection(.challengeExpired, "the challenge's deadline, \(deadline), has passed"), .admit)
-        }
-        guard let subject = failure.subject else {
-            return .reject(event, Rejection(.malformedReport, "the report names nobody to mint for"), .decode)
-        }
-        return .mint(MintOrder(event, app, subject, failure, observedAt: observedAt))
+        self = reader.triage()
     }
 }
 
-/// A token that an event calls for: for whom, and because of which failure. Never changed, and handed on many times.
-final class MintOrder: Sendable {
-    /// The event that calls for it.
-    let event: Event
-    let app: App
-    let subject: Subject
-    /// The mailbox key.
-    let subjectKey: [UInt8]
-    /// As whom the memory knows the subject.
-    let id: SubjectID
-    /// Whether the vendor refused a token: its remedy is to mint once.
-    let isRefusal: Bool
-    /// Whether somebody asked for a token, without a failure.
-    let isReissue: Bool
-    /// The beginning of the failed token's hash, where the report names it.
-    let failedToken: UInt64?
-    let observedAt: UnixTime
+/// Reads an event with the rules of its app: who vouches, what the adapter makes of the report, what its token proves.
+private struct EventReader {
+    private let event: Event
+    private let app: App
+    private let keys: [String: [RingKey]]
+    private let now: UnixTime
+    /// A clock that runs ahead must not stretch a deadline.
+    private var observedAt: UnixTime { min(event.envelope.observedAt ?? now, now) }
 
-    init(
-        _ event: Event, _ app: App, _ subject: Subject, _ failure: AuthenticationFailure, observedAt: UnixTime
-    ) {
+    init(_ event: Event, _ app: App, keys: [String: [RingKey]], now: UnixTime) {
         self.event = event
         self.app = app
-        self.subject = subject
-        isRefusal = failure.remedy == .mintOnce
-        isReissue = failure.reason == Reissue.reason
-        failedToken = failure.failedToken?.prefix
-        self.observedAt = observedAt
-        subjectKey = subject.key(app: app.name)
-        id = subject.challenge == nil ? SubjectID(key: subjectKey) : SubjectID(subject, app: app.name)
+        self.keys = keys
+        self.now = now
+    }
+
+    var isReissue: Bool { if case .reissue = event.body { true } else { false } }
+
+    func triage() -> Triage {
+        let vouched: VouchedUser?
+        do throws(Rejection) { vouched = try event.vouched.map(app.adapter.vouchedUser) } catch {
+            return .reject(event.envelope, error, .decode)
+        }
+        let reading: Reading
+        switch event.body {
+        case .reissue(let request): reading = Reissue.read(request, for: app.adapter)
+        case .report(let root):
+            guard vouched != nil || app.identity == .reported else { return missingIdentity }
+            reading = app.adapter.read(Report(root, observedAt: observedAt, vouched: vouched))
+        }
+        switch reading {
+        case .rejected(let rejection):
+            if rejection.code == .missingUser, app.missingUser == .skip, !isReissue {
+                return .skip(event.envelope, "the report names no user")
+            }
+            let isMismatch = rejection.code == .identityMismatch
+            return .reject(event.envelope, rejection, isMismatch ? .admit : .decode)
+        case .failure(let failure): return remedy(of: failure, vouched)
+        }
+    }
+
+    private var missingIdentity: Triage {
+        let missing = Rejection(
+            .identityMissing,
+            "the app takes only events that vouch for their user; let the edge send \"vouched\" beside the report")
+        return .reject(event.envelope, missing, .admit)
+    }
+
+    private func remedy(of failure: AuthenticationFailure, _ vouched: VouchedUser?) -> Triage {
+        if let vouched, let subject = failure.subject, !vouched.covers(subject) {
+            // An adapter that does not compare must not be a way round.
+            return .reject(event.envelope, .identityMismatch, .admit)
+        }
+        let finding = TokenProof(keys: isReissue ? [] : keys[app.keyRing] ?? [], adapter: app.adapter)
+            .finding(on: failure.failedToken, for: failure.subject)
+        let signer = finding.signer
+        var envelope = event.envelope
+        envelope.reason = failure.reason
+        if !isReissue { envelope.signer = signer }
+        switch failure.remedy(signedBy: signer) {
+        case .notForUs(let why): return .skip(envelope, why)
+        case .notFixable(let why):
+            return .reject(envelope, Rejection(.notFixableByToken, "\(failure.reason): \(why)"), .resolve)
+        case .mint, .mintOnce: break
+        }
+        if app.proof == .ownToken, !isReissue, !signer.isOurs, !failure.hadNoToken {
+            let unproven = Rejection(
+                .unproven,
+                "the app takes only reports that hold a token signed by a version of \(app.keyRing) for their user")
+            return .reject(envelope, unproven, .admit)
+        }
+        if let deadline = failure.deadline, deadline <= now {
+            return .reject(
+                envelope, Rejection(.challengeExpired, "the challenge's deadline, \(deadline), has passed"), .admit)
+        }
+        guard let subject = failure.subject else {
+            return .reject(envelope, Rejection(.malformedReport, "the report names nobody to mint for"), .decode)
+        }
+        return .mint(
+            MintOrder(
+                envelope, app, subject, failure,
+                remedy: failure.remedy(signedBy: signer),
+                isOfActiveKey: signer == .active && (finding.expiresAt ?? 0) > now.seconds, grants: vouched?.grants,
+                observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt)))
+    }
+}
+
+extension VouchedUser {
+    /// Whether `reported` names nobody but this user: the same id, or some of the same ids.
+    fileprivate func covers(_ reported: Subject) -> Bool {
+        switch (subject.identity, reported.identity) {
+        case (.user(let vouched), .user(let user)): vouched.hasSameBytes(as: user)
+        case (.identifiers(let vouched), .identifiers(let identifiers)):
+            identifiers.allSatisfy { reported in
+                vouched.contains {
+                    $0.name.hasSameBytes(as: reported.name) && $0.value.hasSameBytes(as: reported.value)
+                }
+            }
+        default: false
+        }
+    }
+}
+
+/// When a failure was observed, as far as a device's clock is believed.
+enum ObservedTime {
+    /// How far a device's clock may be away from the record's own timestamp, in microseconds: a minute. A clock that is further
+    /// behind would make every failure look older than the token that answers it.
+    static let bound: Int64 = 60_000_000
+
+    /// `observed`, moved towards `produced` until it is within the bound.
+    static func believed(_ observed: UnixTime, producedAt produced: UnixTime?) -> UnixTime {
+        guard let produced else { return observed }
+        return min(
+            max(observed, produced.advanced(byMicroseconds: -bound)), produced.advanced(byMicroseconds: bound))
     }
 }

@@ -7,18 +7,24 @@ public import AdapterKit
 /// `rollBack`.
 public struct BatchProcessor: Sendable {
     private let decoder: EventDecoder
-    private let apps: [String: App]
-    private let signing: any SigningPort
+    let apps: AppDirectory
+    /// The apps whose reports hold tokens, by their rings: only their keys are looked for.
+    private let provingRings: Set<String>
+    /// The versions of those rings, as of `ringRevision` of the signer.
+    private var ringKeys: [String: [RingKey]] = [:]
+    private var ringRevision: Int?
+    let signing: any SigningPort
     private var endings: Endings
-    private let now: @Sendable () -> UnixTime
+    let now: @Sendable () -> UnixTime
     private var random: AnyGenerator
     private var minter: Minter
-    private var admission: Admission
+    var admission: Admission
     private var resolver: Resolver
-    private var alarms: [Alarm] = []
+    var alarms: [Alarm] = []
 
     /// - Parameters:
     ///   - maximumEventBytes: values above are dead-lettered as `event_too_large`.
+    ///   - bulkTopic: where operators' jobs write.
     ///   - admission: what coalescing and the loop guard go by.
     ///   - retries: when an event is tried again.
     ///   - accounts: the credentials that the apps' look-ups go with.
@@ -26,13 +32,15 @@ public struct BatchProcessor: Sendable {
     ///   - random: where random ids and jitter come from.
     ///   - now: the time.
     public init(
-        apps: [App], signing: any SigningPort, maximumEventBytes: Int, admission: AdmissionRules = AdmissionRules(),
+        apps: [App], signing: any SigningPort, maximumEventBytes: Int, bulkTopic: String = "remint.invalidations.bulk",
+        admission: AdmissionRules = AdmissionRules(),
         retries: RetryPolicy = .standard, accounts: [LookupAccount] = [], rememberedAnswers: Int = 100_000,
         random: any RandomNumberGenerator & Sendable = BufferedRandom(),
         now: @escaping @Sendable () -> UnixTime
     ) {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
-        self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
+        self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
+        provingRings = Set(apps.filter(\.adapter.reportsFailedToken).map(\.keyRing))
         self.signing = signing
         endings = Endings(retries: retries, apps: Set(apps.map(\.name)), random: AnyGenerator(base: random))
         self.now = now
@@ -53,9 +61,12 @@ public struct BatchProcessor: Sendable {
     /// How far each record of a batch came, in their order.
     public mutating func process(_ batch: Batch) async -> [Progress] {
         let records = batch.records
-        resumeWhereKeysChanged()
+        let time = now()
+        checkSuspensions(at: time)
+        admission.suspensions.releaseProbes(at: time)
         minter.look(at: signing.keysRevision)
-        var work = BatchWork(batch, now: now())
+        lookAtRings()
+        var work = BatchWork(batch, now: time)
         let pieces = await withTaskGroup(of: FinishedPiece.self) { group in
             var first = 0
             for start in stride(from: 0, to: records.count, by: Self.piece) {
@@ -93,7 +104,10 @@ public struct BatchProcessor: Sendable {
     public mutating func confirm(throughBatch number: Int) { admission.confirm(throughBatch: number) }
 
     /// The tokens that are not confirmed will never be published; the events they answered come again.
-    public mutating func rollBack() { admission.rollBack() }
+    public mutating func rollBack() { admission.rollBack(at: now()) }
+
+    /// The highest version that was given to a token, or that is to be exceeded.
+    public var highestVersion: Int64 { minter.highestVersion }
 
     /// Every token from now on has a version above `version`, however this machine's clock stands.
     public mutating func raiseVersions(above version: Int64) { minter.raiseVersions(above: version) }
@@ -102,9 +116,17 @@ public struct BatchProcessor: Sendable {
 
     /// What every record says and calls for. It depends on nothing but the record.
     private func read(_ records: ArraySlice<InputRecord>, at now: UnixTime) async -> Pieces<EventReading> {
-        await Pieces(records.count) { [decoder, apps] in
-            EventReading(records[records.startIndex + $0], decoder, apps, now)
+        await Pieces(records.count) { [decoder, apps, ringKeys] in
+            EventReading(records[records.startIndex + $0], decoder, apps, ringKeys, now)
         }
+    }
+
+    /// The versions that a reported token may be of, asked for again where the signer says that they may have changed.
+    private mutating func lookAtRings() {
+        let revision = signing.keysRevision
+        guard !provingRings.isEmpty, revision == nil || revision != ringRevision || ringKeys.isEmpty else { return }
+        ringRevision = revision
+        for ring in provingRings { ringKeys[ring] = signing.verificationKeys(of: ring) }
     }
 
     /// The drafts with their signatures. Each depends on nothing but its own.
@@ -181,8 +203,10 @@ public struct BatchProcessor: Sendable {
             let rejection = Rejection(.rejectedByVendor, detail)
             work.settlements[index] = endings.failed(record, order.event, rejection, .admit, work.now)
         case .mint(let ticket):
-            guard let enrichment = resolve(record, index, order, &work) else { return }
+            guard let found = resolve(record, index, order, &work) else { return }
             do throws(Rejection) {
+                // What the edge grants is the user's own word, and newer than what the vendor has.
+                let enrichment = order.grants.map { found.overridden(by: $0) } ?? found
                 let token = try minter.token(order, with: key, adding: enrichment, at: work.now)
                 work.drafts.append(PendingToken(index: index, token: token, ticket: ticket))
                 work.subjects[order.id] = BatchWork.Minted(leader: isShared ? index : nil, tokens: count + 1)
@@ -233,7 +257,8 @@ public struct BatchProcessor: Sendable {
         switch finished {
         case .success(let finished):
             admission.minted(
-                finished.hash, on: draft.ticket, at: work.now, expiresAt: draft.token.life.expiresAt,
+                finished.hash, of: draft.token.order.app.name, on: draft.ticket, at: work.now,
+                expiresAt: draft.token.life.expiresAt,
                 inBatch: work.number)
             return finished.settlement
         case .failure(let rejection):
@@ -280,42 +305,4 @@ extension BatchProcessor {
 
     /// How many of the vendors' answers are remembered.
     public var rememberedAnswers: Int { resolver.remembered }
-}
-
-// MARK: Suspensions
-
-extension BatchProcessor {
-    /// Something an operator should know of.
-    public enum Alarm: Sendable, Equatable {
-        /// An app was suspended.
-        case suspended(Suspension)
-        /// A suspension ended, because the active key is another one or an operator said so.
-        case resumed(Suspension, keyChanged: Bool)
-    }
-
-    /// What happened since the last call.
-    public mutating func takeAlarms() -> [Alarm] {
-        defer { alarms = [] }
-        return alarms
-    }
-
-    /// The apps that are suspended.
-    public var suspensions: [Suspension] { admission.suspensions.all }
-
-    /// How many recent subjects are remembered, and in how many bytes.
-    public var memory: (subjects: Int, bytes: Int) { admission.memory }
-
-    /// Ends the suspension of `app`; its events are answered as they come back from the retry tiers.
-    public mutating func resume(_ app: String) {
-        if let suspension = admission.resume(app) { alarms.append(.resumed(suspension, keyChanged: false)) }
-    }
-
-    /// A suspension is about one key: where another one signs now, it is over.
-    public mutating func resumeWhereKeysChanged() {
-        for suspension in admission.suspensions.all {
-            guard let app = apps[suspension.app] else { continue }
-            guard let key = signing.activeKey(of: app.keyRing), key.version != suspension.keyVersion else { continue }
-            if let ended = admission.resume(suspension.app) { alarms.append(.resumed(ended, keyChanged: true)) }
-        }
-    }
 }

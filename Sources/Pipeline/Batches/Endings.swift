@@ -13,13 +13,13 @@ struct Endings: Sendable {
         self.random = random
     }
 
-    func settled(_ record: InputRecord, _ event: Event, _ outcome: Outcome) -> Settlement {
-        Settlement(origin: record.origin, eventID: event.id, app: event.app, outcome: outcome, output: nil)
+    func settled(_ record: InputRecord, _ event: Envelope, _ outcome: Outcome) -> Settlement {
+        Settlement(record, event, app: event.app, outcome: outcome, output: nil)
     }
 
     /// The end of an event that failed: another try where that may help, else the dead letters.
     mutating func failed(
-        _ record: InputRecord, _ event: Event?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
+        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
     ) -> Settlement {
         guard rejection.code.isRetriable else { return deadLettered(record, event, rejection, stage, now) }
         let provenance = Provenance(record)
@@ -35,43 +35,46 @@ struct Endings: Sendable {
         return deferred(record, event, provenance, wait, .failed(rejection.code), stage, rejection.detail, now)
     }
 
-    mutating func suspended(_ record: InputRecord, _ event: Event, _ now: UnixTime) -> Settlement {
-        guard let wait = retries.wait(suspendedFrom: record.tier, now: now, random: &random) else {
-            let rejection = Rejection(.rejectedByVendor, "the app is suspended, and there is no retry tier to wait in")
+    mutating func suspended(_ record: InputRecord, _ event: Envelope, _ now: UnixTime) -> Settlement {
+        let provenance = Provenance(record)
+        let wait = retries.wait(
+            suspendedFrom: record.tier, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
+        guard let wait else {
+            let rejection = Rejection(
+                .appSuspended, "the app's events wait, and this one has waited for as long as retries.deadline allows")
             return deadLettered(record, event, rejection, .admit, now)
         }
-        return deferred(
-            record, event, Provenance(record), wait, .appSuspended, .admit, "the app is suspended", now)
+        return deferred(record, event, provenance, wait, .appSuspended, .admit, "the app's events wait", now)
     }
 
     private func deferred(
-        _ record: InputRecord, _ event: Event?, _ provenance: Provenance, _ wait: RetryPolicy.Wait,
+        _ record: InputRecord, _ event: Envelope?, _ provenance: Provenance, _ wait: RetryPolicy.Wait,
         _ deferral: Deferral, _ stage: Stage, _ detail: String, _ now: UnixTime
     ) -> Settlement {
         let hop = RetryRecord(
             record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
         return Settlement(
-            origin: record.origin, eventID: event?.id, app: knownApp(event),
-            outcome: .deferred(tier: wait.tier, deferral), output: hop.output, detail: detail)
+            record, event, app: knownApp(event), outcome: .deferred(tier: wait.tier, deferral), output: hop.output,
+            detail: detail)
     }
 
     private func deadLettered(
-        _ record: InputRecord, _ event: Event?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
+        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
     ) -> Settlement {
         let letter = DeadLetter(record, rejection, at: stage, on: now)
         return Settlement(
-            origin: record.origin, eventID: event?.id, app: knownApp(event), outcome: .deadLettered(rejection.code),
+            record, event, app: knownApp(event), outcome: .deadLettered(rejection.code),
             output: letter.output, detail: rejection.detail)
     }
 
     /// A name that is not configured comes from outside and is no label.
-    private func knownApp(_ event: Event?) -> String? { event.flatMap { apps.contains($0.app) ? $0.app : nil } }
+    private func knownApp(_ event: Envelope?) -> String? { event.flatMap { apps.contains($0.app) ? $0.app : nil } }
 
     /// An event that comes back when the vendor should have answered, about `moment`.
     ///
     /// - Returns: its end, and when it comes back; nil where its time is over.
     mutating func awaiting(
-        _ moment: UnixTime, _ record: InputRecord, _ event: Event, _ now: UnixTime
+        _ moment: UnixTime, _ record: InputRecord, _ event: Envelope, _ now: UnixTime
     ) -> (settlement: Settlement, comesBack: UnixTime?) {
         let provenance = Provenance(record)
         let wait = retries.wait(

@@ -31,7 +31,7 @@ struct FinishedToken: Sendable {
             return .failure(Rejection(.mintFailed, "libcrypto could not hash the token"))
         }
         let settlement = Settlement(
-            origin: origin, eventID: token.order.event.id, app: token.order.app.name, outcome: .minted, output: record,
+            token.order.event, at: origin, app: token.order.app.name, outcome: .minted, output: record,
             algorithm: token.key.algorithm)
         return .success(FinishedToken(hash: hash, settlement: settlement))
     }

@@ -32,8 +32,8 @@ public struct DeadLetterEntry: Sendable {
         let headers = record.contents
         func number(_ name: String) -> Int { headers.text(name).flatMap { Int($0) } ?? 0 }
         let event = try? decoder.decode(record)
-        app = event?.app
-        eventID = event?.id
+        app = event?.envelope.app
+        eventID = event?.envelope.id
         code = headers.text(HopHeaders.code).flatMap(ErrorCode.init(rawValue:))
         stage = headers.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
         detail = headers.text(HopHeaders.detail) ?? ""

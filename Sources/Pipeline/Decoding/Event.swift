@@ -1,17 +1,41 @@
 public import AdapterKit
 
-/// A report and its envelope: which app, when, which device.
+/// What a record asks for: its envelope, and a report or a request beside it.
 public struct Event: Sendable {
+    /// What is asked for.
+    public enum Body: Sendable {
+        /// A device's report, as the SDK shaped it.
+        case report(JSONValue)
+        /// The edge's or an operator's request for a new token.
+        case reissue(JSONValue)
+    }
+
+    /// What is known of the event besides its body.
+    public let envelope: Envelope
+    /// The device's words, or the edge's.
+    public let body: Body
+    /// Whom the edge has authenticated, in the adapter's members; nil where it says nothing.
+    public let vouched: JSONValue?
+}
+
+/// What is known of an event besides its body. It outlives the reading, and holds nothing of the parsed text.
+public struct Envelope: Sendable {
     /// The app it is about.
     public let app: String
-    /// The report, as the SDK shaped it.
-    public let report: JSONValue
     /// The event's id: the producer's, or the record's coordinates.
     public let id: String
     /// When the failure was observed: as the producer says, or when the record was produced.
     public let observedAt: UnixTime?
+    /// When the record was produced; nil where that is not known.
+    public let producedAt: UnixTime?
     /// The device that reported it.
     public let device: String?
+    /// The topic that the event was first written to.
+    public let topic: String
     /// `traceparent` and `tracestate`, passed through (W3C Trace Context).
     public let traceHeaders: [Header]
+    /// Who signed the token that the report holds; nil until it was read.
+    var signer: TokenSigner?
+    /// The vendor's own name of the failure; nil until the report was read.
+    var reason: String?
 }

@@ -37,37 +37,62 @@ public struct EventDecoder: Sendable {
             throw malformed(
                 "the value is not a JSON object; send {\"app\":…,\"report\":…}, or a report with the header remint-app")
         }
-        guard let report = root["report"] else { throw malformed("the envelope has no \"report\"") }
-        return try event(
-            record, app: text(root, "app"), report: report, id: text(root, "id"), observedAt: text(root, "observed_at"),
+        let body: Event.Body
+        switch (root["report"], root["reissue"]) {
+        case (.some(let report), nil): body = .report(report)
+        case (nil, .some(let request)): body = .reissue(request)
+        case (nil, nil): throw malformed("the envelope has neither \"report\" nor \"reissue\"")
+        case (.some, .some): throw malformed("the envelope has both \"report\" and \"reissue\"; send two events")
+        }
+        let envelope = try self.envelope(
+            record, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "observed_at"),
             device: text(root, "device"))
+        return Event(
+            envelope: envelope, body: body,
+            vouched: try VouchedMember(in: record, allowedHeader: nil).value(root["vouched"]))
     }
 
     /// CloudEvents 1.0, JSON format: the whole event is the value.
     private func structured(_ root: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
         guard root.isObject else { throw malformed("a structured CloudEvent is a JSON object") }
         try require(version: text(root, "specversion"))
-        guard let report = root["data"] else {
+        guard let data = root["data"] else {
             throw malformed("the CloudEvent has no JSON \"data\"; data_base64 is not taken for a report")
         }
-        return try event(
-            record, app: text(root, "app"), report: report, id: text(root, "id"), observedAt: text(root, "time"),
+        let envelope = try self.envelope(
+            record, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "time"),
             device: text(root, "subject"))
+        return Event(
+            envelope: envelope, body: Self.body(data, ofType: try text(root, "type")),
+            vouched: try VouchedMember(in: record, allowedHeader: nil).value(root["vouched"]))
     }
 
-    /// CloudEvents 1.0, Kafka binding, binary mode: attributes in headers, the report is the value.
-    private func binary(_ report: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
+    /// CloudEvents 1.0, Kafka binding, binary mode: attributes in headers, the data is the value.
+    private func binary(_ data: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
         try require(version: record.text("ce_specversion"))
-        return try event(
-            record, app: record.text("ce_app"), report: report, id: record.text("ce_id"),
-            observedAt: record.text("ce_time"), device: record.text("ce_subject"))
+        let envelope = try self.envelope(
+            record, app: record.text("ce_app"), id: record.text("ce_id"), observedAt: record.text("ce_time"),
+            device: record.text("ce_subject"))
+        return Event(
+            envelope: envelope, body: Self.body(data, ofType: record.text("ce_type")),
+            vouched: try VouchedMember(in: record, allowedHeader: VouchedMember.cloudEventsHeader).value)
     }
 
-    /// The report exactly as the SDK produced it; what else is known stands in headers.
+    /// The report exactly as the SDK produced it; what else is known is in headers.
     private func raw(_ report: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
-        try event(
-            record, app: record.text("remint-app"), report: report, id: record.text("remint-id"),
+        let envelope = try self.envelope(
+            record, app: record.text("remint-app"), id: record.text("remint-id"),
             observedAt: record.text("remint-observed-at"), device: record.text("remint-device"))
+        return Event(
+            envelope: envelope, body: .report(report),
+            vouched: try VouchedMember(in: record, allowedHeader: VouchedMember.rawHeader).value)
+    }
+
+    /// The `type` of a CloudEvent that asks for a new token. Of every other type the data is a report.
+    static let reissueType = "remint.reissue.requested.v1"
+
+    private static func body(_ data: JSONValue, ofType type: String?) -> Event.Body {
+        type == reissueType ? .reissue(data) : .report(data)
     }
 
     /// Media types do not mind their case (RFC 9110, section 8.3.1) and may have parameters.
@@ -78,10 +103,14 @@ public struct EventDecoder: Sendable {
 
     // MARK: Parts
 
-    private func event(
-        _ record: InputRecord, app: String?, report: JSONValue, id: String?, observedAt: String?, device: String?
-    ) throws(Rejection) -> Event {
+    private func envelope(
+        _ record: InputRecord, app: String?, id: String?, observedAt: String?, device: String?
+    ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
+        // Two readers of such a record may disagree on which app counts.
+        for header in ["remint-app", "ce_app"] where record.contents.has(header) {
+            guard app.hasSameBytes(as: record.text(header)) else { throw malformed("the event names two apps") }
+        }
         for text in [id, device] where (text?.utf8.count ?? 0) > Self.longestName {
             throw malformed("an id or a device has more than \(Self.longestName) bytes")
         }
@@ -93,10 +122,11 @@ public struct EventDecoder: Sendable {
             }
             observed = time
         }
-        return Event(
-            app: app, report: report, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates,
-            observedAt: observed,
-            device: device.flatMap { $0.isEmpty ? nil : $0 },
+        return Envelope(
+            app: app, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates, observedAt: observed,
+            producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
+            // A live record may claim any origin; only what waited in a retry tier is asked for its own.
+            topic: record.lane == .retries ? provenance.origin.topic : record.origin.topic,
             traceHeaders: Self.traceHeaders(of: record))
     }
 

@@ -8,6 +8,8 @@ public struct Batch: Sendable {
     public let urgency: SigningUrgency
     /// Whether its events may wait in their places for an answer.
     public let waiting: Waiting
+    /// How much memory the events that it was begun with take, in bytes.
+    let memory: Int
     /// How they ended, in the same order; empty until it was processed.
     public internal(set) var settlements: [Settlement] = []
 
@@ -15,6 +17,7 @@ public struct Batch: Sendable {
     public init(number: Int, records: [InputRecord], urgency: SigningUrgency = .live, waiting: Waiting) {
         self.number = number
         self.records = records
+        memory = records.reduce(0) { $0 + $1.memory }
         self.urgency = urgency
         self.waiting = waiting
     }
@@ -37,6 +40,8 @@ public struct Transaction: Sendable {
     public internal(set) var batches: [Batch]
     /// For each lane, and so each consumer group, the next record to read of each partition.
     public internal(set) var offsets: PerLane<[PartitionProgress.Partition: Int64]>
+    /// The highest version of its tokens, or one above; it goes with the offsets. 0 for none.
+    public var highestVersion: Int64 = 0
 
     /// How many events it ends.
     public var eventCount: Int { batches.reduce(0) { $0 + $1.records.count } }
@@ -51,6 +56,7 @@ public struct Transaction: Sendable {
     public mutating func add(_ addition: Transaction) {
         batches += addition.batches
         offsets = addition.offsets
+        highestVersion = max(highestVersion, addition.highestVersion)
     }
 
     /// Replaces the ends of some events, because a topic does not take them as they are.

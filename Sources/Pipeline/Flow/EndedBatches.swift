@@ -7,6 +7,8 @@ struct EndedBatches: Sendable {
 
     /// How many events are ready.
     var readyCount: Int { ready.reduce(0) { $0 + $1.records.count } }
+    /// How much memory their events take, in bytes.
+    var memory: Int { (ready + (committing?.batches ?? [])).reduce(0) { $0 + $1.memory } }
     var isEmpty: Bool { ready.isEmpty && committing == nil }
 
     mutating func append(_ batch: Batch) { ready.append(batch) }

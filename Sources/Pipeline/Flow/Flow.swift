@@ -42,7 +42,7 @@ public struct Flow: Sendable {
     /// Nothing taken yet.
     public init(_ settings: Settings) {
         self.settings = settings
-        taken = TakenEvents(settings.retries)
+        taken = TakenEvents(settings.retries, memory: settings.memory / 2)
     }
 
     // MARK: What happened
@@ -50,9 +50,14 @@ public struct Flow: Sendable {
     /// How many records of `lane` may be taken now.
     public func demand(_ lane: Lane) -> Int {
         if isStopping { return 0 }
+        // Bulk leaves half of the memory to live events.
+        guard lane == .retries || memory < (lane == .live ? settings.memory : settings.memory / 2) else { return 0 }
         let limit = settings.shares.batchEvents * Self.ahead
         return lane == .retries ? limit : max(0, limit - taken.count(lane))
     }
+
+    /// How much memory the events take that were taken and have not ended, but for retries before their moment; in bytes.
+    private var memory: Int { taken.memory + parked.memory + ended.memory + (processing?.memory ?? 0) }
 
     /// Records of `lane` were taken, each partition's in the order of their offsets.
     public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {

@@ -13,12 +13,15 @@ extension Flow {
         public let rest: Int64
         /// When events come back from the retry tiers.
         public let retries: RetryPolicy
+        /// How much memory the events that were taken and have not ended may take before nothing more is taken, in bytes.
+        public let memory: Int
 
         /// Batches of `shares` that wait up to `linger` to fill.
         public init(
             shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), rest: Duration = .zero,
-            retries: RetryPolicy
+            retries: RetryPolicy, memory: Int = .max
         ) {
+            self.memory = memory
             self.shares = shares
             self.linger = linger.microseconds
             self.pause = pause.microseconds

@@ -20,6 +20,8 @@ struct ParkedEvents: Sendable {
 
     var count: Int { events.count }
     var isEmpty: Bool { events.isEmpty }
+    /// How much memory they take, in bytes.
+    var memory: Int { events.reduce(0) { $0 + $1.record.memory } }
     /// When the first of them has waited long enough.
     var soonest: UnixTime? { events.lazy.map(\.until).min() }
 

@@ -12,10 +12,16 @@ struct TakenEvents: Sendable {
 
     private var fresh = PerLane { _ in Deque<Arrived>() }
     private var retries: RetrySchedule
+    /// How much memory the fresh ones take, in bytes.
+    private var freshMemory = 0
     /// When a live event was last taken.
     private var lastLive: UnixTime?
 
-    init(_ policy: RetryPolicy) { retries = RetrySchedule(policy) }
+    /// - Parameter memory: how much the retries that wait may take, in bytes, before nothing more of them is fetched.
+    init(_ policy: RetryPolicy, memory: Int) { retries = RetrySchedule(policy, memory: memory) }
+
+    /// How much memory the fresh ones take, in bytes.
+    var memory: Int { freshMemory }
 
     /// How many there are.
     func count(_ lane: Lane) -> Int { lane == .retries ? retries.count : fresh[lane].count }
@@ -44,6 +50,7 @@ struct TakenEvents: Sendable {
                 retries.append(record, at: now)
             } else {
                 fresh[lane].append(Arrived(record: record, at: now))
+                freshMemory += record.memory
             }
         }
     }
@@ -55,7 +62,10 @@ struct TakenEvents: Sendable {
             if lane == .retries {
                 records += retries.take(counts[lane], at: now)
             } else {
-                records += fresh[lane].prefix(counts[lane]).map(\.record)
+                for arrived in fresh[lane].prefix(counts[lane]) {
+                    records.append(arrived.record)
+                    freshMemory -= arrived.record.memory
+                }
                 fresh[lane].removeFirst(counts[lane])
             }
         }
@@ -66,13 +76,18 @@ struct TakenEvents: Sendable {
     mutating func putBack(_ records: [InputRecord]) {
         for record in records.reversed() where record.lane != .retries {
             fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
+            freshMemory += record.memory
         }
         retries.putBack(records.filter { $0.lane == .retries })
     }
 
     /// The partitions are someone else's.
     mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
-        fresh[lane].removeAll { partitions.contains(Partition($0.record.origin)) }
+        fresh[lane].removeAll { arrived in
+            guard partitions.contains(Partition(arrived.record.origin)) else { return false }
+            freshMemory -= arrived.record.memory
+            return true
+        }
         if lane == .retries { retries.drop(partitions) }
     }
 

@@ -14,6 +14,9 @@ struct Minter {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = AnyGenerator(base: random) }
 
+    /// The highest version given so far, or that is to be exceeded.
+    var highestVersion: Int64 { versions.last }
+
     /// Every version from now on is above `version`.
     mutating func raiseVersions(above version: Int64) { versions.raise(above: version) }
 
@@ -35,7 +38,7 @@ struct Minter {
     ) throws(Rejection) -> ReplacementToken {
         let (app, subject) = (order.app, order.subject)
         let recipe = try recipe(for: subject, app, key)
-        let life = TokenLife(from: now.seconds, to: try expiry(app, recipe, key, now))
+        let life = TokenLife(from: now.seconds, to: try expiry(app, order.subjectKey, recipe, key, now))
         let form = try known.form(of: app, recipe, key, living: life)
         let input = try form.signingInput(
             for: subject, adding: enrichment, isFinishedInPlace: false, random: &random)
@@ -75,9 +78,11 @@ struct Minter {
 
     /// The configured life, cut at the key's own end; what is left must still be a life the vendor's devices can use.
     private func expiry(
-        _ app: App, _ recipe: Recipe, _ key: SigningKeyReference, _ now: UnixTime
+        _ app: App, _ subject: [UInt8], _ recipe: Recipe, _ key: SigningKeyReference, _ now: UnixTime
     ) throws(Rejection) -> Int64 {
-        let wanted = now.seconds + app.lifetime
+        let life = LifetimeSpread(app.spread).life(
+            of: subject, lifetime: app.lifetime, allowed: recipe.lifetime.allowed)
+        let wanted = now.seconds + life
         guard let retireAfter = key.retireAfter, retireAfter.seconds < wanted else { return wanted }
         guard retireAfter.seconds - now.seconds >= recipe.lifetime.allowed.lowerBound else {
             throw Rejection(
@@ -90,7 +95,7 @@ struct Minter {
 
 /// Versions that only grow: microseconds since 1970, or one more than the last where the clock stood still or went back.
 struct VersionClock {
-    private var last: Int64 = 0
+    private(set) var last: Int64 = 0
 
     mutating func raise(above version: Int64) { last = max(last, version) }
 

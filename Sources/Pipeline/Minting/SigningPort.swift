@@ -64,6 +64,9 @@ public protocol SigningPort: Sendable {
     /// The key of `ring` that signs now; nil where there is none.
     func activeKey(of ring: String) -> SigningKeyReference?
 
+    /// The versions of `ring` that a token may have been signed with, as far as they can be verified here; none by default.
+    func verificationKeys(of ring: String) -> [RingKey]
+
     /// Another number whenever an active key may be another one, so that nobody asks for a thousand keys to learn that none
     /// has changed; nil from one that cannot tell, which is asked for each batch.
     var keysRevision: Int? { get }
@@ -77,6 +80,7 @@ public protocol SigningPort: Sendable {
 }
 
 extension SigningPort {
+    public func verificationKeys(of ring: String) -> [RingKey] { [] }
     public var keysRevision: Int? { nil }
     public var takesCallsAtOnce: Bool { false }
 }

@@ -76,11 +76,38 @@ public final class Settlement: Sendable {
     public let detail: String?
     /// What the token was signed with, where one was minted.
     public let algorithm: Algorithm?
+    /// The vendor's own name of the failure; nil where no report was understood.
+    public let reason: String?
+    /// Who signed the token that a report held; nil where no report was understood, and for one that was counted before it
+    /// waited in a retry tier.
+    public let signer: TokenSigner?
+
+    /// The end of `record`, of which `event` is known.
+    convenience init(
+        _ record: InputRecord, _ event: Envelope?, app: String?, outcome: Outcome, output: OutputRecord?,
+        detail: String? = nil
+    ) {
+        self.init(
+            origin: record.origin, eventID: event?.id, app: app, outcome: outcome, output: output, detail: detail,
+            reason: event?.reason, signer: record.lane == .retries ? nil : event?.signer)
+    }
+
+    /// The token that answers `event`.
+    convenience init(
+        _ event: Envelope, at origin: Origin, app: String?, outcome: Outcome, output: OutputRecord?,
+        algorithm: Algorithm?
+    ) {
+        self.init(
+            origin: origin, eventID: event.id, app: app, outcome: outcome, output: output, algorithm: algorithm,
+            reason: event.reason, signer: event.signer)
+    }
 
     init(
         origin: Origin, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?, detail: String? = nil,
-        algorithm: Algorithm? = nil
+        algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil
     ) {
+        self.reason = reason
+        self.signer = signer
         self.origin = origin
         self.eventID = eventID
         self.app = app
@@ -102,7 +129,7 @@ extension Settlement {
             let code: ErrorCode =
                 switch deferral {
                 case .failed(let code): code
-                case .appSuspended: .rejectedByVendor
+                case .appSuspended: .appSuspended
                 case .awaitingLookup: .lookupFailed
                 }
             let rejection = Rejection(code, "the event is too large for the retry topic, where it should have waited")
@@ -120,6 +147,6 @@ extension Settlement {
     private func ending(_ rejection: Rejection, _ output: OutputRecord) -> Settlement {
         Settlement(
             origin: origin, eventID: eventID, app: app, outcome: .deadLettered(rejection.code), output: output,
-            detail: rejection.detail)
+            detail: rejection.detail, reason: reason, signer: signer)
     }
 }

@@ -77,6 +77,8 @@ public final class InputRecord: Sendable {
             lane: lane, tier: tier)
     }
 
+    /// About how much memory it takes, in bytes.
+    var memory: Int { contents.bytes.count + 256 }
     /// Its key.
     public var key: [UInt8]? { contents.key }
     /// Its value.

@@ -74,6 +74,18 @@ public struct RecordContents: Sendable, Equatable {
     /// Whether there is a header `name`.
     func has(_ name: String) -> Bool { place(of: name) != nil }
 
+    /// How many headers are called `name`.
+    func count(of name: String) -> Int {
+        let wanted = name.utf8.span
+        var at = keyEnd
+        var count = 0
+        while let header = header(at: at) {
+            if header.name.count == wanted.count, isEqual(wanted, header.name) { count += 1 }
+            at = header.end
+        }
+        return count
+    }
+
     /// The last value of the header `name`, which is the one that counts in Kafka; nil where it is null or not UTF-8.
     public func text(_ name: String) -> String? {
         guard let value = place(of: name) ?? nil else { return nil }

@@ -1,6 +1,6 @@
 public import AdapterKit
 
-/// An event of the bulk lane that asks for a new token: `{"app":…,"report":{"reissue":{"user":…}},"id":…,"observed_at":…}`.
+/// An event of the bulk lane that asks for a new token: `{"app":…,"reissue":{"user":…},"id":…,"observed_at":…}`.
 public struct ReissueEvent: Sendable, Equatable {
     /// The record's key: the subject's, so that a user's events keep their order.
     public let key: [UInt8]
@@ -26,14 +26,8 @@ public struct ReissueEvent: Sendable, Equatable {
         var json = JSONWriter(capacity: user.count + 160)
         json.beginObject()
         json.member("app", app)
-        json.name("report")
-        json.beginObject()
         json.name("reissue")
-        json.beginObject()
-        json.name("user")
-        json.raw(user)
-        json.endObject()
-        json.endObject()
+        json.raw(Reissue.request(for: user))
         json.member("id", id)
         json.member("observed_at", time.description)
         json.endObject()

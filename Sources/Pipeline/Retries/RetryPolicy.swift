@@ -25,8 +25,6 @@ public struct RetryPolicy: Sendable, Equatable {
     /// The most that is added to a delay at random, in microseconds, so that what failed together does not come back
     /// together. Half a second: an event comes back within a second of its tier, and a tier stays nearly in order.
     static let jitter: Int64 = 500_000
-    /// Events of a suspended app wait in this tier or a shorter one, so that they are answered soon after it resumes.
-    private static let longestSuspendedTier = 1
 
     /// A policy with these tiers, at least one.
     public init(tiers: [Tier], maxAttempts: Int, deadline: Duration) {
@@ -35,7 +33,7 @@ public struct RetryPolicy: Sendable, Equatable {
         self.deadline = deadline.microseconds
     }
 
-    /// What DESIGN's configuration has: 10 s, 1 min, 10 min; 8 attempts; a day.
+    /// The defaults: 10 s, 1 min, 10 min; 8 attempts; a day.
     public static let standard = RetryPolicy(
         tiers: [
             Tier(name: "10s", delay: .seconds(10)), Tier(name: "1m", delay: .seconds(60)),
@@ -61,15 +59,19 @@ public struct RetryPolicy: Sendable, Equatable {
         return Wait(tier: tier, notBefore: notBefore)
     }
 
-    /// Where an event of a suspended app waits, which counts as no attempt.
+    /// Where an event of a suspended app waits, which counts as no attempt: each time a tier longer, so that a long suspension
+    /// costs little.
     ///
     /// - Parameter tier: the tier it comes from; nil for a fresh one.
+    /// - Returns: nil where the event's time is over.
     func wait(
-        suspendedFrom tier: Int?, now: UnixTime, random: inout some RandomNumberGenerator
+        suspendedFrom tier: Int?, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
         guard !tiers.isEmpty else { return nil }
-        let next = min(tier.map { $0 + 1 } ?? 0, Self.longestSuspendedTier, tiers.count - 1)
-        return Wait(tier: next, notBefore: notBefore(next, now, &random))
+        let next = min(tier.map { $0 + 1 } ?? 0, tiers.count - 1)
+        let notBefore = notBefore(next, now, &random)
+        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
+        return Wait(tier: next, notBefore: notBefore)
     }
 
     /// Where an event waits that is to be answered about `moment`, which counts as no attempt: the shortest tier that
@@ -102,7 +104,8 @@ extension ErrorCode {
     var isRetriable: Bool {
         switch self {
         case .keyUnavailable, .mintFailed, .lookupFailed: true
-        case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingChallenge,
+        case .malformedEvent, .eventTooLarge, .unknownApp, .wrongTopic, .identityMissing, .identityMismatch, .unproven,
+            .appSuspended, .malformedReport, .missingUser, .missingChallenge,
             .challengeExpired, .notFixableByToken, .rejectedByVendor, .userGone, .retriesExhausted:
             false
         }

@@ -20,8 +20,8 @@ struct RetryRecord: Sendable {
             Header(HopHeaders.redrives, String(provenance.redrives)),
             Header(HopHeaders.history, provenance.history(adding: deferral.name, at: stage, on: time)),
         ]
-        let failed = provenance.firstFailedAt ?? (deferral == .appSuspended ? nil : time)
-        if let failed { headers.append(Header(HopHeaders.firstFailedAt, String(failed.milliseconds))) }
+        let failed = provenance.firstFailedAt ?? time
+        headers.append(Header(HopHeaders.firstFailedAt, String(failed.milliseconds)))
         return OutputRecord(
             destination: .retries(tier: wait.tier), key: record.key, value: record.value, headers: headers)
     }

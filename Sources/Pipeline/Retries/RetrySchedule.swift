@@ -17,14 +17,22 @@ struct RetrySchedule: Sendable {
     private static let bounds = (pause: 500, resume: 100)
 
     private let policy: RetryPolicy
+    /// How many bytes may wait here before nothing more is fetched.
+    private let limit: Int
+    /// How many bytes wait.
+    private(set) var memory = 0
     private var partitions: [Partition: Deque<Waiting>] = [:]
     private var paused: Set<Partition> = []
 
-    init(_ policy: RetryPolicy) { self.policy = policy }
+    init(_ policy: RetryPolicy, memory limit: Int = .max) {
+        self.policy = policy
+        self.limit = limit
+    }
 
     var count: Int { partitions.values.reduce(0) { $0 + $1.count } }
 
     mutating func append(_ record: InputRecord, at now: UnixTime) {
+        memory += record.memory
         partitions[Partition(record.origin), default: []].append(
             Waiting(record: record, due: policy.dueTime(of: record, takenAt: now)))
     }
@@ -32,6 +40,7 @@ struct RetrySchedule: Sendable {
     /// Puts records back that were taken out, before what waits. Their moment has come already.
     mutating func putBack(_ records: [InputRecord]) {
         for record in records.reversed() {
+            memory += record.memory
             partitions[Partition(record.origin), default: []].prepend(
                 Waiting(record: record, due: UnixTime(microseconds: .min)))
         }
@@ -57,6 +66,7 @@ struct RetrySchedule: Sendable {
         for (partition, _) in heads.sorted(by: { $0.due < $1.due }) {
             while taken.count < limit, let first = partitions[partition]?.first, first.due <= now {
                 partitions[partition]?.removeFirst()
+                memory -= first.record.memory
                 taken.append(first.record)
             }
         }
@@ -69,6 +79,7 @@ struct RetrySchedule: Sendable {
     /// The partitions are someone else's.
     mutating func drop(_ dropped: some Sequence<Partition>) {
         for partition in dropped {
+            memory -= partitions[partition]?.reduce(0) { $0 + $1.record.memory } ?? 0
             partitions[partition] = nil
             paused.remove(partition)
         }
@@ -76,7 +87,11 @@ struct RetrySchedule: Sendable {
 
     /// The partitions of which nothing more is fetched while enough of them waits here.
     mutating func throttled() -> Set<Partition> {
-        for (partition, waiting) in partitions where waiting.count >= Self.bounds.pause { paused.insert(partition) }
+        let isFull = memory >= limit
+        for (partition, waiting) in partitions where waiting.count >= Self.bounds.pause || isFull && !waiting.isEmpty {
+            paused.insert(partition)
+        }
+        guard memory < limit / 2 || limit == .max else { return paused }
         paused = paused.filter { (partitions[$0]?.count ?? 0) > Self.bounds.resume }
         return paused
     }

@@ -36,11 +36,11 @@ struct SameBatchTests {
             ends: [.minted, .minted, answered, answered]),
         BatchStory(
             "two apps of one user",
-            [web, .sample(#"{"app":"shop-ios","report":{"reissue":{"user":"ann@example.com"}}}"#), web],
+            [web, .sample(#"{"app":"shop-ios","reissue":{"user":"ann@example.com"}}"#), web],
             ends: [.minted, .minted, answered]),
         BatchStory(
             "a reissue beside a report",
-            [braze("ann"), .sample(#"{"app":"shop-ios","report":{"reissue":{"user":"ann"}}}"#)],
+            [braze("ann"), .sample(#"{"app":"shop-ios","reissue":{"user":"ann"}}"#)],
             ends: [.minted, answered]),
         BatchStory(
             "a challenge each time",

@@ -5,7 +5,9 @@ import Testing
 @Suite("Events of a suspended app")
 struct SuspendedAppTests {
     private static func rejected(_ user: String, offset: Int64) -> InputRecord {
-        .raw(SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"), app: "web", offset: offset)
+        .raw(
+            SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"), app: "web", offset: offset,
+            [Header("remint-device", "phone of \(user)")])
     }
 
     /// A processor for which two users have just refused their tokens, so that `web` is suspended.
@@ -16,7 +18,8 @@ struct SuspendedAppTests {
         bench.clock.now = bench.clock.now.advanced(bySeconds: 10)
         let again = ["ann", "bob"].enumerated().map { index, user in
             InputRecord.sample(
-                SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"), headers: [Header("remint-app", "web")],
+                SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"),
+                headers: [Header("remint-app", "web"), Header("remint-device", "phone of \(user)")],
                 offset: Int64(index + 2), timestamp: bench.clock.now)
         }
         let settlements = await processor.process(again, batch: 2)
@@ -26,13 +29,15 @@ struct SuspendedAppTests {
         return processor
     }
 
-    @Test func `wait in the short tiers, as long as it takes, without counting attempts`() async throws {
+    @Test func `wait in longer and longer tiers without counting attempts, and end after the deadline`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)
+        // An operator's pause lets no probe through.
+        processor.hold(Suspension(app: "web", cause: .paused, since: bench.clock.now), of: "web")
         var record = Self.rejected("cid", offset: 9)
-        for hop in 0..<40 {
+        for hop in 0..<24 {
             let settlement = try #require(await processor.process([record], batch: 3 + hop).first)
-            #expect(settlement.outcome == .deferred(tier: min(hop, 1), .appSuspended))
+            #expect(settlement.outcome == .deferred(tier: min(hop, 2), .appSuspended))
             let output = try #require(settlement.output)
             #expect(output.values("remint-attempts") == ["0"])
             #expect(output.values("remint-origin-offset") == ["9"])
@@ -40,8 +45,10 @@ struct SuspendedAppTests {
             bench.clock.now = bench.clock.now.advanced(bySeconds: 3600)
             record = try output.fromTier(at: bench.clock.now)
         }
-        processor.resume("web")
-        #expect(await processor.process([record], batch: 50).map(\.outcome) == [.minted])
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 3600)
+        let late = try #require(await processor.process([record], batch: 40).first)
+        #expect(late.outcome == .deadLettered(.appSuspended))
+        #expect(late.output?.values("remint-error-stage") == ["admit"])
     }
 
     @Test func `are told of once, and other apps go on`() async throws {
@@ -65,7 +72,7 @@ struct SuspendedAppTests {
         processor.resume("push")
         #expect(processor.takeAlarms().isEmpty)
         processor.resume("web")
-        #expect(processor.takeAlarms() == [.resumed(suspension, keyChanged: false)])
+        #expect(processor.takeAlarms() == [.resumed(suspension, .told)])
         #expect(processor.suspensions.isEmpty)
         let settlements = await processor.process([Self.rejected("cid", offset: 9)], batch: 3)
         #expect(settlements.map(\.outcome) == [.minted])
@@ -83,8 +90,16 @@ struct SuspendedAppTests {
         bench.signing.activate(bench.dataKey, in: "shop-data", version: "data-2")
         let settlements = await processor.process(
             [Self.rejected("cid", offset: 10), Self.rejected("ann", offset: 11)], batch: 4)
-        #expect(settlements.map(\.outcome) == [.minted, .minted])
-        #expect(processor.takeAlarms() == [.resumed(suspension, keyChanged: true)])
+        #expect(settlements.map(\.outcome.name) == ["minted", "deferred"], "one is a probe")
+        processor.confirm(throughBatch: 4)
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 61)
+        let rest = await processor.process([Self.rejected("ann", offset: 11)], batch: 5)
+        #expect(rest.map(\.outcome) == [.minted])
+        guard case .resumed(let ended, .probe)? = processor.takeAlarms().last else {
+            Issue.record("no probe ended the suspension")
+            return
+        }
+        #expect(ended.app == "web" && ended.keyVersion == "data-2")
     }
 
     @Test func `die where there is no tier to wait in`() async throws {
@@ -94,11 +109,12 @@ struct SuspendedAppTests {
         _ = await processor.process([Self.rejected("ann", offset: 1)], batch: 1)
         bench.clock.now = bench.clock.now.advanced(bySeconds: 10)
         let later = InputRecord.sample(
-            SampleReport.bloomreach(id: "ann", code: "TOKEN_REJECTED"), headers: [Header("remint-app", "web")],
+            SampleReport.bloomreach(id: "ann", code: "TOKEN_REJECTED"),
+            headers: [Header("remint-app", "web"), Header("remint-device", "phone of ann")],
             timestamp: bench.clock.now)
         let refusal = await processor.process([later], batch: 2)
         #expect(refusal.map(\.outcome) == [.deadLettered(.rejectedByVendor)])
         let waiting = await processor.process([Self.rejected("bob", offset: 3)], batch: 3)
-        #expect(waiting.map(\.outcome) == [.deadLettered(.rejectedByVendor)])
+        #expect(waiting.map(\.outcome) == [.deadLettered(.appSuspended)])
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Suspensions")
 struct SuspensionTests {
-    private static let rules = AdmissionRules(subjects: 100, usersToSuspend: 3)
+    private static let rules = AdmissionRules(subjects: 100, usersToSuspend: 3, worker: "worker-7")
     private static let users = ["ann", "bob", "cid", "dan"]
 
     /// A token for each user, `T1` to `T4`.
@@ -41,12 +41,51 @@ struct SuspensionTests {
                 .init(at: 13, user: "ann", observed: -1, ends: "observed_earlier"),
             ]),
         AdmissionStory(
-            "another key", rules: rules,
+            "another key is probed at once, and resumed where it is not refused", rules: rules,
             tokens + [
                 refusal(1, at: 10), refusal(2, at: 11), refusal(3, at: 12, ends: "suspends"),
                 .init(at: 13, user: "ann", key: "v2", ends: "mint"),
-                .init(at: 14, user: "eve", key: "v2", ends: "mint"),
-                .init(at: 15, user: "eve", key: "v1", ends: "suspended"),
+                .init(at: 14, user: "eve", key: "v2", ends: "suspended"),
+                .init(at: 72.9, user: "eve", key: "v2", ends: "suspended"),
+                .init(at: 73.1, user: "eve", key: "v2", ends: "mint"),
+                .init(at: 73.2, user: "fay", key: "v2", ends: "mint"),
+            ]),
+        AdmissionStory(
+            "a probe that is refused waits longer", rules: rules,
+            tokens + [
+                refusal(1, at: 10), refusal(2, at: 11), refusal(3, at: 12, ends: "suspends"),
+                .init(at: 71.9, user: "eve", ends: "suspended"), .init(at: 72.1, user: "eve", ends: "mint"),
+                .init(at: 80, user: "eve", names: "T5", ends: "suspended"),
+                .init(at: 199.9, user: "fay", ends: "suspended"), .init(at: 200.1, user: "fay", ends: "mint"),
+                .init(at: 210, user: "fay", names: "T6", ends: "suspended"),
+                .init(at: 449.9, user: "gus", ends: "suspended"), .init(at: 450.1, user: "gus", ends: "mint"),
+                .init(at: 511, user: "fay", ends: "mint"),
+            ]),
+        AdmissionStory(
+            "devices that are not named are no evidence", rules: rules,
+            users.map { .init(at: 0, user: $0, remedy: .mintOnce, ends: "mint") }
+                + users.map { .init(at: 10, user: $0, remedy: .mintOnce, ends: "mint") }
+                + users.map { .init(at: 20, user: $0, remedy: .mintOnce, ends: "mint") }),
+        AdmissionStory(
+            "one device speaks for one user", rules: rules,
+            users.map { .init(at: 0, user: $0, device: "d", remedy: .mintOnce, ends: "mint") }
+                + users.map { .init(at: 10, user: $0, device: "d", remedy: .mintOnce, ends: "refused") }),
+        AdmissionStory(
+            "what the vendor lets pass is no refusal", rules: rules,
+            tokens
+                + (1...4).map {
+                    .init(at: 10, user: users[$0 - 1], names: "T\($0)", isEnforced: false, ends: "mint")
+                }),
+        AdmissionStory(
+            "a token of the key that signs is evidence without a memory", rules: rules,
+            users.prefix(2).map {
+                .init(
+                    at: 0, user: $0, names: "of another worker", remedy: .mintOnce, isOfActiveKey: true, ends: "refused"
+                )
+            } + [
+                .init(
+                    at: 0, user: "cid", names: "of another worker", remedy: .mintOnce, isOfActiveKey: true,
+                    ends: "suspends")
             ]),
         AdmissionStory(
             "refusals of another key do not count for this one", rules: rules,
@@ -71,17 +110,19 @@ struct SuspensionTests {
         for event in Self.tokens + (1...3).map({ Self.refusal($0, at: 10) }) { _ = teller.tell(event) }
         let suspension = try #require(teller.admission.suspensions.all.first)
         #expect(teller.admission.suspensions.all.count == 1)
-        #expect(suspension == Suspension(app: "shop", since: AdmissionTeller.time(10), users: 3, keyVersion: "v1"))
-        #expect(teller.admission.resume("shop") == suspension)
-        #expect(teller.admission.resume("shop") == nil)
-        #expect(teller.admission.resume("another") == nil)
+        #expect(suspension.app == "shop" && suspension.cause == .suspended)
+        #expect(suspension.since == UnixTime(seconds: AdmissionTeller.time(10).seconds))
+        #expect(suspension.users == 3 && suspension.keyVersion == "v1" && suspension.by == "worker-7")
+        #expect(suspension.why == "3 of 4 users refuse tokens of the key's version v1")
+        let ended = ["shop", "shop", "another"].map { teller.admission.suspensions.resume($0) }
+        #expect(ended == [suspension, nil, nil])
         #expect(teller.admission.suspensions.all.isEmpty)
     }
 
     @Test func `after it was ended, what was refused before does not count`() {
         var teller = AdmissionTeller(Self.rules)
         for event in Self.tokens + (1...3).map({ Self.refusal($0, at: 10) }) { _ = teller.tell(event) }
-        _ = teller.admission.resume("shop")
+        _ = teller.admission.suspensions.resume("shop")
         // The tokens from before are no proof any more, so that each user gets another one.
         for number in 1...3 { #expect(teller.tell(Self.refusal(number, at: 20, ends: "")) == "mint") }
         #expect(teller.tell(.init(at: 30, user: "ann", names: "T5", ends: "")) == "refused")
@@ -92,10 +133,82 @@ struct SuspensionTests {
     @Test func `apps are suspended apart`() {
         var suspensions = Suspensions(Self.rules)
         let ids = (1...3).map { SubjectID(high: UInt64($0), low: 0) }
-        for id in ids { _ = suspensions.refused(id, of: "a", keyVersion: "v1", at: TestBench.now) }
-        #expect(suspensions.suspension(of: "a", keyVersion: "v1") != nil)
-        #expect(suspensions.suspension(of: "a", keyVersion: "v2") == nil)
-        #expect(suspensions.suspension(of: "b", keyVersion: "v1") == nil)
-        #expect(suspensions.refused(ids[0], of: "b", keyVersion: "v1", at: TestBench.now) == nil)
+        for id in ids { _ = suspensions.refused(id, of: "a", keyVersion: "v1", by: .token, at: TestBench.now) }
+        let standings = [("a", "v1"), ("b", "v1"), ("a", "v2")].map {
+            suspensions.standing(of: $0, keyVersion: $1, at: TestBench.now)
+        }
+        #expect(standings == [.closed, .open, .probe])
+        let other = suspensions.refused(ids[0], of: "b", keyVersion: "v1", by: .token, at: TestBench.now)
+        #expect(other == nil)
+    }
+
+    /// A thousand users get tokens, and the first `refusing` of them refuse theirs, once each second.
+    private static func verdicts(refusing: Int, of users: Int) -> [String: Int] {
+        var teller = AdmissionTeller(AdmissionRules(subjects: 2000))
+        var ends: [String: Int] = [:]
+        for number in 1...users { _ = teller.tell(.init(at: 0, user: "u-\(number)", ends: "")) }
+        for number in 1...users {
+            let names = number <= refusing ? "T\(number)" : nil
+            ends[
+                teller.tell(.init(at: 10 + Double(number) / 1000, user: "u-\(number)", names: names, ends: "")),
+                default: 0] += 1
+        }
+        return ends
+    }
+
+    @Test func `ten of a thousand users who refuse are limited, and the others are answered`() {
+        #expect(Self.verdicts(refusing: 10, of: 1000) == ["refused": 10, "mint": 990])
+    }
+
+    @Test func `three hundred of a thousand suspend the app at the share that was set`() {
+        #expect(Self.verdicts(refusing: 300, of: 1000) == ["refused": 49, "suspends": 1, "suspended": 950])
+    }
+
+    @Test func `ten users with three nameless devices each cost thirty tokens and suspend nobody`() {
+        var teller = AdmissionTeller(AdmissionRules(subjects: 2000))
+        var minted = 0
+        for report in 0..<12 {
+            for user in 0..<10 {
+                let event = AdmissionStory.Event(at: Double(report) * 4, user: "u-\(user)", remedy: .mintOnce, ends: "")
+                if teller.tell(event) == "mint" { minted += 1 }
+            }
+        }
+        #expect((10...50).contains(minted))
+        #expect(teller.admission.suspensions.all.isEmpty)
+    }
+
+    @Test func `a pause ends with nothing but a word`() {
+        var teller = AdmissionTeller(Self.rules)
+        let pause = Suspension(app: "shop", cause: .paused, since: AdmissionTeller.time(0), by: "ann", why: "migration")
+        do {
+            let isChanged = teller.admission.suspensions.hold(pause, of: "shop", at: AdmissionTeller.time(0))
+            #expect(isChanged)
+        }
+        do {
+            let isChanged = teller.admission.suspensions.hold(pause, of: "shop", at: AdmissionTeller.time(0))
+            #expect(!isChanged)
+        }
+        for second in [1.0, 61, 1000, 100_000] {
+            #expect(teller.tell(.init(at: second, key: "v\(Int(second))", ends: "")) == "suspended")
+        }
+        do {
+            let isChanged = teller.admission.suspensions.hold(nil, of: "shop", at: AdmissionTeller.time(100_001))
+            #expect(isChanged)
+        }
+        #expect(teller.tell(.init(at: 100_002, ends: "")) == "mint")
+    }
+
+    @Test func `a suspension of another worker holds here, and is probed here`() {
+        var teller = AdmissionTeller(Self.rules)
+        let suspension = Suspension(
+            app: "shop", since: AdmissionTeller.time(0), by: "worker-8", users: 12, keyVersion: "v1")
+        do {
+            let isChanged = teller.admission.suspensions.hold(suspension, of: "shop", at: AdmissionTeller.time(0))
+            #expect(isChanged)
+        }
+        #expect(teller.tell(.init(at: 1, ends: "")) == "suspended")
+        #expect(teller.tell(.init(at: 61, ends: "")) == "mint")
+        #expect(teller.tell(.init(at: 62, user: "bob", ends: "")) == "suspended")
+        #expect(teller.tell(.init(at: 122, user: "bob", ends: "")) == "mint")
     }
 }

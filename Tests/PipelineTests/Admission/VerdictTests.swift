@@ -93,8 +93,8 @@ struct VerdictTests {
                 .init(at: 60, device: "a", remedy: once, ends: "refused"),
             ]),
         AdmissionStory(
-            "without a hash, from devices without a name",
-            [.init(at: 0, remedy: once, ends: "mint"), .init(at: 30, remedy: once, ends: "refused")]),
+            "not from devices without a name, which may be two",
+            [.init(at: 0, remedy: once, ends: "mint"), .init(at: 30, remedy: once, ends: "mint")]),
         AdmissionStory(
             "not from another device",
             [
@@ -124,8 +124,9 @@ struct VerdictTests {
         AdmissionStory(
             "an SDK without reasons: not a minute later", loopGuard: silent,
             [
-                .init(at: 0, ends: "mint"), .init(at: 10, ends: "mint"), .init(at: 71, ends: "mint"),
-                .init(at: 81, ends: "mint"), .init(at: 91, ends: "refused"),
+                .init(at: 0, device: "d", ends: "mint"), .init(at: 10, device: "d", ends: "mint"),
+                .init(at: 71, device: "d", ends: "mint"), .init(at: 81, device: "d", ends: "mint"),
+                .init(at: 91, device: "d", ends: "refused"),
             ]),
         AdmissionStory(
             "however many tokens a vendor is granted, five in a minute are a loop", loopGuard: LoopGuard(tokens: 300),

@@ -14,7 +14,7 @@ struct BatchProcessorTests {
             case .challenge: .raw(SampleReport.challenge(user: user, nonce: "n\(offset)"), app: "push", offset: offset)
             case .bloomreach: .raw(SampleReport.bloomreach(id: user), app: "web", offset: offset)
             case .reissue:
-                .sample(#"{"app":"web","report":{"reissue":{"user":{"registered":"\#(user)"}}}}"#, offset: offset)
+                .sample(#"{"app":"web","reissue":{"ids":{"registered":"\#(user)"}}}"#, offset: offset)
             case .anonymous: .raw(#"{"errorCode":22,"userId":null}"#, app: "shop-ios", offset: offset)
             case .garbage:
                 .sample(
@@ -117,7 +117,7 @@ struct BatchProcessorTests {
         ]
         let seeds = [
             SampleReport.braze(), SampleReport.challenge(), SampleReport.bloomreach(),
-            #"{"app":"web","report":{"reissue":{}}}"#,
+            #"{"app":"web","reissue":{}}"#,
         ]
         let records = (0..<3000).map { offset -> InputRecord in
             var value = Array((seeds.randomElement(using: &generator) ?? "").utf8)

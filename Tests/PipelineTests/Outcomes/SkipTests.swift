@@ -48,7 +48,7 @@ struct SkipTests {
 @Suite("Reissue events of batch jobs")
 struct ReissueTests {
     private static func event(_ reissue: String, app: String = "shop-ios") -> InputRecord {
-        .sample(#"{"app":"\#(app)","report":{"reissue":\#(reissue)}}"#)
+        .sample(#"{"app":"\#(app)","reissue":\#(reissue)}"#)
     }
 
     @Test func `mints for the user it names`() async throws {
@@ -60,7 +60,7 @@ struct ReissueTests {
 
     @Test func `mints for named ids`() async throws {
         let settlement = try await TestBench().settle(
-            Self.event(#"{"user":{"registered":"ann@example.com","crm":"7"}}"#, app: "web"))
+            Self.event(#"{"ids":{"registered":"ann@example.com","crm":"7"}}"#, app: "web"))
         #expect(settlement.outcome == .minted)
         #expect(settlement.output?.key == Array("web/crm=7/registered=ann%40example.com".utf8))
     }
@@ -69,7 +69,7 @@ struct ReissueTests {
         ("{}", "shop-ios", .missingUser), (#"{"user":null}"#, "shop-ios", .missingUser),
         (#"{"user":""}"#, "shop-ios", .missingUser), ("7", "shop-ios", .missingUser),
         (#"{"user":7}"#, "shop-ios", .malformedReport), (#"{"user":{}}"#, "shop-ios", .malformedReport),
-        (#"{"user":"u"}"#, "web", .malformedReport), (#"{"user":{"cookie":"c"}}"#, "web", .missingUser),
+        (#"{"user":"u"}"#, "web", .malformedReport), (#"{"ids":{"cookie":"c"}}"#, "web", .missingUser),
         (#"{"user":"u"}"#, "push", .missingChallenge),
     ]
 

@@ -103,7 +103,7 @@ import Testing
         #expect(String(decoding: event.key, as: UTF8.self) == "shop/ann%20b")
         #expect(
             String(decoding: event.value, as: UTF8.self)
-                == #"{"app":"shop","report":{"reissue":{"user":"ann b"}},"id":"job-1","observed_at":"1970-01-01T00:00:00Z"}"#
+                == #"{"app":"shop","reissue":{"user":"ann b"},"id":"job-1","observed_at":"1970-01-01T00:00:00Z"}"#
         )
     }
 }

@@ -15,10 +15,14 @@ struct RetryPolicyTests {
         #expect(wait?.tier == tier)
     }
 
-    @Test(arguments: [(Int?.none, 0), (0, 1), (1, 1), (2, 1), (99, 1)])
-    func `a suspended app's events wait ten seconds, then a minute, and never longer`(_ from: Int?, _ tier: Int) {
+    @Test(arguments: [(Int?.none, 0), (0, 1), (1, 2), (2, 2), (99, 2)])
+    func `a suspended app's events wait in the next tier each time, until their deadline`(_ from: Int?, _ tier: Int) {
         var random = SeededGenerator(seed: 1)
-        #expect(RetryPolicy.standard.wait(suspendedFrom: from, now: Self.now, random: &random)?.tier == tier)
+        let policy = RetryPolicy.standard
+        let wait = policy.wait(suspendedFrom: from, firstFailure: Self.now, now: Self.now, random: &random)
+        #expect(wait?.tier == tier)
+        let late = Self.now.advanced(bySeconds: 86_400)
+        #expect(policy.wait(suspendedFrom: from, firstFailure: Self.now, now: late, random: &random) == nil)
     }
 
     @Test func `it is never early, and within half a second and a millisecond of its tier`() {
@@ -50,11 +54,11 @@ struct RetryPolicyTests {
         var random = SeededGenerator(seed: 1)
         let bare = RetryPolicy(tiers: [], maxAttempts: 8, deadline: .seconds(86_400))
         #expect(bare.wait(afterAttempt: 1, firstFailure: Self.now, now: Self.now, random: &random) == nil)
-        #expect(bare.wait(suspendedFrom: nil, now: Self.now, random: &random) == nil)
+        #expect(bare.wait(suspendedFrom: nil, firstFailure: Self.now, now: Self.now, random: &random) == nil)
         let single = RetryPolicy(tiers: [.init(name: "1s", delay: .seconds(1))], maxAttempts: 0, deadline: .seconds(9))
         #expect(single.maxAttempts == 1)
         #expect(single.wait(afterAttempt: 1, firstFailure: Self.now, now: Self.now, random: &random) == nil)
-        #expect(single.wait(suspendedFrom: 0, now: Self.now, random: &random)?.tier == 0)
+        #expect(single.wait(suspendedFrom: 0, firstFailure: Self.now, now: Self.now, random: &random)?.tier == 0)
     }
 
     @Test func `what may pass is tried again, what is wrong with the event itself is not`() {

@@ -16,6 +16,10 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         var observed: Double?
         var remedy = Remedy.mint
         var isReissue = false
+        /// Whether the vendor refused the request.
+        var isEnforced = true
+        /// Whether what it names is an unexpired token of the key that signs.
+        var isOfActiveKey = false
         var challenge: String?
         var key = "v1"
         /// How it ends: `mint`, a supersession's name, `refused`, `suspends` or `suspended`.
@@ -69,10 +73,12 @@ struct AdmissionTeller {
 
     mutating func tell(_ event: AdmissionStory.Event) -> String {
         let now = Self.time(event.at)
+        admission.suspensions.releaseProbes(at: now)
+        _ = admission.suspensions.endProbed(at: now)
         let request = Admission.Request(
             app: "shop", isChallenge: event.challenge != nil, loopGuard: loopGuard,
-            isRefusal: event.remedy == .mintOnce, isReissue: event.isReissue,
-            failedToken: event.names.map { TokenHash(of: Array($0.utf8)).prefix },
+            isRefusal: event.remedy == .mintOnce, isEnforced: event.isEnforced, isReissue: event.isReissue,
+            failedToken: event.names.map { TokenHash(of: Array($0.utf8)).prefix }, isOfActiveKey: event.isOfActiveKey,
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
             key: SigningKeyReference(
                 ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil))
@@ -81,7 +87,8 @@ struct AdmissionTeller {
             minted += 1
             batch += 1
             admission.minted(
-                TokenHash(of: "T\(minted)".utf8).prefix, on: ticket, at: now, expiresAt: now.seconds + lifetime,
+                TokenHash(of: "T\(minted)".utf8).prefix, of: request.app, on: ticket, at: now,
+                expiresAt: now.seconds + lifetime,
                 inBatch: batch)
             return "mint"
         case .superseded(let why): return why.rawValue

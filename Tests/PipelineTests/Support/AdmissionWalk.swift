@@ -76,6 +76,8 @@ struct AdmissionWalk {
     var ended: [Int64: Int] = [:]
     var met: [Met: Int] = [:]
     var era = 0
+    /// Whether what is minted in this batch probes a suspended app.
+    private var isProbing = false
     private var nextOffset: Int64 = 0
     private var nextBatch = 1
 
@@ -131,7 +133,6 @@ struct AdmissionWalk {
     private mutating func resume() {
         guard !processor.suspensions.isEmpty else { return }
         processor.resume("shop-ios")
-        era += 1
     }
 
     private mutating func confirm(all: Bool = false) {
@@ -163,7 +164,13 @@ struct AdmissionWalk {
         nextBatch += 1
         let hadSuspension = processor.suspensions.first
         let settlements = await processor.process(reports.map(\.record), batch: number)
-        if let hadSuspension, hadSuspension.keyVersion != "v\(signing.version)" { era += 1 }
+        let isResumed = processor.takeAlarms().contains { if case .resumed = $0 { true } else { false } }
+        if isResumed { era += 1 }
+        // Of a suspended app only a probe is answered, one at a time.
+        isProbing = hadSuspension != nil && !isResumed
+        guard !isProbing || settlements.count(where: { $0.outcome == .minted }) <= 1 else {
+            throw WalkFailure("a suspended app's events are answered")
+        }
         guard settlements.map(\.origin) == reports.map(\.record.origin) else { throw WalkFailure("ends got mixed up") }
         for (report, settlement) in zip(reports, settlements) where settlement.outcome == .minted {
             try remember(settlement, report, number)
@@ -184,8 +191,8 @@ struct AdmissionWalk {
         tokens[report.user, default: []].append(
             Minted(text: text, key: signing.version, era: era, batch: number, isRefused: report.refuses))
         let same = tokens[report.user, default: []].filter { $0.key == signing.version && $0.era == era }
-        // A user who always names what it has got is granted one token for each key and suspension.
-        guard !report.refuses || same.count == 1 else {
+        // A user who always names what it has got is granted one token for each key and suspension, and probes.
+        guard !report.refuses || same.count == 1 || isProbing else {
             throw WalkFailure("\(report.user) refuses its token and gets \(same.count)")
         }
     }

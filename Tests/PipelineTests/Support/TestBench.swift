@@ -134,3 +134,13 @@ extension OutputRecord {
         get throws { Array(try #require(json["token"]?.string).utf8) }
     }
 }
+
+extension Event {
+    /// The report, where the event holds one.
+    var report: JSONValue {
+        get throws {
+            guard case .report(let report) = body else { throw Rejection(.malformedEvent, "it asks for a new token") }
+            return report
+        }
+    }
+}

@@ -1,0 +1,41 @@
+public import AdapterKit
+
+/// An app whose events wait: because the vendor refuses the tokens we mint for it, or because an operator says so.
+public struct Suspension: Sendable, Equatable {
+    /// Why its events wait.
+    public enum Cause: String, Sendable, CaseIterable {
+        /// The loop guard's: the vendor refuses our tokens. It ends by itself once a probe is not refused.
+        case suspended
+        /// An operator's. Nothing but an operator ends it.
+        case paused
+    }
+
+    /// The app.
+    public let app: String
+    /// Why.
+    public let cause: Cause
+    /// Since when.
+    public let since: UnixTime
+    /// Who said so: a worker's name, or what an operator gave.
+    public let by: String
+    /// In a line, what was seen or what the operator wants to be known.
+    public let why: String
+    /// How many distinct users refused their tokens; 0 for a pause.
+    public let users: Int
+    /// The version of the key that signed what they refused; nil for a pause.
+    public let keyVersion: String?
+
+    /// A suspension with these parts.
+    public init(
+        app: String, cause: Cause = .suspended, since: UnixTime, by: String = "", why: String = "", users: Int = 0,
+        keyVersion: String? = nil
+    ) {
+        self.app = app
+        self.cause = cause
+        self.since = since
+        self.by = by
+        self.why = why
+        self.users = users
+        self.keyVersion = keyVersion
+    }
+}

@@ -1,0 +1,28 @@
+import AdapterKit
+
+/// The configured apps by name, and which topics their events may come from.
+struct AppDirectory: Sendable {
+    private let apps: [String: App]
+    /// The topics that belong to single apps.
+    private let ownTopics: Set<String>
+    /// Where operators' jobs write, for every app.
+    private let bulkTopic: String
+
+    init(_ apps: [App], bulkTopic: String) {
+        self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
+        ownTopics = apps.reduce(into: []) { $0.formUnion($1.topics) }
+        self.bulkTopic = bulkTopic
+    }
+
+    subscript(name: String) -> App? { apps[name] }
+
+    /// Whether an event of `app` may come from `topic`.
+    ///
+    /// The broker says who may write to a topic, so it keeps producers apart: what arrives on one app's topic is never
+    /// another app's, and an app with topics of its own takes nothing from the shared ones but operators' requests.
+    func accepts(_ app: App, from topic: String, isReissue: Bool) -> Bool {
+        if ownTopics.isEmpty || app.topics.contains(topic) { return true }
+        guard !ownTopics.contains(topic) else { return false }
+        return app.topics.isEmpty || isReissue && topic == bulkTopic
+    }
+}

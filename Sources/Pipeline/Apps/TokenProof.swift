@@ -1,0 +1,51 @@
+public import AdapterKit
+
+/// A version of a key ring that a token may have been signed with.
+public struct RingKey: Sendable {
+    /// What a token that it signed is: of the active version, a passive, a prepared or a retired one.
+    public let signer: TokenSigner
+    /// The key.
+    public let key: VerificationKey
+
+    /// The version's `key`; `signer` says which state the version is in.
+    public init(_ key: VerificationKey, signer: TokenSigner) {
+        self.key = key
+        self.signer = signer
+    }
+}
+
+/// Whether the token in a report is one of ours, and whose.
+///
+/// Every version of the ring is tried whatever comes, so that the time it takes says nothing of which one signed.
+struct TokenProof {
+    let keys: [RingKey]
+    let adapter: any Adapter
+
+    /// What a token's signature tells.
+    struct Finding: Sendable, Equatable {
+        /// Who signed it.
+        let signer: TokenSigner
+        /// When it ends, in seconds since 1970; nil where it is not ours, or does not say.
+        let expiresAt: Int64?
+
+        /// Nobody we answer for.
+        static let foreign = Finding(signer: .foreign, expiresAt: nil)
+        /// There is no token.
+        static let none = Finding(signer: .none, expiresAt: nil)
+    }
+
+    /// Who signed `token`, where it is `subject`'s; somebody else's token proves nothing, whoever signed it.
+    func finding(on token: FailedToken?, for subject: Subject?) -> Finding {
+        guard case .token(let bytes)? = token else { return .none }
+        guard let jws = try? CompactJWS(parsing: bytes) else { return .foreign }
+        var signer = TokenSigner.foreign
+        for version in keys {
+            let isSigned = (try? jws.verify(with: version.key)) != nil
+            if isSigned { signer = version.signer }
+        }
+        guard signer.isOurs, let subject, let claims = try? jws.claims(),
+            let named = adapter.subject(named: claims), named.withoutChallenge == subject.withoutChallenge
+        else { return .foreign }
+        return Finding(signer: signer, expiresAt: claims["exp"]?.integer)
+    }
+}

@@ -1,0 +1,58 @@
+import AdapterKit
+
+extension BatchProcessor {
+    /// Something an operator should know of.
+    public enum Alarm: Sendable, Equatable {
+        /// This worker suspended an app.
+        case suspended(Suspension)
+        /// A suspension or a pause ended.
+        case resumed(Suspension, Resumption)
+        /// The whole fleet's word: an app was suspended or paused elsewhere.
+        case told(Suspension)
+    }
+
+    /// Why an app's events go on.
+    public enum Resumption: String, Sendable {
+        /// A probe's token was not refused.
+        case probe
+        /// An operator said so, or another worker found out.
+        case told
+    }
+
+    /// What happened since the last call.
+    public mutating func takeAlarms() -> [Alarm] {
+        defer { alarms = [] }
+        return alarms
+    }
+
+    /// The apps whose events wait.
+    public var suspensions: [Suspension] { admission.suspensions.all }
+
+    /// How many recent subjects are remembered, and in how many bytes.
+    public var memory: (subjects: Int, bytes: Int) { admission.memory }
+
+    /// Ends the suspension of `app`; its events are answered as they come back from the retry tiers.
+    public mutating func resume(_ app: String) { hold(nil, of: app) }
+
+    /// What the whole fleet holds of `app`: a suspension, a pause, or neither.
+    public mutating func hold(_ suspension: Suspension?, of app: String) {
+        let before = admission.suspensions.all.first { $0.app == app }
+        guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }
+        if let suspension {
+            alarms.append(.told(suspension))
+        } else if let before {
+            alarms.append(.resumed(before, .told))
+        }
+    }
+
+    /// Lets a probe through where another key signs than the one that was refused, and ends suspensions whose probe passed.
+    public mutating func checkSuspensions() { checkSuspensions(at: now()) }
+
+    mutating func checkSuspensions(at time: UnixTime) {
+        for suspension in admission.suspensions.all {
+            guard let app = apps[suspension.app], let key = signing.activeKey(of: app.keyRing) else { continue }
+            admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
+        }
+        for ended in admission.suspensions.endProbed(at: time) { alarms.append(.resumed(ended, .probe)) }
+    }
+}

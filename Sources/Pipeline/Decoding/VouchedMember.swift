@@ -1,0 +1,59 @@
+import AdapterKit
+
+/// Where a record says whom the edge has authenticated.
+///
+/// Each form has one place for it. A record that says it anywhere else, or twice, is refused: whoever wrote it meant it to
+/// count, and ignoring it would answer for somebody else.
+struct VouchedMember {
+    /// Beside a raw report.
+    static let rawHeader = "remint-vouched"
+    /// The extension attribute in CloudEvents' binary mode.
+    static let cloudEventsHeader = "ce_vouched"
+    private static let limits = JSONDocument.Limits(bytes: 16 << 10, depth: 8)
+
+    private let record: InputRecord
+    private let header: String?
+
+    /// The member of `record`, which may have it in the header `allowedHeader` and in no other.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    init(in record: InputRecord, allowedHeader header: String?) throws(Rejection) {
+        self.record = record
+        self.header = header
+        for name in [Self.rawHeader, Self.cloudEventsHeader] {
+            let count = record.contents.count(of: name)
+            guard count == 0 || count == 1 && name == header else {
+                throw Rejection(
+                    .malformedEvent, "the header \(name) is not where this form of event has it, or is there twice")
+            }
+        }
+    }
+
+    /// The header's value; nil where there is no header.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    var value: JSONValue? {
+        get throws(Rejection) {
+            guard let header, record.contents.has(header) else { return nil }
+            guard let text = record.text(header) else { throw Self.unreadable }
+            return try Self.parse(text)
+        }
+    }
+
+    /// The value of `member`, an object or its JSON as text, as CloudEvents' attributes are text; nil where it is absent or null.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    func value(_ member: JSONValue?) throws(Rejection) -> JSONValue? {
+        guard let member, !member.isNull else { return nil }
+        guard let text = member.string else { return member }
+        return try Self.parse(text)
+    }
+
+    private static func parse(_ text: String) throws(Rejection) -> JSONValue {
+        do throws(JSONError) { return try JSONDocument(parsing: Array(text.utf8), limits: limits).root } catch {
+            throw unreadable
+        }
+    }
+
+    private static let unreadable = Rejection(.malformedEvent, "\"vouched\" is not the JSON of an object")
+}
