@@ -152,7 +152,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let lock = name == nil ? InstanceName(group: configuration.kafka.group) : nil
         let session = Session(
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
-        var processor = makeProcessor(context)
+        var processor = makeProcessor(context, worker: session.instance)
         var committed = CommittedOffsets()
         var backoff = Backoff()
         while true {
@@ -174,15 +174,12 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         }
     }
 
-    private func makeProcessor(_ context: SessionContext) -> BatchProcessor {
-        let apps = configuration.apps.map { app in
-            App(
-                name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
-                missingUser: app.skipsMissingUser ? .skip : .deadLetter, lookup: app.lookup.map(AppLookup.init))
-        }
+    private func makeProcessor(_ context: SessionContext, worker: String) -> BatchProcessor {
+        let apps = configuration.apps.map { App($0) }
         return BatchProcessor(
             apps: apps, signing: context.signer, maximumEventBytes: configuration.worker.maximumEventBytes,
-            admission: configuration.admissionRules, retries: configuration.retryPolicy,
+            bulkTopic: configuration.topics.invalidationsBulk, admission: configuration.admissionRules(worker: worker),
+            retries: configuration.retryPolicy,
             accounts: Lookups.accounts(configuration), rememberedAnswers: configuration.worker.lookups.cache, now: now)
     }
 }

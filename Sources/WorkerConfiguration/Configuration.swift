@@ -53,6 +53,8 @@ public struct Configuration: Sendable {
         public var deadLetters = "remint.dead-letters"
         /// What the names of the retry tiers' topics begin with; a dot and the tier follow.
         public var retries = "remint.retries"
+        /// Which apps are suspended or paused, for every worker; compacted.
+        public var control = "remint.control"
     }
 
     /// When failed events are tried again.
@@ -84,8 +86,12 @@ public struct Configuration: Sendable {
         public var coalesce = Duration.seconds(2)
         /// How many distinct users of an app must refuse their tokens for it to be suspended.
         public var suspendAfter = 10
+        /// What share they must be of the users who were given tokens meanwhile, from 0 to 1.
+        public var suspendShare = 0.05
         /// The time within which they do.
         public var suspendWindow = Duration.seconds(600)
+        /// How long a suspended app waits for its first probe.
+        public var probeWait = Duration.seconds(60)
     }
 
     /// The admin server.
@@ -98,6 +104,22 @@ public struct Configuration: Sendable {
 
     /// One integration.
     public struct App: Sendable {
+        /// Whose word says whom a token is for.
+        public enum Identity: String, Sendable, CaseIterable {
+            /// The report's, where the edge vouches for nobody.
+            case reported
+            /// The edge's alone.
+            case vouched
+        }
+
+        /// What a report must show for a token.
+        public enum Proof: String, Sendable, CaseIterable {
+            /// Nothing.
+            case none
+            /// The failed token, signed by a version of the app's ring for the report's user.
+            case ownToken = "own_token"
+        }
+
         /// Its name.
         public var name: String
         /// The vendor's rules, with the app's settings in them.
@@ -108,6 +130,14 @@ public struct Configuration: Sendable {
         public var keyPlace: Place
         /// How long its tokens live, in seconds.
         public var lifetime: Int64
+        /// Whose word says whom a token is for.
+        public var identity = Identity.reported
+        /// What a report must show for a token.
+        public var proof = Proof.none
+        /// Topics that the app's events come from, and no other app's; empty for the shared ones.
+        public var topics: [String] = []
+        /// The most that a token's life is cut by, as a share of it.
+        public var spread = 0.0
         /// Whether a report without its user is skipped instead of dead-lettered.
         public var skipsMissingUser: Bool
         /// How long a key's version must have been prepared before it may sign, in seconds: until every verifier has it.
@@ -136,6 +166,8 @@ public struct Configuration: Sendable {
         public var batchLinger = Duration.milliseconds(20)
         /// The longest value that is read, in bytes.
         public var maximumEventBytes = 1 << 20
+        /// How much memory events that were taken and have not ended may take before nothing more is taken, in bytes.
+        public var memory = 32 << 20
         /// How long a stop may take.
         public var shutdownDeadline = Duration.seconds(25)
         /// The least part of a batch that is bulk where there is enough of it.
@@ -188,12 +220,17 @@ public struct Configuration: Sendable {
 
     /// The topics of the retry tiers, shortest first.
     public var retryTopics: [String] { worker.retries.tiers.map { "\(topics.retries).\($0.name)" } }
+    /// The topics that belong to single apps, in the order of the file.
+    public var appTopics: [String] {
+        var seen: Set<String> = []
+        return apps.flatMap(\.topics).filter { seen.insert($0).inserted }
+    }
     /// Every topic the worker consumes.
-    public var inputTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + retryTopics }
+    public var inputTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + appTopics + retryTopics }
     /// Every topic the worker produces to.
     public var outputTopics: [String] { [topics.tokens, topics.deadLetters] + retryTopics }
     /// Every topic the worker needs.
-    public var allTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + outputTopics }
+    public var allTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + appTopics + outputTopics }
 
     /// What a file that says nothing would mean: a broker on this machine, no keys, no apps.
     public init() {}
@@ -224,6 +261,8 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
         case error
         /// The worker starts; someone should look.
         case warning
+        /// It is as it was meant, and has a consequence that one should know.
+        case notice
     }
 
     /// Where.

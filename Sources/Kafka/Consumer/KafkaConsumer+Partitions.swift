@@ -55,13 +55,22 @@ extension KafkaConsumer {
     public func committed(
         _ partitions: [TopicPartition], within limit: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        let offsets = try await committedOffsets(partitions, within: limit)
+        return Dictionary(offsets.map { ($0.partition, $0.offset) }) { first, _ in first }
+    }
+
+    /// As `committed`, with what was committed beside each offset.
+    ///
+    /// - Throws: `KafkaError` when the group's coordinator does not answer within `limit`.
+    public func committedOffsets(
+        _ partitions: [TopicPartition], within limit: Duration
+    ) async throws(KafkaError) -> [PartitionOffset] {
         let milliseconds = limit.kafkaMilliseconds
         return try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
             let code = unsafe rd_kafka_committed(client, list.pointer, milliseconds)
             if let error = KafkaError(code, in: "asking for committed offsets") { throw error }
-            let offsets = unsafe PartitionList.offsets(in: list.pointer).filter { $0.offset >= 0 }
-            return Dictionary(offsets.map { ($0.partition, $0.offset) }) { first, _ in first }
+            return unsafe PartitionList.offsets(in: list.pointer).filter { $0.offset >= 0 }
         }
     }
 

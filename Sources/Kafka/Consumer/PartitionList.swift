@@ -1,4 +1,5 @@
 import CRdKafka
+import Glibc
 
 /// A partition with an offset to commit or to seek to: the next record to read.
 public struct PartitionOffset: Sendable, Hashable {
@@ -6,11 +7,14 @@ public struct PartitionOffset: Sendable, Hashable {
     public var partition: TopicPartition
     /// The offset of the next record.
     public var offset: Int64
+    /// What is committed with the offset, at most a few hundred bytes; nil for nothing.
+    public var metadata: String?
 
     /// `offset` is the next record of `partition`.
-    public init(_ partition: TopicPartition, offset: Int64) {
+    public init(_ partition: TopicPartition, offset: Int64, metadata: String? = nil) {
         self.partition = partition
         self.offset = offset
+        self.metadata = metadata
     }
 
     /// Where a reader begins that wants the last `count` offsets of `partition`.
@@ -28,8 +32,13 @@ struct PartitionList: ~Copyable {
         // librdkafka aborts the process itself when it is out of memory, so it never answers nil.
         unsafe pointer = unsafe rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
         for entry in offsets {
-            unsafe rd_kafka_topic_partition_list_add(pointer, entry.partition.topic, entry.partition.partition).pointee
-                .offset = entry.offset
+            let element = unsafe rd_kafka_topic_partition_list_add(
+                pointer, entry.partition.topic, entry.partition.partition)
+            unsafe element?.pointee.offset = entry.offset
+            guard let metadata = entry.metadata, let copy = unsafe strdup(metadata) else { continue }
+            // The list owns it, and frees it as it frees its own.
+            unsafe element?.pointee.metadata = UnsafeMutableRawPointer(copy)
+            unsafe element?.pointee.metadata_size = metadata.utf8.count
         }
     }
 
@@ -45,7 +54,9 @@ struct PartitionList: ~Copyable {
         unsafe (0..<Int(list.pointee.cnt)).map { index in
             let element = unsafe list.pointee.elems[index]
             let partition = unsafe TopicPartition(topic: String(cString: element.topic), partition: element.partition)
-            return unsafe PartitionOffset(partition, offset: element.offset)
+            let bytes = unsafe UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
+            let metadata = unsafe bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
+            return unsafe PartitionOffset(partition, offset: element.offset, metadata: metadata)
         }
     }
 }

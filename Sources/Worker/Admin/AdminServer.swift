@@ -87,11 +87,13 @@ struct AdminServer: Sendable {
             json.member("adapter", app.adapter)
             json.member("key_ring", app.keyRing)
             if let version = app.keyVersion { json.member("key_version", version) }
-            json.member("state", app.suspension == nil ? "active" : "suspended")
+            json.member("state", app.suspension?.cause.rawValue ?? "active")
             if let suspension = app.suspension {
                 json.member("suspended_since", suspension.since.description)
                 json.member("refusing_users", Int64(suspension.users))
-                json.member("refused_key_version", suspension.keyVersion)
+                if let version = suspension.keyVersion { json.member("refused_key_version", version) }
+                json.member("by", suspension.by)
+                json.member("why", suspension.why)
             }
             json.endObject()
         }

@@ -30,7 +30,7 @@ struct AtLeastOnceCommitter: Committer {
         self.now = now
         self.patience = patience
         self.isBlocked = isBlocked
-        offsets = OffsetCommits { await Self.commit($0, consumers, logger) }
+        offsets = OffsetCommits { await Self.commit($0, version: $1, consumers, logger) }
     }
 
     func commit(_ transaction: Transaction, _ additions: Additions) async -> CommitResult {
@@ -40,7 +40,7 @@ struct AtLeastOnceCommitter: Committer {
             if let result = await deliver(&addition) { return result }
             transaction.add(addition)
         }
-        await offsets.add(transaction.offsets)
+        await offsets.add(transaction.offsets, version: transaction.highestVersion)
         return .committed(transaction)
     }
 
@@ -49,11 +49,11 @@ struct AtLeastOnceCommitter: Committer {
     var hasOpenOffsets: Bool { get async { await offsets.areOpen } }
 
     private static func commit(
-        _ open: OffsetCommits.Offsets, _ consumers: PerLane<KafkaConsumer>, _ logger: Logger
+        _ open: OffsetCommits.Offsets, version: Int64, _ consumers: PerLane<KafkaConsumer>, _ logger: Logger
     ) async {
         for lane in Lane.allCases where !open[lane].isEmpty {
             let offsets = open[lane].map {
-                PartitionOffset(TopicPartition(topic: $0.topic, partition: $0.number), offset: $1)
+                PartitionOffset(TopicPartition($0), offset: $1, metadata: VersionMetadata.text(version))
             }
             do throws(KafkaError) {
                 guard !(await consumers[lane].isAssignmentLost) else { continue }

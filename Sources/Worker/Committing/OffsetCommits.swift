@@ -10,22 +10,25 @@ actor OffsetCommits {
 
     /// So many transactions are published ahead of their offsets at most: all of them are repeated after a crash.
     private static let lead = 16
-    private let send: @Sendable (Offsets) async -> Void
+    private let send: @Sendable (Offsets, Int64) async -> Void
     private var open = Offsets { _ in [:] }
+    /// The highest version of what was added.
+    private var version: Int64 = 0
     private var ahead = 0
     private var isSending = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter send: one request, and its answer. It is called for one after another.
-    init(_ send: @escaping @Sendable (Offsets) async -> Void) { self.send = send }
+    /// - Parameter send: one request with offsets and the highest version, and its answer. It is called for one after another.
+    init(_ send: @escaping @Sendable (Offsets, Int64) async -> Void) { self.send = send }
 
     /// Whether there are offsets of which the broker has not given its word.
     var areOpen: Bool { isSending || ahead > 0 }
 
     /// A transaction's offsets are to be committed. Waits where too many are before them.
-    func add(_ offsets: Offsets) async {
+    func add(_ offsets: Offsets, version: Int64 = 0) async {
         while ahead >= Self.lead { await commit() }
         for lane in Lane.allCases { open[lane].merge(offsets[lane]) { $1 } }
+        self.version = max(self.version, version)
         ahead += 1
     }
 
@@ -38,7 +41,7 @@ actor OffsetCommits {
         open = Offsets { _ in [:] }
         ahead = 0
         isSending = true
-        await send(offsets)
+        await send(offsets, version)
         isSending = false
         for waiter in waiting { waiter.resume() }
         waiting = []

@@ -96,7 +96,8 @@ struct TransactionalCommitter: Committer {
         var groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] = []
         for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
             let offsets = transaction.offsets[lane].map {
-                PartitionOffset(TopicPartition(topic: $0.topic, partition: $0.number), offset: $1)
+                PartitionOffset(
+                    TopicPartition($0), offset: $1, metadata: VersionMetadata.text(transaction.highestVersion))
             }
             groups.append((offsets, try await consumers[lane].groupMetadata(committing: offsets)))
         }

@@ -41,7 +41,7 @@ extension Configuration {
     /// The topics of a lane.
     func topics(of lane: Lane) -> [String] {
         switch lane {
-        case .live: [topics.invalidations]
+        case .live: [topics.invalidations] + appTopics
         case .retries: retryTopics
         case .bulk: [topics.invalidationsBulk]
         }
@@ -54,11 +54,32 @@ extension Configuration {
             maxAttempts: worker.retries.maxAttempts, deadline: worker.retries.deadline)
     }
 
-    /// The rules of admission.
-    var admissionRules: AdmissionRules {
+    /// The rules of admission of the worker called `worker`.
+    func admissionRules(worker name: String) -> AdmissionRules {
         AdmissionRules(
             subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
-            usersToSuspend: worker.admission.suspendAfter, suspensionWindow: worker.admission.suspendWindow)
+            usersToSuspend: worker.admission.suspendAfter, shareToSuspend: worker.admission.suspendShare,
+            suspensionWindow: worker.admission.suspendWindow, probeWait: worker.admission.probeWait, worker: name)
+    }
+}
+
+extension App {
+    /// A configured app as the pipeline takes it.
+    convenience init(_ app: Configuration.App) {
+        let identity: Identity =
+            switch app.identity {
+            case .reported: .reported
+            case .vouched: .vouched
+            }
+        let proof: Proof =
+            switch app.proof {
+            case .none: .none
+            case .ownToken: .ownToken
+            }
+        self.init(
+            name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
+            missingUser: app.skipsMissingUser ? .skip : .deadLetter, identity: identity, proof: proof,
+            topics: Set(app.topics), spread: app.spread, lookup: app.lookup.map(AppLookup.init))
     }
 }
 

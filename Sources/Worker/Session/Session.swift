@@ -57,6 +57,10 @@ struct Session {
         if isExactlyOnce, let end = await register(producer) { return end }
         let lanes = try LaneConsumers(configuration, properties, logger: context.logger)
         context.lookups?.onReply { [wakeup = lanes.wakeup] in wakeup.signal() }
+        let control = ControlTopic(configuration, bootstrapServers: bootstrapServers, logger: context.logger) {
+            [wakeup = lanes.wakeup] in wakeup.signal()
+        }
+        let controlReader = await control.open()
         context.metrics.opened()
         context.status.set(.worker, nil)
         context.logger.notice(
@@ -69,14 +73,19 @@ struct Session {
         isReady(bootstrapServers)
         let patience = CommitPatience()
         var loop = SessionLoop(
-            lanes: lanes, committer: committer(producer, lanes, patience), context: context, patience: patience,
+            lanes: lanes, committer: committer(producer, lanes, patience), context: context, control: control,
+            patience: patience,
             versions: { await floor.read(partitions: mailboxes) }, processor: processor,
             committed: committed)
+        // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
+        let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
         let end = await withDiscardingTaskGroup { background in
             let end = await loop.run(&background)
             patience.isOver = true
             return end
         }
+        following?.cancel()
+        await following?.value
         processor = loop.processor
         committed = loop.committed
         processor.rollBack()

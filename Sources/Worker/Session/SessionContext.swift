@@ -57,11 +57,19 @@ struct SessionContext: Sendable {
                 "the vendor refuses the tokens of one user after the other; the app is suspended and its events wait",
                 metadata: [
                     LogKey.app: "\(suspension.app)", LogKey.users: "\(suspension.users)",
-                    LogKey.keyVersion: "\(suspension.keyVersion)",
+                    LogKey.keyVersion: "\(suspension.keyVersion ?? "")",
                 ])
-        case .resumed(let suspension, let keyChanged):
+        case .told(let suspension):
+            logger.warning(
+                suspension.cause == .paused
+                    ? "an operator paused the app; its events wait"
+                    : "another worker suspended the app; its events wait",
+                metadata: [LogKey.app: "\(suspension.app)", LogKey.detail: "\(suspension.why)"])
+        case .resumed(let suspension, let resumption):
             logger.notice(
-                keyChanged ? "another key is active; the app is resumed" : "the app is resumed by an operator",
+                resumption == .probe
+                    ? "the probe's token was not refused; the app is resumed"
+                    : "the app is resumed by an operator or another worker",
                 metadata: [LogKey.app: "\(suspension.app)"])
         }
     }

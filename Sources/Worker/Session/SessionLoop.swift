@@ -11,6 +11,8 @@ struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
     let context: SessionContext
+    /// What holds for the whole fleet.
+    let control: ControlTopic
     /// Whether commits are to give up on a topic that cannot be written.
     let patience: CommitPatience
     /// The highest version on the mailbox, which others may have written.
@@ -35,13 +37,15 @@ struct SessionLoop {
     private static let rest = Duration.milliseconds(8)
 
     init(
-        lanes: LaneConsumers, committer: any Committer, context: SessionContext, patience: CommitPatience,
+        lanes: LaneConsumers, committer: any Committer, context: SessionContext, control: ControlTopic,
+        patience: CommitPatience,
         versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets
     ) {
         self.versions = versions
         self.lanes = lanes
         self.committer = committer
         self.context = context
+        self.control = control
         self.patience = patience
         self.processor = processor
         self.committed = committed
@@ -51,7 +55,7 @@ struct SessionLoop {
                 // Of what is taken ahead, half is worked on at once.
                 shares: LaneShares(batchEvents: worker.batchEvents / 2, bulkShare: worker.bulkShare),
                 linger: worker.batchLinger, rest: context.configuration.delivery == .exactlyOnce ? Self.rest : .zero,
-                retries: context.configuration.retryPolicy))
+                retries: context.configuration.retryPolicy, memory: worker.memory))
     }
 
     /// Runs until the worker is to stop or the clients are of no further use.
@@ -73,7 +77,7 @@ struct SessionLoop {
             case .process(let batch):
                 do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
             case .commit(let transaction): commit(transaction, &background)
-            case .add(let addition): flow.added(additions.offer(addition) ? addition : nil)
+            case .add(let addition): flow.added(additions.offer(stamped(addition)) ? addition : nil)
             case .rollBack: processor.rollBack()
             // What was published is not left to be repeated by others.
             case .answer where await committer.hasOpenOffsets, .stop where await committer.hasOpenOffsets:
@@ -97,7 +101,11 @@ struct SessionLoop {
             context.status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : nil)
             context.logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
         }
-        for app in context.status.takeResumptions() { processor.resume(app) }
+        for app in context.status.takeResumptions() {
+            processor.resume(app)
+            control.tell(ControlRecord(app: app, suspension: nil))
+        }
+        for record in control.take() { processor.hold(record.suspension, of: record.app) }
         raiseAlarms()
         let isGivingUp = Task.isShuttingDownGracefully || Lane.allCases.contains { rebalances[$0] != nil }
         patience.isOver = isGivingUp
@@ -163,8 +171,10 @@ struct SessionLoop {
             watch.forget(lane)
         }
         guard let rebalance = rebalances[lane] else { return }
-        if rebalance.kind == .assigned, !rebalance.partitions.isEmpty, let floor = await versions() {
-            raiseVersions(above: floor)
+        if rebalance.kind == .assigned, !rebalance.partitions.isEmpty {
+            for floor in [await versions(), await committedVersion(of: rebalance.partitions, lane)].compactMap({ $0 }) {
+                raiseVersions(above: floor)
+            }
         }
         let names = rebalance.partitions.map(\.description).joined(separator: ", ")
         context.logger.info(
@@ -174,6 +184,19 @@ struct SessionLoop {
         do throws(KafkaError) { try await lanes.consumers[lane].answer(rebalance) } catch {
             context.logger.warning(
                 "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
+        }
+    }
+
+    /// The highest version that whoever had these partitions before committed with their offsets.
+    private func committedVersion(of partitions: [TopicPartition], _ lane: Lane) async -> Int64? {
+        do throws(KafkaError) {
+            let offsets = try await lanes.consumers[lane].committedOffsets(partitions, within: .seconds(5))
+            return offsets.compactMap { $0.metadata.flatMap(VersionMetadata.version) }.max()
+        } catch {
+            context.logger.warning(
+                "the versions in the committed offsets could not be read; this worker goes by the mailbox and its clock",
+                metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+            return nil
         }
     }
 
@@ -224,9 +247,17 @@ struct SessionLoop {
         try handle(await bulk, .bulk)
     }
 
+    /// With the highest version there is: whoever takes its partitions next goes on above it.
+    private func stamped(_ transaction: Transaction) -> Transaction {
+        var transaction = transaction
+        transaction.highestVersion = processor.highestVersion
+        return transaction
+    }
+
     private mutating func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
         additions = Additions()
-        background.addTask { [committer, additions, commits, context, wakeup = lanes.wakeup] in
+        background.addTask {
+            [transaction = stamped(transaction), committer, additions, commits, context, wakeup = lanes.wakeup] in
             let start = ContinuousClock.now
             let result = await committer.commit(transaction, additions)
             let (took, end) = (.now - start, context.now())
@@ -329,14 +360,21 @@ struct SessionLoop {
         guard !alarms.isEmpty else { return }
         // First shown, then said: whoever reads of it may ask at once.
         context.showApps(processor)
-        for alarm in alarms { context.raise(alarm) }
+        for alarm in alarms {
+            context.raise(alarm)
+            switch alarm {
+            case .suspended(let suspension): control.tell(ControlRecord(app: suspension.app, suspension: suspension))
+            case .resumed(let suspension, .probe): control.tell(ControlRecord(app: suspension.app, suspension: nil))
+            case .resumed(_, .told), .told: break
+            }
+        }
     }
 
-    /// Once a second: what the metrics say of the present, and whether a key change ended a suspension.
+    /// Once a second: what the metrics say of the present, and which suspensions a probe ended.
     private mutating func report(_ background: inout DiscardingTaskGroup) async {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)
-        processor.resumeWhereKeysChanged()
+        processor.checkSuspensions()
         raiseAlarms()
         digest.tell(context.logger)
         var lag: [[String]: Double] = [:]

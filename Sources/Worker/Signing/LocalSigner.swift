@@ -9,6 +9,7 @@ import Synchronization
 public final class LocalSigner: SigningPort {
     private struct Active {
         var keys: [String: SigningKeyReference]
+        var versions: [String: [RingKey]]
         var revision = 0
     }
 
@@ -21,13 +22,18 @@ public final class LocalSigner: SigningPort {
     /// A signer with the active keys of `rings` and `lanes` threads.
     public init(_ rings: [KeyRing], lanes count: Int) {
         let keys = rings.compactMap(Self.activeKey)
-        active = Mutex(Active(keys: Dictionary(keys.map { ($0.reference.ring, $0.reference) }) { first, _ in first }))
+        active = Mutex(
+            Active(
+                keys: Dictionary(keys.map { ($0.reference.ring, $0.reference) }) { first, _ in first },
+                versions: Dictionary(rings.map { ($0.name, $0.versionsToVerify) }) { first, _ in first }))
         let known = Dictionary(keys.map { ($0.reference, $0.key) }) { first, _ in first }
         lanes = (0..<max(1, count)).map { SigningLane("live.\($0)", keys: known, .userInitiated) }
         background = (0..<max(1, count - 1)).map { SigningLane("background.\($0)", keys: known, .background) }
     }
 
     public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0.keys[ring] } }
+
+    public func verificationKeys(of ring: String) -> [RingKey] { active.withLock { $0.versions[ring] ?? [] } }
 
     public var keysRevision: Int? { active.withLock { $0.revision } }
 
@@ -45,6 +51,7 @@ public final class LocalSigner: SigningPort {
         }
         active.withLock { active in
             active.keys[ring.name] = new?.reference
+            active.versions[ring.name] = ring.versionsToVerify
             active.revision &+= 1
         }
         let isLeaked = ring.versions.contains { $0.id == old?.version && $0.state == .revoked }
@@ -100,4 +107,19 @@ final class SigningCursor: Sendable {
 struct SignedPiece: Sendable {
     let start: Int
     let signatures: [Result<[UInt8], Rejection>]
+}
+
+extension KeyRing {
+    /// The versions that a token may have been signed with. A revoked one counts as nobody's: its key may be anybody's.
+    var versionsToVerify: [RingKey] {
+        versions.compactMap { version in
+            switch version.state {
+            case .active: version.verificationKey.map { RingKey($0, signer: .active) }
+            case .passive: version.verificationKey.map { RingKey($0, signer: .passive) }
+            case .prepared: version.verificationKey.map { RingKey($0, signer: .prepared) }
+            case .retired: version.retiredKey.map { RingKey($0, signer: .retired) }
+            case .revoked: nil
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@ enum EmbeddedTopics {
         for topic in configuration.allTopics {
             try await broker.createTopic(topic, partitions: partitions)
         }
+        try await broker.createTopic(configuration.topics.control, partitions: 1)
         logger.notice(
             "the embedded broker listens; it keeps nothing and isolates no transaction, so delivery is at least once",
             metadata: [LogKey.bootstrapServers: "\(broker.bootstrapServers)"])

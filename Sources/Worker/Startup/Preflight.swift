@@ -31,6 +31,16 @@ public struct Preflight: Sendable {
         return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
+    /// What is as it was meant and has a consequence that one should know.
+    public var notices: [Diagnostic] {
+        (configuration?.apps ?? []).filter { $0.identity == .reported }.map { app in
+            Diagnostic(
+                .notice, at: app.keyPlace,
+                "apps.\(app.name) believes a report about who its user is; let the edge vouch, and write identity: vouched"
+            )
+        }
+    }
+
     /// Reads and checks `file`.
     public init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
         let (configuration, diagnostics) = ConfigurationReader(registry: registry, source: source).read(file)

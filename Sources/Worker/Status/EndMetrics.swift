@@ -7,6 +7,8 @@ import Telemetry
 /// thousand apps' labels are not put together for each transaction.
 final class EndMetrics: Sendable {
     private let outcomes: CounterFamily
+    private let reports: CounterFamily
+    private let unkeyed: CounterFamily
     private let coalesced: CounterFamily
     private let superseded: CounterFamily
     private let minted: CounterFamily
@@ -14,8 +16,14 @@ final class EndMetrics: Sendable {
 
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
-            "remint_outcomes_total", "Events that ended, by outcome and its code or reason.",
-            labels: ["app", "outcome", "code"])
+            "remint_outcomes_total", "Events that ended, by outcome, its code, and the vendor's name of the failure.",
+            labels: ["app", "outcome", "code", "reason"])
+        reports = registry.counter(
+            "remint_reports_total",
+            "Reports by who signed the token they hold: active, passive, prepared, retired, foreign, none.",
+            labels: ["app", "signer"])
+        unkeyed = registry.counter(
+            "remint_unkeyed_events_total", "Events without a key, which any worker may get.", labels: ["app"])
         coalesced = registry.counter(
             "remint_coalesced_total", "Reports answered together with another report of the same failure.",
             labels: ["app"])
@@ -30,12 +38,16 @@ final class EndMetrics: Sendable {
         tally.withLock { tally in for settlement in settlements { tally.count(End(settlement)) } }
     }
 
+    /// An event came without a key.
+    func countUnkeyed(_ app: String, _ count: Int) { unkeyed.add(count, app) }
+
     private func write() {
         let ends = tally.withLock { tally in
             defer { tally.reset() }
             return tally
         }
-        outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code] })
+        outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code, $0.reason] })
+        reports.add(ends.counts { end in end.signer.map { [end.app, $0.rawValue] } })
         coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
         superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
         minted.add(
@@ -51,12 +63,17 @@ struct End: Hashable {
     let app: String
     let outcome: Outcome
     let algorithm: Algorithm?
+    /// The vendor's name of the failure, one of the adapter's own; empty where no report was understood.
+    let reason: String
+    let signer: TokenSigner?
 
     init(_ settlement: Settlement) {
         app = settlement.app ?? ""
         // Why it was skipped is text of any kind and no label.
         outcome = if case .skipped = settlement.outcome { .skipped("") } else { settlement.outcome }
         algorithm = settlement.algorithm
+        reason = settlement.reason ?? ""
+        signer = settlement.signer
     }
 
     /// Whether a newer token answers it: one that was made for several reports together, or one from before.

@@ -92,6 +92,14 @@ final class WorkerMetrics: Sendable {
 
     func committed(_ transaction: Transaction, at now: UnixTime) {
         ends.count(transaction.batches.lazy.flatMap(\.settlements))
+        var unkeyed: [String: Int] = [:]
+        for batch in transaction.batches {
+            for (record, settlement) in zip(batch.records, batch.settlements)
+            where record.lane != .retries && record.contents.keyLength < 0 {
+                unkeyed[settlement.app ?? "", default: 0] += 1
+            }
+        }
+        for (app, count) in unkeyed { ends.countUnkeyed(app, count) }
         var ages = PerLane { _ in [Double]() }
         for record in transaction.batches.lazy.flatMap(\.records) {
             guard let produced = record.timestamp else { continue }

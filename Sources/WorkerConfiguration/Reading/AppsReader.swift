@@ -26,17 +26,42 @@ struct AppsReader {
         let lifetime = app.duration("lifetime", in: .seconds(1)...(.seconds(31_536_000)))
         let publishWindow = app.duration("publish_window", in: .seconds(1)...(.seconds(31_536_000)))
         let missingUser = app.choice("missing_user", MissingUser.self)?.choice
+        let identity = app.choice("identity", Configuration.App.Identity.self)?.choice
+        let proof = app.choice("proof", Configuration.App.Proof.self)
+        let topics = topics(app)
+        let spread = app.share("spread", in: 0...0.5)
         let written = WrittenLookup(app.section("lookup"))
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
         let seconds = seconds(of: lifetime, adapter, app)
         let lookup = LookupReader(source: source, written: written, adapter: adapter).read(app: name)
+        if let proof, proof.choice == .ownToken, !adapter.reportsFailedToken {
+            app.diagnostics.error(
+                proof.node,
+                "\(app.path("proof")) cannot be own_token: reports of \(adapter.vendor) never hold the token that failed"
+            )
+        }
         guard let key else { return nil }
         return LookupAccounts.Member(
             app: Configuration.App(
                 name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
-                lifetime: seconds, skipsMissingUser: missingUser == .skip,
+                lifetime: seconds, identity: identity ?? .reported, proof: proof?.choice ?? .none, topics: topics,
+                spread: spread ?? 0, skipsMissingUser: missingUser == .skip,
                 publishWindow: publishWindow?.components.seconds ?? 600, lookup: lookup),
             written: written)
+    }
+
+    /// Topics of the app's own, each by its name.
+    private func topics(_ app: Section) -> [String] {
+        guard let node = app.value("topics") else { return [] }
+        let names = node.sequence?.compactMap { $0.scalar?.string } ?? []
+        guard let entries = node.sequence, 1...16 ~= entries.count, names.count == entries.count,
+            names.allSatisfy(TopicName.isValid), Set(names).count == names.count
+        else {
+            app.diagnostics.error(
+                node, "\(app.path("topics")) must be a list of up to 16 different topics, such as [shop.auth-failures]")
+            return []
+        }
+        return names
     }
 
     private enum MissingUser: String, CaseIterable {

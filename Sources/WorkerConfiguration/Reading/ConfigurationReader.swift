@@ -85,9 +85,10 @@ public struct ConfigurationReader {
         rename("tokens", \.tokens)
         rename("dead_letters", \.deadLetters)
         rename("retries", \.retries)
-        let all = configuration.allTopics
+        rename("control", \.control)
+        let all = configuration.allTopics + [configuration.topics.control]
         for (topics, node) in names {
-            if !topics.allSatisfy(Self.isTopicName) {
+            if !topics.allSatisfy(TopicName.isValid) {
                 section.diagnostics.error(
                     node, "a topic's name has up to 249 letters, digits, dots, underscores and hyphens")
             }
@@ -98,12 +99,20 @@ public struct ConfigurationReader {
                 )
             }
         }
+        checkAppTopics(configuration, section.diagnostics)
         section.finish()
     }
 
-    private static func isTopicName(_ name: String) -> Bool {
-        ![".", ".."].contains(name) && name.utf8.count <= 249
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    /// An app's own topics must be none of the worker's, or it would feed itself.
+    private func checkAppTopics(_ configuration: Configuration, _ diagnostics: Diagnostics) {
+        let own = configuration.topics
+        let taken = Set(
+            [own.invalidations, own.invalidationsBulk, own.tokens, own.deadLetters, own.control]
+                + configuration.retryTopics)
+        for app in configuration.apps where app.topics.contains(where: taken.contains) {
+            diagnostics.error(
+                at: app.keyPlace, "apps.\(app.name).topics names a topic of the worker's own; choose other ones")
+        }
     }
 
     private func readAdmin(_ section: Section) -> Configuration.Admin? {

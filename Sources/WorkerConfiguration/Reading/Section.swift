@@ -9,6 +9,8 @@ final class Diagnostics {
 
     func error(_ node: Node?, _ message: String) { all.append(Diagnostic(.error, at: place(of: node), message)) }
 
+    func error(at place: Place, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
+
     func warning(_ node: Node?, _ message: String) { all.append(Diagnostic(.warning, at: place(of: node), message)) }
 
     func append(line: Int, column: Int, _ message: String) {
@@ -116,6 +118,36 @@ final class Section {
             return nil
         }
         return number
+    }
+
+    /// A share, written as `10%` or as `0.1`.
+    func share(_ name: String, in range: ClosedRange<Double>) -> Double? {
+        guard let (text, node) = text(name) else { return nil }
+        let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
+        guard let share, range.contains(share) else {
+            diagnostics.error(
+                node,
+                "\(path(name)) must be a share from \(range.lowerBound * 100)% to \(range.upperBound * 100)%, such as 10%"
+            )
+            return nil
+        }
+        return share
+    }
+
+    /// A number of bytes, alone or with `kB`, `MB` or `GB` (powers of 1024).
+    func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
+        guard let (text, node) = text(name) else { return nil }
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let shift = ["": 0, "kB": 10, "MB": 20, "GB": 30][text.dropFirst(digits.count).trimmingPrefix(" ")]
+        guard let number = Int(digits), let shift, number <= range.upperBound >> shift,
+            range.contains(number << shift)
+        else {
+            diagnostics.error(
+                node,
+                "\(path(name)) must be from \(range.lowerBound >> 20)MB to \(range.upperBound >> 20)MB, such as 32MB")
+            return nil
+        }
+        return number << shift
     }
 
     func bool(_ name: String) -> Bool? {

@@ -9,6 +9,7 @@ struct WorkerReader {
         batch.finish()
         if let share = section.number("bulk_share", in: 0...0.5) { worker.bulkShare = share }
         if let bytes = section.integer("max_event_bytes", in: 1024...(64 << 20)) { worker.maximumEventBytes = bytes }
+        if let memory = section.bytes("memory", in: (4 << 20)...(64 << 30)) { worker.memory = memory }
         if let deadline = section.duration("shutdown_deadline", in: .seconds(1)...(.seconds(600))) {
             worker.shutdownDeadline = deadline
         }
@@ -59,6 +60,10 @@ struct WorkerReader {
             admission.coalesce = window
         }
         if let users = section.integer("suspend_after", in: 1...1_000_000) { admission.suspendAfter = users }
+        if let share = section.share("suspend_share", in: 0...1) { admission.suspendShare = share }
+        if let wait = section.duration("suspend_probe", in: .seconds(1)...(.seconds(3600))) {
+            admission.probeWait = wait
+        }
         if let window = section.duration("suspend_window", in: .seconds(1)...(.seconds(86_400))) {
             admission.suspendWindow = window
         }

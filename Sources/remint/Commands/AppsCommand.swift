@@ -1,35 +1,36 @@
 import AdapterKit
 import ArgumentParser
 import Foundation
+import Pipeline
 import Worker
 import WorkerConfiguration
 
-/// `remint apps`: what the running workers say of their apps, and the end of a suspension.
+/// `remint apps`: which apps' events wait, and the commands that make them wait and go on.
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apps", abstract: "Shows the apps of running workers and ends suspensions.",
+        commandName: "apps", abstract: "Shows which apps are suspended or paused, pauses and resumes them.",
         discussion: """
-            Asks each worker's admin server. A suspended app's events wait in the retry tiers; they are answered when another
-            key is active or after `remint apps resume APP`.
-            """, subcommands: [AppsList.self, AppsResume.self], defaultSubcommand: AppsList.self)
+            The control topic holds it for every worker of the fleet. A suspended or paused app's events wait in the retry tiers
+            for up to retries.deadline. With --worker, running workers are asked over their admin servers instead.
+            """, subcommands: [AppsList.self, AppsPause.self, AppsResume.self], defaultSubcommand: AppsList.self)
 }
 
-/// Which workers are asked.
+/// Which brokers or workers are asked.
 struct WorkerOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
     @Option(
         name: .customLong("worker"),
         help: ArgumentHelp(
-            "A worker's admin server, repeated for several. Default: admin.listen.", valueName: "host:port"))
+            "A worker's admin server, repeated for several, instead of the brokers.", valueName: "host:port"))
     var workers: [String] = []
 
-    func clients() throws -> [AdminClient] {
-        if !workers.isEmpty { return workers.map { AdminClient(address: $0) } }
-        guard let admin = try options.load().configuration?.admin, admin.port != 0 else {
-            throw ValidationError("the configuration names no admin.listen with a port; name the workers with --worker")
-        }
-        let host = admin.host.contains(":") ? "[\(admin.host)]" : admin.host
-        return [AdminClient(address: "\(host):\(admin.port)")]
+    var clients: [AdminClient] { workers.map { AdminClient(address: $0) } }
+
+    /// The control topic, and the configuration that names it.
+    func control() throws -> (states: ControlStates, configuration: Configuration) {
+        let configuration = try options.loadConfiguration()
+        return (ControlStates(configuration, brokers: try configuration.brokers(instead: brokers)), configuration)
     }
 }
 
@@ -40,11 +41,43 @@ struct AppsList: AsyncParsableCommand {
     @OptionGroup var workers: WorkerOptions
     @Flag(help: "Print the apps as JSON.") var json = false
 
-    func run() async throws {
+    func run() async throws { try await workers.workers.isEmpty ? listControl() : listWorkers() }
+
+    private func listControl() async throws {
+        let (states, configuration) = try workers.control()
+        let held = try await states.read()
+        var table = TextTable("APP", "ADAPTER", "KEY RING", "STATE", "SINCE", "BY", "USERS", "KEY VERSION", "WHY")
+        var writer = JSONWriter()
+        writer.beginArray()
+        for app in configuration.apps {
+            let suspension = held[app.name]
+            table.add(
+                app.name, app.adapter.name, app.key, suspension?.cause.rawValue ?? "active",
+                suspension?.since.description ?? "-", suspension?.by ?? "-",
+                suspension.map { String($0.users) } ?? "-", suspension?.keyVersion ?? "-", suspension?.why ?? "-")
+            writer.beginObject()
+            writer.member("app", app.name)
+            writer.member("adapter", app.adapter.name)
+            writer.member("key_ring", app.key)
+            writer.member("state", suspension?.cause.rawValue ?? "active")
+            if let suspension {
+                writer.member("suspended_since", suspension.since.description)
+                writer.member("refusing_users", Int64(suspension.users))
+                if let version = suspension.keyVersion { writer.member("refused_key_version", version) }
+                writer.member("by", suspension.by)
+                writer.member("why", suspension.why)
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        show(table, writer)
+    }
+
+    private func listWorkers() async throws {
         var table = TextTable("WORKER", "APP", "ADAPTER", "KEY RING", "KEY VERSION", "STATE", "SINCE", "USERS")
         var writer = JSONWriter()
         writer.beginArray()
-        for client in try workers.clients() {
+        for client in workers.clients {
             for app in try await apps(of: client) {
                 func text(_ name: String) -> String { app[name]?.string ?? "-" }
                 table.add(
@@ -60,6 +93,10 @@ struct AppsList: AsyncParsableCommand {
             }
         }
         writer.endArray()
+        show(table, writer)
+    }
+
+    private func show(_ table: TextTable, _ writer: JSONWriter) {
         if json {
             Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
         } else {
@@ -77,18 +114,65 @@ struct AppsList: AsyncParsableCommand {
     }
 }
 
+/// `remint apps pause APP`.
+struct AppsPause: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Makes an app's events wait, on every worker, until `apps resume`.",
+        discussion: "Exit code 1 where the app is paused already.")
+
+    @OptionGroup var workers: WorkerOptions
+    @Argument(help: "The app.") var app: String
+    @Option(help: "Why, for whoever looks next.") var why = ""
+    @Option(help: "Who pauses it. Default: the account.") var by: String?
+
+    func validate() throws {
+        guard workers.workers.isEmpty else {
+            throw ValidationError("a pause is for the whole fleet; leave --worker out")
+        }
+        guard why.utf8.count <= 500, (by ?? "").utf8.count <= 200 else {
+            throw ValidationError("--why has at most 500 bytes, --by 200")
+        }
+    }
+
+    func run() async throws {
+        let (states, configuration) = try workers.control()
+        _ = try workers.options.app(app, in: configuration)
+        guard try await states.read()[app]?.cause != .paused else {
+            Terminal.error("remint: \(app) is paused already")
+            throw ExitCode.failure
+        }
+        let pause = Suspension(
+            app: app, cause: .paused, since: UnixTime(seconds: UnixTime.system().seconds), by: by ?? NSUserName(),
+            why: why)
+        try await states.write(ControlRecord(app: app, suspension: pause))
+        Terminal.print("\(app): paused")
+    }
+}
+
 /// `remint apps resume APP`.
 struct AppsResume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Ends the suspension of an app on every worker asked.",
-        discussion: "Exit code 1 where the app is suspended on none of them.")
+        commandName: "resume", abstract: "Ends an app's suspension or pause, on every worker.",
+        discussion: "Exit code 1 where the app is neither suspended nor paused.")
 
     @OptionGroup var workers: WorkerOptions
     @Argument(help: "The app.") var app: String
 
     func run() async throws {
+        guard workers.workers.isEmpty else { return try await resumeOnWorkers() }
+        let (states, configuration) = try workers.control()
+        _ = try workers.options.app(app, in: configuration)
+        guard let suspension = try await states.read()[app] else {
+            Terminal.error("remint: \(app) is neither suspended nor paused")
+            throw ExitCode.failure
+        }
+        try await states.write(ControlRecord(app: app, suspension: nil))
+        Terminal.print("\(app): resumed; it was \(suspension.cause.rawValue) since \(suspension.since)")
+    }
+
+    private func resumeOnWorkers() async throws {
         var resumed = 0
-        for client in try workers.clients() {
+        for client in workers.clients {
             do {
                 let name = app.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? app
                 let (status, body) = try await client.send("POST", "/apps/resume?app=\(name)")

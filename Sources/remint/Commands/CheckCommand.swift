@@ -18,7 +18,7 @@ struct CheckCommand: ParsableCommand {
         if json {
             Terminal.print(report(preflight))
         } else {
-            for diagnostic in preflight.diagnostics { Terminal.error("\(diagnostic)") }
+            for diagnostic in preflight.diagnostics + preflight.notices { Terminal.error("\(diagnostic)") }
             if let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
         }
         if !preflight.isReady { throw ExitCode.failure }
@@ -31,7 +31,7 @@ struct CheckCommand: ParsableCommand {
         json.bool(preflight.isReady)
         json.name("diagnostics")
         json.beginArray()
-        for diagnostic in preflight.diagnostics {
+        for diagnostic in preflight.diagnostics + preflight.notices {
             json.beginObject()
             json.member("file", diagnostic.place.file)
             json.member("line", Int64(diagnostic.place.line))

@@ -13,13 +13,15 @@ struct EmitCommand: AsyncParsableCommand {
         commandName: "emit", abstract: "Puts an event on the topic.",
         discussion: """
             --user asks for a new token as a batch job does; where the vendor names users by several ids, write them as a JSON
-            object. --report sends an SDK's report, from a file or, with -, from standard input.
+            object. --report sends an SDK's report, from a file or, with -, from standard input; --vouched says beside it whom you
+            have authenticated, as the adapter's README writes it: {"user":"u-42"}.
             """)
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The app.") var app: String
     @Option(help: "The user to reissue for: an id, or a JSON object of ids.") var user: String?
     @Option(help: ArgumentHelp("The report.", valueName: "file|-")) var report: String?
+    @Option(help: ArgumentHelp("The user you vouch for, beside a report.", valueName: "json")) var vouched: String?
     @Option(help: "The device the report is from.") var device: String?
     @Flag(help: "Use the bulk lane.") var bulk = false
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
@@ -27,6 +29,7 @@ struct EmitCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (user == nil) != (report == nil) else { throw ValidationError("give either --user or --report") }
+        guard vouched == nil || report != nil else { throw ValidationError("--vouched goes with --report") }
     }
 
     func run() async throws {
@@ -55,6 +58,9 @@ struct EmitCommand: AsyncParsableCommand {
 
     /// `app/subject` where the subject is known, so that one user's events stay in one partition.
     private func key(_ app: Configuration.App) -> [UInt8]? {
+        if let vouched, let root = try? JSONDocument(parsing: Array(vouched.utf8)).root {
+            return (try? app.adapter.vouchedUser(root))?.subject.key(app: app.name)
+        }
         guard let user, let value = try? userValue(user), let root = try? JSONDocument(parsing: value).root else {
             return nil
         }
@@ -76,17 +82,18 @@ struct EmitCommand: AsyncParsableCommand {
         var json = JSONWriter()
         json.beginObject()
         json.member("app", app)
-        json.name("report")
         if let user {
-            json.beginObject()
             json.name("reissue")
-            json.beginObject()
-            json.name("user")
-            json.raw(try userValue(user))
-            json.endObject()
-            json.endObject()
+            json.raw(Reissue.request(for: try userValue(user)))
         } else if let report {
+            json.name("report")
             json.raw(try readReport(report))
+        }
+        if let vouched {
+            let bytes = Array(vouched.utf8)
+            do { _ = try JSONDocument(parsing: bytes) } catch { throw ValidationError("--vouched: \(error)") }
+            json.name("vouched")
+            json.raw(bytes)
         }
         json.member("id", id)
         json.member("observed_at", UnixTime.system().description)

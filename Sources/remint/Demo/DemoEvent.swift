@@ -21,7 +21,9 @@ struct DemoEvent {
     /// The outcome it must come to: a name, or a dead letter's code.
     let ending: String
     let form: Form
+    /// The report, or what a batch job asks for.
     let report: [UInt8]
+    var isReissue = false
 
     /// Events for every recorded report of every app. The forms take turns; a report that is not JSON can only be sent raw.
     static func all(_ apps: [DemoWorkspace.App], at now: UnixTime) -> [DemoEvent] {
@@ -42,15 +44,10 @@ struct DemoEvent {
     /// A batch job's event for `user`.
     static func reissue(of user: String, app: DemoWorkspace.App, ending: String) -> DemoEvent {
         var json = JSONWriter()
-        json.beginObject()
-        json.name("reissue")
-        json.beginObject()
-        json.member("user", user)
-        json.endObject()
-        json.endObject()
+        json.string(user)
         return DemoEvent(
             id: "\(app.name)/\(user)", app: app, sdk: "batch job", reported: "reissue \(user)", recording: user,
-            ending: ending, form: .envelope, report: json.bytes)
+            ending: ending, form: .envelope, report: Reissue.request(for: json.bytes), isReissue: true)
     }
 
     func record(topic: String, at now: UnixTime) -> ProducerRecord {
@@ -61,7 +58,7 @@ struct DemoEvent {
                 topic: topic, key: nil,
                 value: object { json in
                     json.member("app", app.name)
-                    json.name("report")
+                    json.name(isReissue ? "reissue" : "report")
                     json.raw(report)
                     json.member("id", id)
                     json.member("observed_at", time)

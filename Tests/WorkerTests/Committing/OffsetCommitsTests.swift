@@ -33,7 +33,7 @@ import Testing
 
     @Test func `what is added while a request is under way goes with the next, the later of each partition`() async {
         let coordinator = Coordinator()
-        let commits = OffsetCommits { await coordinator.take($0) }
+        let commits = OffsetCommits { offsets, _ in await coordinator.take(offsets) }
         var requests = coordinator.requests.makeAsyncIterator()
         #expect(await !commits.areOpen)
         await commits.add(offsets([Self.first: 1]))
@@ -53,14 +53,14 @@ import Testing
     }
 
     @Test func `nothing is asked where nothing is open`() async {
-        let commits = OffsetCommits { _ in Issue.record("a request without offsets") }
+        let commits = OffsetCommits { _, _ in Issue.record("a request without offsets") }
         await commits.commit()
         #expect(await !commits.areOpen)
     }
 
     @Test func `it does not run far ahead of a coordinator that is silent`() async {
         let coordinator = Coordinator()
-        let commits = OffsetCommits { await coordinator.take($0) }
+        let commits = OffsetCommits { offsets, _ in await coordinator.take(offsets) }
         var requests = coordinator.requests.makeAsyncIterator()
         await commits.add(offsets([Self.first: 0]))
         async let one: Void = commits.commit()

@@ -12,6 +12,10 @@ struct RoutedSigner: SigningPort {
         others[ring].map { $0.activeKey(of: ring) } ?? local.activeKey(of: ring)
     }
 
+    func verificationKeys(of ring: String) -> [RingKey] {
+        others[ring].map { $0.verificationKeys(of: ring) } ?? local.verificationKeys(of: ring)
+    }
+
     /// All at once; the answers come back in the requests' order.
     func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
         let shares = Dictionary(grouping: requests.indices) { index in

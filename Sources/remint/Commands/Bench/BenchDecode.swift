@@ -79,7 +79,9 @@ struct BenchDecode: AsyncParsableCommand {
         return { times in
             for _ in 0..<times {
                 let event = try decoder.decode(record)
-                guard case .failure = adapter.read(Report(event.report, observedAt: now)) else {
+                guard case .report(let root) = event.body,
+                    case .failure = adapter.read(Report(root, observedAt: now))
+                else {
                     throw BenchFailed("a recorded report was not understood")
                 }
             }

@@ -1,0 +1,153 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Synchronization
+import Telemetry
+import WorkerConfiguration
+
+/// The control topic, followed and written to: what this worker suspends holds for all of them, and what others say holds here.
+///
+/// The loop puts in and takes out; a task of its own talks to the broker. Without the topic each worker goes by what it sees
+/// itself, which is said.
+final class ControlTopic: Sendable {
+    private static let timeout = Duration.seconds(10)
+    /// Between two tries, and between two looks at what is to be written.
+    private static let pause = Duration.seconds(1)
+
+    private struct State {
+        /// What was read and the loop has not taken.
+        var read: [ControlRecord] = []
+        /// What is to be written, the latest for each app.
+        var unwritten: [String: ControlRecord] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let written = Wakeup()
+    private let topic: String
+    private let properties: KafkaProperties
+    private let group: String
+    private let logger: Logger
+    /// Signalled when there is something to take.
+    private let isRead: @Sendable () -> Void
+
+    init(
+        _ configuration: Configuration, bootstrapServers: String, logger: Logger, isRead: @escaping @Sendable () -> Void
+    ) {
+        topic = configuration.topics.control
+        properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
+        group = "\(configuration.kafka.group)-control"
+        self.logger = logger
+        self.isRead = isRead
+    }
+
+    // MARK: The loop's side
+
+    /// What was read since the last call, in order.
+    func take() -> [ControlRecord] {
+        state.withLock { state in
+            defer { state.read = [] }
+            return state.read
+        }
+    }
+
+    /// Tells the fleet. A later word on the same app takes the place of an earlier one that was not written yet.
+    func tell(_ record: ControlRecord) {
+        state.withLock { $0.unwritten[record.app] = record }
+        written.signal()
+    }
+
+    // MARK: The broker's side
+
+    /// Reads what the topic holds by now, so that a suspension holds from the first event on.
+    ///
+    /// - Returns: a reader that goes on from there; nil where there is no such topic, or it cannot be read in time.
+    func open() async -> KafkaConsumer? {
+        var problem: String?
+        do throws(KafkaError) {
+            let reader = try KafkaConsumer(properties.reader(group: group), reading: [], logger: logger)
+            do throws(KafkaError) {
+                problem = try await readToEnd(reader)
+                if problem == nil { return reader }
+            } catch { problem = "\(error)" }
+            await reader.close(within: .seconds(1))
+        } catch { problem = "\(error)" }
+        logger.error(
+            "the control topic cannot be read: suspensions and pauses hold for this worker alone, and end with it; create it, compacted",
+            metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(problem ?? "")"])
+        return nil
+    }
+
+    /// - Returns: what keeps it from being read; nil where it was read to its end.
+    private func readToEnd(_ reader: KafkaConsumer) async throws(KafkaError) -> String? {
+        let found = try await reader.metadata(of: topic, within: Self.timeout)
+        guard found.partitionCount > 0 else { return found.error.map { "\($0)" } ?? "the topic does not exist" }
+        var open = Set((0..<found.partitionCount).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) })
+        try await reader.read(open.map { PartitionOffset($0, offset: 0) })
+        let end = ContinuousClock.now + Self.timeout
+        while !open.isEmpty, .now < end, !Task.isCancelled {
+            for event in await reader.events(limit: 500, within: .milliseconds(200)) {
+                if case .endOfPartition(let partition) = event { open.remove(partition) }
+                took(event)
+            }
+        }
+        return open.isEmpty ? nil : "it was not read to its end within \(Self.timeout)"
+    }
+
+    /// Follows the topic and writes what there is to tell, until the task is cancelled.
+    func run(_ reader: KafkaConsumer) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.follow(reader) }
+            group.addTask { await self.write() }
+        }
+        await reader.close(within: .seconds(1))
+    }
+
+    private func follow(_ reader: KafkaConsumer) async {
+        while !Task.isCancelled {
+            let events = await reader.events(limit: 100, within: Self.pause)
+            for event in events { took(event) }
+        }
+    }
+
+    private func took(_ event: KafkaConsumer.Event) {
+        guard case .record(let record) = event, let control = ControlRecord(key: record.key, value: record.value) else {
+            return
+        }
+        state.withLock { $0.read.append(control) }
+        isRead()
+    }
+
+    private func write() async {
+        let producer: KafkaProducer
+        do throws(KafkaError) { producer = try KafkaProducer(properties.producer, logger: logger) } catch {
+            logger.error("the control topic cannot be written", metadata: [LogKey.kafkaError: "\(error)"])
+            return
+        }
+        while !Task.isCancelled {
+            await written.wait(atMost: Self.pause)
+            await writeAll(by: producer)
+        }
+        // What was found out at the very end is still told.
+        await writeAll(by: producer)
+        await producer.close(within: .seconds(2))
+    }
+
+    private func writeAll(by producer: KafkaProducer) async {
+        let records = state.withLock { state in
+            defer { state.unwritten = [:] }
+            return state.unwritten.values.sorted { $0.app < $1.app }
+        }
+        guard !records.isEmpty else { return }
+        let errors = await producer.deliver(
+            records.map { ProducerRecord(topic: topic, key: $0.key, value: $0.value) })
+        for (record, error) in zip(records, errors) {
+            guard let error else { continue }
+            logger.warning(
+                "the control topic could not be written; it is tried again",
+                metadata: [LogKey.app: "\(record.app)", LogKey.kafkaError: "\(error)"])
+            // Unless something newer is to be told by now.
+            state.withLock { if $0.unwritten[record.app] == nil { $0.unwritten[record.app] = record } }
+        }
+    }
+}
