@@ -116,7 +116,7 @@ let package = Package(
         tests("AdapterKitTests", ["AdapterKit"]),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
-        tests("PipelineTests", ["Pipeline", "AdapterKit"] + someAdapters),
+        tests("PipelineTests", ["Pipeline", "AdapterKit"] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", logging]),
         tests("WorkerConfigurationTests", ["WorkerConfiguration", "AdapterKit"] + someAdapters),
         tests("TelemetryTests", ["Telemetry", logging]),

@@ -97,9 +97,9 @@ extension BrokerTests {
             for first in stride(from: 0, to: Self.backlog, by: 10_000) {
                 let records = (first..<min(first + 10_000, Self.backlog)).map { place in
                     let user = "bulk-\(number)-\(place)"
-                    return EventMix.report(
-                        "braze-ios", #"{"reissue":{"user":"\#(user)"}}"#, id: user, topic: stage.shop.topics.bulk,
-                        key: "braze-ios/\(user)")
+                    let event = #"{"app":"braze-ios","reissue":{"user":"\#(user)"},"id":"\#(user)"}"#
+                    return ProducerRecord(
+                        topic: stage.shop.topics.bulk, key: Array("braze-ios/\(user)".utf8), value: Array(event.utf8))
                 }
                 let errors = try await stage.feed.deliver(records)
                 #expect(errors.allSatisfy { $0 == nil })

@@ -88,7 +88,7 @@ private struct EventReader {
         let signer = finding.signer
         var envelope = event.envelope
         envelope.reason = failure.reason
-        if !isReissue { envelope.signer = signer }
+        if !isReissue, !envelope.hasWaited { envelope.signer = signer }
         switch failure.remedy(signedBy: signer) {
         case .notForUs(let why): return .skip(envelope, why)
         case .notFixable(let why):

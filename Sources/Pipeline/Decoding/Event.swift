@@ -32,9 +32,12 @@ public struct Envelope: Sendable {
     public let device: String?
     /// The topic that the event was first written to.
     public let topic: String
+    /// Whether it waited in a retry tier before, and so was counted.
+    public let hasWaited: Bool
     /// `traceparent` and `tracestate`, passed through (W3C Trace Context).
     public let traceHeaders: [Header]
-    /// Who signed the token that the report holds; nil until it was read.
+    /// Who signed the token that the report holds; nil until it was
+    /// read, and for an event that was counted before.
     var signer: TokenSigner?
     /// The vendor's own name of the failure; nil until the report was read.
     var reason: String?

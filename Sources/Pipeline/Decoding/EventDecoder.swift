@@ -127,7 +127,7 @@ public struct EventDecoder: Sendable {
             producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
             // A live record may claim any origin; only what waited in a retry tier is asked for its own.
             topic: record.lane == .retries ? provenance.origin.topic : record.origin.topic,
-            traceHeaders: Self.traceHeaders(of: record))
+            hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record))
     }
 
     private static func traceHeaders(of record: InputRecord) -> [Header] {

@@ -89,7 +89,7 @@ public final class Settlement: Sendable {
     ) {
         self.init(
             origin: record.origin, eventID: event?.id, app: app, outcome: outcome, output: output, detail: detail,
-            reason: event?.reason, signer: record.lane == .retries ? nil : event?.signer)
+            reason: event?.reason, signer: event?.signer)
     }
 
     /// The token that answers `event`.

@@ -26,7 +26,8 @@ final class ControlTopic: Sendable {
     private let written = Wakeup()
     private let topic: String
     private let properties: KafkaProperties
-    private let group: String
+    /// The fleet's consumer group.
+    private let fleet: String
     private let logger: Logger
     /// Signalled when there is something to take.
     private let isRead: @Sendable () -> Void
@@ -36,7 +37,7 @@ final class ControlTopic: Sendable {
     ) {
         topic = configuration.topics.control
         properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
-        group = "\(configuration.kafka.group)-control"
+        fleet = configuration.kafka.group
         self.logger = logger
         self.isRead = isRead
     }
@@ -51,8 +52,10 @@ final class ControlTopic: Sendable {
         }
     }
 
-    /// Tells the fleet. A later word on the same app takes the place of an earlier one that was not written yet.
-    func tell(_ record: ControlRecord) {
+    /// Tells the fleet what holds `app`, or that nothing does. A later word on the same app takes the place of an earlier one
+    /// that was not written yet.
+    func tell(_ app: String, _ suspension: Suspension?) {
+        let record = ControlRecord(group: fleet, app: app, suspension: suspension)
         state.withLock { $0.unwritten[record.app] = record }
         written.signal()
     }
@@ -65,7 +68,7 @@ final class ControlTopic: Sendable {
     func open() async -> KafkaConsumer? {
         var problem: String?
         do throws(KafkaError) {
-            let reader = try KafkaConsumer(properties.reader(group: group), reading: [], logger: logger)
+            let reader = try KafkaConsumer(properties.reader(group: "\(fleet)-control"), reading: [], logger: logger)
             do throws(KafkaError) {
                 problem = try await readToEnd(reader)
                 if problem == nil { return reader }
@@ -111,9 +114,9 @@ final class ControlTopic: Sendable {
     }
 
     private func took(_ event: KafkaConsumer.Event) {
-        guard case .record(let record) = event, let control = ControlRecord(key: record.key, value: record.value) else {
-            return
-        }
+        guard case .record(let record) = event, 
+            let control = ControlRecord(key: record.key, value: record.value, group: fleet)
+        else { return }
         state.withLock { $0.read.append(control) }
         isRead()
     }

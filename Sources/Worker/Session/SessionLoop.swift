@@ -103,7 +103,7 @@ struct SessionLoop {
         }
         for app in context.status.takeResumptions() {
             processor.resume(app)
-            control.tell(ControlRecord(app: app, suspension: nil))
+            control.tell(app, nil)
         }
         for record in control.take() { processor.hold(record.suspension, of: record.app) }
         raiseAlarms()
@@ -363,8 +363,8 @@ struct SessionLoop {
         for alarm in alarms {
             context.raise(alarm)
             switch alarm {
-            case .suspended(let suspension): control.tell(ControlRecord(app: suspension.app, suspension: suspension))
-            case .resumed(let suspension, .probe): control.tell(ControlRecord(app: suspension.app, suspension: nil))
+            case .suspended(let suspension): control.tell(suspension.app, suspension)
+            case .resumed(let suspension, .probe): control.tell(suspension.app, nil)
             case .resumed(_, .told), .told: break
             }
         }

@@ -144,7 +144,7 @@ struct AppsPause: AsyncParsableCommand {
         let pause = Suspension(
             app: app, cause: .paused, since: UnixTime(seconds: UnixTime.system().seconds), by: by ?? NSUserName(),
             why: why)
-        try await states.write(ControlRecord(app: app, suspension: pause))
+        try await states.write(app, pause)
         Terminal.print("\(app): paused")
     }
 }
@@ -166,7 +166,7 @@ struct AppsResume: AsyncParsableCommand {
             Terminal.error("remint: \(app) is neither suspended nor paused")
             throw ExitCode.failure
         }
-        try await states.write(ControlRecord(app: app, suspension: nil))
+        try await states.write(app, nil)
         Terminal.print("\(app): resumed; it was \(suspension.cause.rawValue) since \(suspension.since)")
     }
 

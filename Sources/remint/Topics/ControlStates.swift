@@ -26,7 +26,8 @@ struct ControlStates {
             let reader = try await TopicReader(
                 configuration.topics.control, configuration, brokers: brokers, logger: logger)
             try await reader.readAll { record, _, _ in
-                if let control = ControlRecord(key: record.key, value: record.value) {
+                let group = configuration.kafka.group
+                if let control = ControlRecord(key: record.key, value: record.value, group: group) {
                     held[control.app] = control.suspension
                 }
             }
@@ -37,10 +38,11 @@ struct ControlStates {
         return held
     }
 
-    /// Tells every worker.
+    /// Tells every worker what holds `app`, or that nothing does.
     ///
     /// - Throws: `ExitCode` 75 where the topic cannot be written.
-    func write(_ record: ControlRecord) async throws {
+    func write(_ app: String, _ suspension: Suspension?) async throws {
+        let record = ControlRecord(group: configuration.kafka.group, app: app, suspension: suspension)
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try KafkaProducer(properties.producer, logger: logger)
         let error =

@@ -21,11 +21,11 @@ final class Shop: Sendable {
     }
 
     struct Topics: Sendable {
-        let live, bulk, tokens, deadLetters, retries: String
+        let live, bulk, tokens, deadLetters, retries, control: String
         var tiers: [String] { Shop.tiers.map { "\(retries).\($0)" } }
         var inputs: [String] { [live, bulk] }
         var outcomes: [String] { [tokens, deadLetters] }
-        var all: [String] { inputs + outcomes + tiers }
+        var all: [String] { inputs + outcomes + tiers + [control] }
     }
 
     /// The retry tiers of every shop.
@@ -44,7 +44,7 @@ final class Shop: Sendable {
         group = "remint-test-\(UInt32.random(in: .min ... .max))"
         topics = Topics(
             live: "\(group).invalidations", bulk: "\(group).invalidations.bulk", tokens: "\(group).tokens",
-            deadLetters: "\(group).dead-letters", retries: "\(group).retries")
+            deadLetters: "\(group).dead-letters", retries: "\(group).retries", control: "\(group).control")
         partitions = wishes.partitions
         let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
         try #require(demo.status == 0, "\(demo.errorText)")
@@ -77,6 +77,7 @@ final class Shop: Sendable {
           tokens: \(topics.tokens)
           dead_letters: \(topics.deadLetters)
           retries: \(topics.retries)
+          control: \(topics.control)
         worker:
         \(section(wishes))
         admin: { listen: 127.0.0.1:0 }

@@ -36,7 +36,8 @@ struct AskedVendor: Sendable, CustomTestStringConvertible {
             AskedVendor(
                 testDescription: "Bloomreach stream",
                 adapter: try BloomreachAdapter(settings: .init(mode: .stream, lookupProject: "project-1")),
-                report: { #"{"reissue":{"user":{"registered":"\#($0)"}}}"# }, gone: "minted", notFound: waits),
+                report: { #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"\#($0)"}}"# }, gone: "minted",
+                notFound: waits),
             AskedVendor(
                 testDescription: "Dotdigital",
                 adapter: try DotdigitalAdapter(settings: .init(issuer: "acme", audience: "https://push.example")),
@@ -45,7 +46,8 @@ struct AskedVendor: Sendable, CustomTestStringConvertible {
             AskedVendor(
                 testDescription: "Infobip",
                 adapter: try InfobipAdapter(settings: .init(applicationCode: "code-1")),
-                report: { #"{"reissue":{"user":"\#($0)"}}"# }, gone: "minted", notFound: "minted"),
+                report: { #"{"mm_code":"JWT_TOKEN_EXPIRED","externalUserId":"\#($0)"}"# }, gone: "minted",
+                notFound: "minted"),
         ]
     }
 

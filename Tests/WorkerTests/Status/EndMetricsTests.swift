@@ -31,9 +31,9 @@ struct EndMetricsTests {
                 samples(registry) == [
                     #"remint_minted_total{app="a",algorithm="RS256"} 2"#,
                     #"remint_minted_total{app="b",algorithm="HS256"} 1"#,
-                    #"remint_outcomes_total{app="a",outcome="minted",code=""} 2"#,
-                    #"remint_outcomes_total{app="a",outcome="skipped",code=""} 2"#,
-                    #"remint_outcomes_total{app="b",outcome="minted",code=""} 1"#,
+                    #"remint_outcomes_total{app="a",outcome="minted",code="",reason=""} 2"#,
+                    #"remint_outcomes_total{app="a",outcome="skipped",code="",reason=""} 2"#,
+                    #"remint_outcomes_total{app="b",outcome="minted",code="",reason=""} 1"#,
                 ])
         }
         metrics.count([
@@ -45,12 +45,12 @@ struct EndMetricsTests {
                 #"remint_coalesced_total{app="a"} 1"#,
                 #"remint_minted_total{app="a",algorithm="RS256"} 2"#,
                 #"remint_minted_total{app="b",algorithm="HS256"} 2"#,
-                #"remint_outcomes_total{app="",outcome="dead_lettered",code="unknown_app"} 1"#,
-                #"remint_outcomes_total{app="a",outcome="minted",code=""} 2"#,
-                #"remint_outcomes_total{app="a",outcome="skipped",code=""} 2"#,
-                #"remint_outcomes_total{app="a",outcome="superseded",code="older_token"} 1"#,
-                #"remint_outcomes_total{app="a",outcome="superseded",code="same_batch"} 1"#,
-                #"remint_outcomes_total{app="b",outcome="minted",code=""} 2"#,
+                #"remint_outcomes_total{app="",outcome="dead_lettered",code="unknown_app",reason=""} 1"#,
+                #"remint_outcomes_total{app="a",outcome="minted",code="",reason=""} 2"#,
+                #"remint_outcomes_total{app="a",outcome="skipped",code="",reason=""} 2"#,
+                #"remint_outcomes_total{app="a",outcome="superseded",code="older_token",reason=""} 1"#,
+                #"remint_outcomes_total{app="a",outcome="superseded",code="same_batch",reason=""} 1"#,
+                #"remint_outcomes_total{app="b",outcome="minted",code="",reason=""} 2"#,
                 #"remint_superseded_total{app="a"} 1"#,
             ])
     }

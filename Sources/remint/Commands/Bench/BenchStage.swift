@@ -33,7 +33,7 @@ final class BenchStage {
         var live: String { "\(prefix).live" }
         var tokens: String { "\(prefix).tokens" }
         var all: [String] {
-            [live, "\(prefix).bulk", tokens, "\(prefix).dead", "\(prefix).retries.10s"]
+            [live, "\(prefix).bulk", tokens, "\(prefix).dead", "\(prefix).retries.10s", "\(prefix).control"]
         }
         var partitions: [TopicPartition] {
             (0..<BenchStage.partitions).map { TopicPartition(topic: live, partition: $0) }
@@ -88,6 +88,7 @@ final class BenchStage {
               tokens: \(names.tokens)
               dead_letters: \(names.prefix).dead
               retries: \(names.prefix).retries
+              control: \(names.prefix).control
             worker: { retries: { tiers: [10s] }\(admission) }
             log: { level: warning, format: text }
             keys: { \(rings) }

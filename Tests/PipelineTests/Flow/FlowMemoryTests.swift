@@ -1,0 +1,75 @@
+import AdapterKit
+import Testing
+
+@testable import Pipeline
+
+@Suite("What was taken is bounded in bytes")
+struct FlowMemoryTests {
+    private static let size = 10_000
+    private static let start = UnixTime(seconds: 1_763_640_000)
+
+    private static func flow(memory: Int) -> Flow {
+        Flow(
+            Flow.Settings(
+                shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: .zero, retries: .standard, memory: memory))
+    }
+
+    private static func record(_ offset: Int64, lane: Lane = .live, due: Int64 = 0) -> InputRecord {
+        InputRecord(
+            origin: Origin(topic: lane.rawValue, partition: 0, offset: offset), timestamp: start, key: nil,
+            value: Array(repeating: 0, count: size),
+            headers: lane == .retries
+                ? [Header("remint-not-before", String(start.advanced(bySeconds: due).milliseconds))] : [],
+            lane: lane, tier: lane == .retries ? 0 : nil)
+    }
+
+    @Test func `nothing more is taken until what is too much has been committed`() throws {
+        var flow = Self.flow(memory: 3 * Self.size)
+        flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
+        #expect(flow.demand(.live) > 0)
+        flow.received([Self.record(2)], on: .live, at: Self.start)
+        #expect(flow.demand(.live) == 0)
+        guard case .process(let batch) = flow.next(at: Self.start) else { throw Unexpected() }
+        #expect(flow.demand(.live) == 0, "what is in work still takes its memory")
+        let ends = batch.records.map {
+            Settlement(origin: $0.origin, eventID: nil, app: nil, outcome: .skipped(""), output: nil)
+        }
+        flow.processed(batch.number, ends, seconds: 0.001)
+        #expect(flow.demand(.live) == 0)
+        guard case .commit = flow.next(at: Self.start) else { throw Unexpected() }
+        #expect(flow.demand(.live) == 0)
+        flow.committed(at: Self.start)
+        #expect(flow.demand(.live) > 0)
+    }
+
+    @Test func `what is given back is counted again`() throws {
+        var flow = Self.flow(memory: 2 * Self.size)
+        flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
+        guard case .process(let batch) = flow.next(at: Self.start) else { throw Unexpected() }
+        // A batch that comes back with too few ends is taken again.
+        flow.processed(batch.number, [Settlement](), seconds: 0)
+        #expect(flow.demand(.live) == 0)
+        _ = flow.next(at: Self.start)
+        flow.rebalancing(.live, .lost([Flow.Partition(topic: "live", number: 0)]))
+        flow.answered(.live)
+        #expect(flow.demand(.live) > 0 || flow.queued(.live) == 0)
+    }
+
+    @Test func `bulk leaves half of the memory to live events`() {
+        var flow = Self.flow(memory: 4 * Self.size)
+        flow.received([Self.record(0, lane: .bulk), Self.record(1, lane: .bulk)], on: .bulk, at: Self.start)
+        #expect(flow.demand(.bulk) == 0)
+        #expect(flow.demand(.live) > 0)
+    }
+
+    @Test func `retries that wait are not fetched for ever`() {
+        var flow = Self.flow(memory: 4 * Self.size)
+        flow.received([Self.record(0, lane: .retries, due: 100)], on: .retries, at: Self.start)
+        #expect(flow.throttledRetries().isEmpty)
+        flow.received([Self.record(1, lane: .retries, due: 100)], on: .retries, at: Self.start)
+        #expect(flow.throttledRetries() == [Flow.Partition(topic: "retries", number: 0)])
+        #expect(flow.demand(.live) > 0, "a tier that waits keeps no live event out")
+    }
+
+    private struct Unexpected: Error {}
+}

@@ -1,0 +1,46 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+/// Something an attacker sends, and what comes of it.
+struct Attack: CustomTestStringConvertible, Sendable {
+    /// What comes of it: a token for `me` alone under this mailbox key, a code, or a skip.
+    enum End: Sendable, Equatable {
+        case minted(String)
+        case refused(ErrorCode)
+        case skipped
+    }
+
+    let testDescription: String
+    let records: @Sendable (TrustBench) throws -> [InputRecord]
+    let end: End
+
+    init(_ name: String, _ end: End, _ records: @escaping @Sendable (TrustBench) throws -> [InputRecord]) {
+        testDescription = name
+        self.end = end
+        self.records = records
+    }
+
+    /// The same in each of the four forms.
+    static func inEveryForm(
+        _ name: String, _ app: String, _ report: String, vouched: String? = nil, _ end: End
+    ) -> [Attack] {
+        EventShape.allCases.map { shape in
+            Attack("\(name), \(shape.rawValue)", end) { _ in [shape.record(app, report, vouched: vouched)] }
+        }
+    }
+
+    /// One record without headers.
+    static func one(_ name: String, _ value: String, _ end: End) -> Attack { one(name, value, [], end) }
+
+    /// One record.
+    static func one(_ name: String, _ value: String, _ headers: [Header], _ end: End) -> Attack {
+        Attack(name, end) { _ in
+            [
+                InputRecord(
+                    origin: Origin(topic: "remint.invalidations", partition: 0, offset: 7),
+                    timestamp: TrustBench.now, key: nil, value: Array(value.utf8), headers: headers)
+            ]
+        }
+    }
+}

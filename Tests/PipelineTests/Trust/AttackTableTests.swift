@@ -1,0 +1,325 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+/// What devices, and producers that may write their own topic alone, can send; and that none of it gets a token for anybody
+/// but the one who sent it.
+@Suite("Attacks")
+struct AttackTableTests {
+    // MARK: Every vendor in every form
+
+    /// The edge vouches for somebody else than the report names.
+    private static let mismatched = TrustBench.vendors.flatMap { vendor in
+        Attack.inEveryForm(
+            "\(vendor.app): vouched for me, reported as the victim", vendor.app, vendor.report("victim"),
+            vouched: vendor.vouched("me"), .refused(.identityMismatch))
+    }
+
+    /// An app that believes the edge alone.
+    private static let unvouched = TrustBench.vendors.flatMap { vendor in
+        Attack.inEveryForm(
+            "\(vendor.app): nobody vouches for the victim", "\(vendor.app)-v", vendor.report("victim"),
+            .refused(.identityMissing))
+    }
+
+    /// Where the SDK names nobody, or cannot, the vouched user is the user.
+    private static let supplied = TrustBench.vendors.flatMap { vendor in
+        Attack.inEveryForm(
+            "\(vendor.app): the edge supplies the user", "\(vendor.app)-v", vendor.report(nil),
+            vouched: vendor.vouched("me"), .minted("\(vendor.app)-v/\(vendor.key("me"))"))
+    }
+
+    // MARK: Requests inside reports
+
+    private static let smuggled = TrustBench.vendors.flatMap { vendor -> [Attack] in
+        let smuggled = String(vendor.report("me").dropLast()) + #","reissue":{"user":"victim"}}"#
+        return EventShape.allCases.map { shape in
+            Attack(
+                "\(vendor.app): a report with a member reissue is a report, \(shape.rawValue)",
+                .minted("\(vendor.app)/\(vendor.key("me"))")
+            ) { _ in
+                [shape.record(vendor.app, smuggled)]
+            }
+        }
+    }
+
+    private static let reissues: [Attack] = [
+        .one(
+            "a report that is a request", #"{"app":"braze","report":{"reissue":{"user":"victim"}}}"#,
+            .refused(.malformedReport)),
+        .one(
+            "a report and a request in one envelope",
+            #"{"app":"braze","report":{"errorCode":22,"userId":"me"},"reissue":{"user":"victim"}}"#,
+            .refused(.malformedEvent)),
+        .one(
+            "a raw report that looks like an envelope", #"{"app":"braze","reissue":{"user":"victim"}}"#,
+            [Header("remint-app", "braze")], .refused(.malformedReport)),
+        .one(
+            "a request for two users", #"{"app":"braze","reissue":{"user":"me","ids":{"registered":"victim"}}}"#,
+            .refused(.malformedEvent)),
+        .one(
+            "a request beside which somebody else is vouched for",
+            #"{"app":"braze","reissue":{"user":"victim"},"vouched":{"user":"me"}}"#, .refused(.identityMismatch)),
+    ]
+
+    // MARK: Who the report names
+
+    private static let names: [Attack] =
+        [
+            ("userId empty, user_id the victim", "braze", #"{"errorCode":22,"userId":"","user_id":"victim"}"#),
+            ("userId null, user_id the victim", "braze", #"{"errorCode":22,"userId":null,"user_id":"victim"}"#),
+            ("two aliases that differ", "braze", #"{"errorCode":22,"userId":"me","user_id":"victim"}"#),
+            (
+                "a nested error that names another user", "braze",
+                #"{"errorCode":22,"userId":"me","error":{"code":22,"userId":"victim"}}"#
+            ),
+            (
+                "text within text that names another user", "braze",
+                #"{"userId":"me","sdkAuthenticationError":"{\"code\":22,\"userId\":\"victim\"}"}"#
+            ),
+            ("externalId against external_id", "onesignal", #"{"externalId":"me","external_id":"victim"}"#),
+            (
+                "customerIds against customer_ids", "bloomreach",
+                #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"me"},"customer_ids":{"registered":"victim"}}"#
+            ),
+            ("userId against sub", "dotdigital", #"{"nonce":"n","userId":"me","sub":"victim"}"#),
+            (
+                "externalUserId against external_user_id", "infobip",
+                #"{"mm_code":"JWT_TOKEN_EXPIRED","externalUserId":"me","external_user_id":"victim"}"#
+            ),
+            ("the member twice through an escape", "braze", #"{"errorCode":22,"userId":"me","user\u0049d":"victim"}"#),
+            ("a number for a user", "braze", #"{"errorCode":22,"userId":1001}"#),
+            ("a boolean for a user", "braze", #"{"errorCode":22,"userId":true}"#),
+            ("an object for a user", "braze", #"{"errorCode":22,"userId":{"id":"victim"}}"#),
+            ("an array for a user", "braze", #"{"errorCode":22,"userId":["victim"]}"#),
+            ("a number with an exponent for a user", "braze", #"{"errorCode":22,"userId":1e3}"#),
+            ("an id of 100 kB", "braze", #"{"errorCode":22,"userId":"\#(String(repeating: "v", count: 100_000))"}"#),
+            (
+                "a nonce of 100 kB", "dotdigital",
+                #"{"userId":"me","nonce":"\#(String(repeating: "n", count: 100_000))"}"#
+            ),
+            (
+                "another vendor's report", "onesignal",
+                #"{"errorCode":22,"userId":"victim","signature":"a.b.c"}"#
+            ),
+        ].flatMap { name, app, report in
+            // An event that is refused for its JSON is malformed as a whole.
+            Attack.inEveryForm(
+                name, app, report,
+                .refused(name.contains("through an escape") ? .malformedEvent : .malformedReport))
+        }
+
+    private static let anonymous: [Attack] = [
+        .one("null for a user", #"{"app":"braze","report":{"errorCode":22,"userId":null}}"#, .skipped),
+        .one(
+            "only a cookie",
+            #"{"app":"bloomreach","report":{"errorCode":"TOKEN_EXPIRED","customerIds":{"cookie":"victim"}}}"#,
+            .skipped),
+    ]
+
+    // MARK: Ids that look alike
+
+    private static let lookalikes: [Attack] = [
+        ("composed against decomposed", "u-\u{E9}", "u-e\u{301}"), ("with a NUL", "victim", #"victim\u0000"#),
+        ("in other letters' case", "victim", "Victim"), ("with a space", "victim", "victim "),
+    ].map { name, vouched, reported in
+        .one(
+            "ids that look alike: \(name)",
+            #"{"app":"braze","report":{"errorCode":22,"userId":"\#(reported)"},"vouched":{"user":"\#(vouched)"}}"#,
+            .refused(.identityMismatch))
+    }
+
+    /// Slashes in an id must not make another subject's mailbox key.
+    private static let keys: [Attack] = [
+        ("a slash", "me/../victim", "braze/me%2F..%2Fvictim"),
+        ("an encoded slash", "me%2Fvictim", "braze/me%252Fvictim"),
+        ("a NUL", #"me\u0000victim"#, "braze/me%00victim"),
+        ("an equals sign", "registered=victim", "braze/registered%3Dvictim"),
+    ].map { name, user, key in
+        .one(
+            "an id with \(name) has a key of its own",
+            #"{"app":"braze","report":{"errorCode":22,"userId":"\#(user)"}}"#,
+            .minted(key))
+    }
+
+    // MARK: Who vouches
+
+    private static let vouching: [Attack] = [
+        .one(
+            "vouched inside the report",
+            #"{"app":"braze-v","report":{"errorCode":22,"userId":"victim","vouched":{"user":"victim"}}}"#,
+            .refused(.identityMissing)),
+        .one(
+            "vouched inside a raw report", #"{"errorCode":22,"userId":"victim","vouched":{"user":"victim"}}"#,
+            [Header("remint-app", "braze-v")], .refused(.identityMissing)),
+        .one(
+            "the raw form's header on an envelope", #"{"app":"braze-v","report":{"errorCode":22,"userId":"victim"}}"#,
+            [Header("remint-vouched", #"{"user":"victim"}"#)], .refused(.malformedEvent)),
+        .one(
+            "the raw form's header on a binary CloudEvent", #"{"errorCode":22,"userId":"victim"}"#,
+            [
+                Header("ce_specversion", "1.0"), Header("ce_app", "braze-v"),
+                Header("remint-vouched", #"{"user":"victim"}"#),
+            ], .refused(.malformedEvent)),
+        .one(
+            "two headers that vouch", #"{"errorCode":22,"userId":"victim"}"#,
+            [
+                Header("remint-app", "braze-v"), Header("remint-vouched", #"{"user":"me"}"#),
+                Header("remint-vouched", #"{"user":"victim"}"#),
+            ], .refused(.malformedEvent)),
+        .one(
+            "a null header that vouches", #"{"errorCode":22,"userId":"victim"}"#,
+            [Header("remint-app", "braze-v"), Header("remint-vouched", nil)], .refused(.malformedEvent)),
+        .one(
+            "vouched is no JSON", #"{"errorCode":22,"userId":"victim"}"#,
+            [Header("remint-app", "braze-v"), Header("remint-vouched", "victim")], .refused(.malformedEvent)),
+        .one(
+            "vouched for a number", #"{"app":"braze","report":{"errorCode":22,"userId":"me"},"vouched":{"user":7}}"#,
+            .refused(.malformedEvent)),
+        .one(
+            "vouched for nobody", #"{"app":"braze","report":{"errorCode":22,"userId":"me"},"vouched":{"user":""}}"#,
+            .refused(.malformedEvent)),
+        .one(
+            "vouched with a member nobody knows",
+            #"{"app":"braze","report":{"errorCode":22,"userId":"me"},"vouched":{"user":"me","usr":"victim"}}"#,
+            .refused(.malformedEvent)),
+        .one(
+            "vouched is null", #"{"app":"braze-v","report":{"errorCode":22,"userId":"victim"},"vouched":null}"#,
+            .refused(.identityMissing)),
+        .one(
+            "ids that nobody vouches for beside one that is",
+            #"{"app":"bloomreach","report":{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"me","phone":"victim"}},"vouched":{"ids":{"registered":"me"}}}"#,
+            .refused(.identityMismatch)),
+        .one(
+            "the victim's challenge, answered for me",
+            #"{"app":"dotdigital","report":{"nonce":"victims","userId":"me"},"vouched":{"user":"me"}}"#,
+            .minted("dotdigital/me/victims")),
+        .one(
+            "grants from a report",
+            #"{"app":"onesignal","report":{"externalId":"me","subscriptions":[{"type":"Email","token":"victim@example.com"}]}}"#,
+            .minted("onesignal/me")),
+    ]
+
+    // MARK: Apps and topics
+
+    private static let apps: [Attack] = [
+        .one(
+            "header app against envelope app", #"{"app":"braze","report":{"errorCode":22,"userId":"victim"}}"#,
+            [Header("remint-app", "onesignal")], .refused(.malformedReport)),
+        .one(
+            "two apps in binary mode", #"{"errorCode":22,"userId":"victim"}"#,
+            [Header("ce_specversion", "1.0"), Header("ce_app", "braze"), Header("remint-app", "other")],
+            .refused(.malformedEvent)),
+        .one(
+            "two apps in structured mode",
+            #"{"specversion":"1.0","app":"braze","data":{"errorCode":22,"userId":"victim"}}"#,
+            [Header("content-type", "application/cloudevents+json"), Header("ce_app", "other")],
+            .refused(.malformedEvent)),
+        .one("an app that nobody configured", #"{"app":"nobody","report":{}}"#, .refused(.unknownApp)),
+        Attack("an app with its own topic, on the shared one", .refused(.wrongTopic)) { _ in
+            [EventShape.raw.record("apart", #"{"errorCode":22,"userId":"victim"}"#)]
+        },
+        Attack("another app, on an app's own topic", .refused(.wrongTopic)) { _ in
+            [EventShape.raw.record("braze", #"{"errorCode":22,"userId":"victim"}"#, topic: "apart.failures")]
+        },
+        Attack("an origin that a producer wrote itself", .refused(.wrongTopic)) { _ in
+            [
+                EventShape.raw.record(
+                    "apart", #"{"errorCode":22,"userId":"victim"}"#,
+                    headers: [
+                        Header("remint-redrives", "1"), Header("remint-origin-topic", "apart.failures"),
+                        Header("remint-origin-partition", "0"), Header("remint-origin-offset", "1"),
+                    ])
+            ]
+        },
+        Attack("an operator's request for an app with its own topic", .minted("apart/me")) { _ in
+            [
+                InputRecord(
+                    origin: Origin(topic: "remint.invalidations.bulk", partition: 0, offset: 1),
+                    timestamp: TrustBench.now, key: nil,
+                    value: Array(#"{"app":"apart","reissue":{"user":"me"}}"#.utf8), headers: [], lane: .bulk)
+            ]
+        },
+        Attack("an event on its app's own topic", .minted("apart/me")) { _ in
+            [EventShape.raw.record("apart", #"{"errorCode":22,"userId":"me"}"#, topic: "apart.failures")]
+        },
+    ]
+
+    // MARK: Proof
+
+    private static func proof(
+        _ name: String, _ end: Attack.End, _ token: @escaping @Sendable (TrustBench) throws -> String
+    ) -> Attack {
+        Attack("proof: \(name)", end) { bench in
+            [EventShape.raw.record("proof", #"{"errorCode":22,"userId":"me","signature":"\#(try token(bench))"}"#)]
+        }
+    }
+
+    private static let proofs: [Attack] =
+        ["active", "passive", "prepared", "retired"].map { state in
+            proof("a token of the \(state) version", .minted("proof/me")) { try $0.token(of: "me", signedBy: state) }
+        } + [
+            proof("one that has expired", .minted("proof/me")) {
+                try $0.token(of: "me", signedBy: "active", expiresIn: -3600)
+            },
+            proof("a token of another subject", .refused(.unproven)) { try $0.token(of: "victim", signedBy: "active") },
+            proof("another app's key", .refused(.unproven)) { try $0.token(of: "me", signedBy: "other") },
+            proof("a revoked key", .refused(.unproven)) { try $0.token(of: "me", signedBy: "revoked") },
+            proof("no algorithm", .refused(.unproven)) { bench in
+                let signed = try TrustBench.jws(
+                    #"{"alg":"none"}"#, #"{"sub":"me","exp":9999999999}"#, try #require(bench.braze["active"]))
+                return signed.split(separator: ".").prefix(2).joined(separator: ".") + "."
+            },
+            proof("none, with a signature that is right for RS256", .refused(.unproven)) { bench in
+                try TrustBench.jws(
+                    #"{"alg":"none"}"#, #"{"sub":"me","exp":9999999999}"#, try #require(bench.braze["active"]))
+            },
+            proof("a public key used as a shared secret", .refused(.unproven)) { bench in
+                let pem = try #require(try bench.braze["active"]?.verificationKey.publicKeyPEM())
+                let secret = try SigningKey(secret: SecretBytes(copying: pem.utf8), algorithm: .hs256)
+                return try TrustBench.jws(#"{"alg":"HS256"}"#, #"{"sub":"me","exp":9999999999}"#, secret)
+            },
+            proof("a kid of another ring", .refused(.unproven)) { bench in
+                try TrustBench.jws(
+                    #"{"alg":"RS256","kid":"active"}"#, #"{"sub":"me","exp":9999999999}"#,
+                    try #require(bench.braze["other"]))
+            },
+            proof("a signature cut short", .refused(.unproven)) {
+                String(try $0.token(of: "me", signedBy: "active").dropLast(8))
+            },
+            proof("no token at all", .refused(.unproven)) { _ in "" },
+            proof("something that is none", .refused(.unproven)) { _ in "victim" },
+            Attack("proof: the vendor's code says that there was none", .minted("proof/me")) { _ in
+                [EventShape.raw.record("proof", #"{"errorCode":26,"userId":"me"}"#)]
+            },
+        ]
+
+    static let all: [Attack] =
+        mismatched + unvouched + supplied + smuggled + reissues + names + anonymous + lookalikes + keys + vouching
+        + apps + proofs
+
+    @Test func `the table is long enough to mean something`() { #expect(Self.all.count >= 200) }
+
+    @Test(arguments: all)
+    func `comes to what it must, and gets nobody else's token`(_ attack: Attack) async throws {
+        let bench = try TrustBench()
+        var processor = bench.processor()
+        let settlements = await processor.process(try attack.records(bench))
+        try #require(settlements.count == 1)
+        let settlement = try #require(settlements.first)
+        switch settlement.outcome {
+        case .minted:
+            let output = try #require(settlement.output)
+            let key = String(decoding: output.key ?? [], as: UTF8.self)
+            #expect(attack.end == .minted(key))
+            let claims = try CompactJWS(parsing: output.token).payload
+            let text = String(decoding: claims, as: UTF8.self)
+            #expect(key.contains("victim") || !text.contains("victim") || text.contains("victims"))
+        case .deadLettered(let code): #expect(attack.end == .refused(code))
+        case .skipped: #expect(attack.end == .skipped)
+        default: Issue.record("it ends as \(settlement.outcome)")
+        }
+        let isToken = settlement.output?.destination == .tokens
+        #expect(isToken == (settlement.outcome == .minted))
+    }
+}

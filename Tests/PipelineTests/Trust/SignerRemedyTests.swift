@@ -1,0 +1,67 @@
+import AdapterKit
+import Pipeline
+import Testing
+
+@Suite("Who signed the token that failed")
+struct SignerRemedyTests {
+    private func settle(_ code: Int, _ token: String?, app: String = "braze") async throws -> Settlement {
+        let bench = try TrustBench()
+        var processor = bench.processor()
+        let signature = token.map { #","signature":"\#($0)""# } ?? ""
+        let record = EventShape.raw.record(app, #"{"errorCode":\#(code),"userId":"me"\#(signature)}"#)
+        return try #require(await processor.process([record]).first)
+    }
+
+    @Test(arguments: ["passive", "prepared", "retired"])
+    func `code 27 with a token of an older version is mended by the active one`(_ state: String) async throws {
+        let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: state))
+        #expect(settlement.outcome == .minted)
+        #expect(settlement.signer == TokenSigner(rawValue: state))
+        #expect(settlement.reason == "NO_MATCHING_PUBLIC_KEYS")
+    }
+
+    @Test func `code 27 with a token of the active version is not`() async throws {
+        let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: "active"))
+        #expect(settlement.outcome == .deadLettered(.notFixableByToken))
+        #expect(settlement.signer == .active)
+    }
+
+    @Test func `code 27 without a token is minted for once`() async throws {
+        let settlement = try await settle(27, nil)
+        #expect(settlement.outcome == .minted)
+        #expect(settlement.signer == TokenSigner.none)
+    }
+
+    @Test(arguments: [("other", "me"), ("revoked", "me"), ("active", "victim")])
+    func `another key's, a revoked version's and another user's token count as foreign`(
+        _ state: String, _ user: String
+    ) async throws {
+        #expect(try await settle(22, TrustBench().token(of: user, signedBy: state)).signer == .foreign)
+    }
+
+    @Test func `an event that waited is counted once`() async throws {
+        let bench = try TrustBench()
+        var processor = bench.processor()
+        processor.hold(Suspension(app: "braze", cause: .paused, since: TrustBench.now), of: "braze")
+        let record = EventShape.raw.record("braze", #"{"errorCode":22,"userId":"me"}"#)
+        let first = try #require(await processor.process([record], batch: 1).first)
+        #expect(first.signer == TokenSigner.none)
+        processor.resume("braze")
+        let again = try #require(first.output).fromTier(at: TrustBench.now)
+        let second = try #require(await processor.process([again], batch: 2).first)
+        #expect(second.outcome == .minted && second.signer == nil)
+    }
+
+    @Test func `what the edge grants goes into the token, and nothing else does`() async throws {
+        let bench = try TrustBench()
+        var processor = bench.processor()
+        let granted = #"{"user":"me","subscriptions":[{"type":"Email","token":"me@example.com"}]}"#
+        let settlement = try #require(
+            await processor.process([
+                EventShape.envelope.record("onesignal", #"{"externalId":"me"}"#, vouched: granted)
+            ]).first)
+        let token = try #require(settlement.output).token
+        let claims = String(decoding: try CompactJWS(parsing: token).payload, as: UTF8.self)
+        #expect(claims.hasSuffix(#""subscriptions":[{"type":"Email","token":"me@example.com"}]}"#))
+    }
+}
