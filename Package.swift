@@ -24,6 +24,8 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+/// The server's own limits, which the module above it leaves out.
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let sockets = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let http = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -95,7 +97,7 @@ let package = Package(
             "Worker",
             [
                 "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging,
-                lifecycle, hummingbird, nio, sockets, http, tls, httpClient,
+                lifecycle, hummingbird, hummingbirdCore, nio, sockets, http, tls, httpClient,
             ]),
         .executableTarget(
             name: "remint",

@@ -71,6 +71,17 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The group's or the transaction's coordinator is not available.
         public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
 
+        /// Using the group is not allowed.
+        public static let groupAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+
+        /// Whether it says that a consumer gets nothing until someone mends it: the topic is gone, or reading it is not allowed.
+        public var isAboutReading: Bool {
+            switch self {
+            case .unknownTopicOrPartition, .unknownTopic, .topicAuthorizationFailed, .groupAuthorizationFailed: true
+            default: false
+            }
+        }
+
         /// Whether it says that a topic cannot be written, until someone mends it.
         public var isAboutTopic: Bool {
             switch self {

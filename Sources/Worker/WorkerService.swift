@@ -20,6 +20,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let rings: [KeyRing]
     /// The rings' listings as they were when they were read.
     private let revisions: [KeyRingDirectory.Revision?]
+    /// What the admin server asks for; nil for nothing.
+    private let adminToken: SecretBytes?
     private let logger: Logger
     private let signingLanes: Int
     private let now: @Sendable () -> UnixTime
@@ -42,6 +44,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         }
         self.configuration = configuration
         rings = Array(preflight.rings.values)
+        do throws(KeyRingError) {
+            adminToken = try configuration.admin?.tokenFile.map { (path) throws(KeyRingError) in
+                try KeyFile.read(path).trimmingLineEnd()
+            }
+        } catch { throw WorkerError("admin.token_file: \(error)") }
         revisions = configuration.keys.compactMap(\.path).map { KeyRingDirectory(path: $0).revision }
         self.logger = logger
         self.signingLanes = signingLanes
@@ -125,7 +132,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     private func startAdminServer(_ registry: MetricsRegistry) -> Task<Void, any Error>? {
         guard let address = configuration.admin else { return nil }
-        let server = AdminServer(address: address, status: status, metrics: registry, logger: logger)
+        var server = AdminServer(address: address, status: status, metrics: registry, logger: logger)
+        server.token = adminToken
         return Task.detached {
             do { try await server.run() } catch is CancellationError {} catch {
                 throw WorkerError("the admin server cannot listen on \(address.host):\(address.port): \(error)")

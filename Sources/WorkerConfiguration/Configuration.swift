@@ -100,6 +100,10 @@ public struct Configuration: Sendable {
         public var host: String
         /// The port; 0 for any.
         public var port: Int
+        /// Further names that requests may ask for in `Host`, besides the address and this machine's own.
+        public var hosts: [String] = []
+        /// The file with the token that everything but the probes asks for; nil for none.
+        public var tokenFile: String?
     }
 
     /// One integration.

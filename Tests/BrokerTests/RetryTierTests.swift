@@ -30,7 +30,9 @@ extension BrokerTests {
         }
 
         @Test func `events of a suspended app wait, and the next key answers them`() async throws {
-            let wishes = Shop.Wishes(worker: ["admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 1s, coalesce: 1ms }"])
+            let wishes = Shop.Wishes(worker: [
+                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 1s, coalesce: 1ms }"
+            ])
             try await Stage.play(workers: 1, wishes) { stage in
                 let program = stage.workers[0].program
                 try await suspend(stage)

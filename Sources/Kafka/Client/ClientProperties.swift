@@ -42,6 +42,37 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// What a client is for.
+    public enum ClientKind: Sendable {
+        /// It produces.
+        case producer
+        /// It consumes.
+        case consumer
+    }
+
+    /// Makes a client of these properties and ends it at once, without a connection: librdkafka looks at how they fit together,
+    /// at files and at credentials only when it makes one.
+    ///
+    /// - Returns: why there can be none; nil where there can.
+    public func refusal(of kind: ClientKind) -> String? {
+        var properties = self
+        properties["bootstrap.servers"] = nil
+        properties["log_level"] = "0"
+        let configuration: OpaquePointer
+        do throws(KafkaError) { unsafe configuration = try unsafe properties.makeConfiguration() } catch {
+            return error.message
+        }
+        var text = [CChar](repeating: 0, count: 512)
+        let type = kind == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
+        guard let client = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
+            // librdkafka takes the configuration over only when it makes a client.
+            unsafe rd_kafka_conf_destroy(configuration)
+            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        unsafe rd_kafka_destroy(client)
+        return nil
+    }
+
     /// A configuration that a client takes over, or that the caller destroys.
     func makeConfiguration() throws(KafkaError) -> OpaquePointer {
         guard let configuration = unsafe rd_kafka_conf_new() else {

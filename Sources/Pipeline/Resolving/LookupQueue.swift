@@ -27,6 +27,16 @@ struct LookupQueue: Sendable {
         lines[line(of: app)].questions.append(question)
     }
 
+    /// Takes away the question that has waited longest, of the app that has the most: whoever fills the queue with users that
+    /// are none pushes out its own.
+    mutating func shedOldest() -> Question? {
+        guard let longest = lines.indices.max(by: { lines[$0].questions.count < lines[$1].questions.count }),
+            let oldest = lines[longest].questions.popFirst()
+        else { return nil }
+        count -= 1
+        return oldest
+    }
+
     /// Puts questions back in front, where they were.
     mutating func putBack(_ questions: [Question], of app: App) {
         count += questions.count

@@ -26,8 +26,9 @@ struct Resolver: Sendable {
     private static let tries = 4
     /// How long a failure is told to events that ask, in microseconds.
     private static let failureLife: Int64 = 5_000_000
-    /// How many users may wait at one account; events beyond that come back later.
-    private static let longestQueue = 50_000
+    /// How many users may wait at one account; beyond that those who have waited longest, of the app that has the most, come back
+    /// later.
+    static let longestQueue = 20_000
 
     private var lines: [LookupLine]
     private let indices: [String: Int]
@@ -61,10 +62,13 @@ struct Resolver: Sendable {
         }
         if waiting[id] != nil { return .expected(lines[line].expectation(at: now)) }
         if let (failure, until) = failures.removeValue(forKey: id), until > now { return .failed(failure) }
-        if lines[line].waiting < Self.longestQueue {
-            waiting[id] = now
-            lines[line].queue.append(Question(id: id, subject: subject, askedAt: now), of: app)
+        if lines[line].waiting >= Self.longestQueue {
+            guard let shed = lines[line].queue.shedOldest() else { return .expected(lines[line].expectation(at: now)) }
+            // Whoever waits for it asks anew.
+            waiting[shed.id] = nil
         }
+        waiting[id] = now
+        lines[line].queue.append(Question(id: id, subject: subject, askedAt: now), of: app)
         return .expected(lines[line].expectation(at: now))
     }
 

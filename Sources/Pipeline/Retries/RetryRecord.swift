@@ -31,7 +31,7 @@ extension RetryPolicy {
     /// The moment a record of a retry tier may be taken: what the worker wrote that put it there.
     ///
     /// Anyone who may write to the topic could write a moment that never comes, as header or as the record's own time,
-    /// and so hold up the partition; a record waits for its tier's delay and a minute of clock difference at most.
+    /// and so hold up the partition; a record waits for its tier's delay and five seconds of clock difference at most.
     func dueTime(of record: InputRecord, takenAt now: UnixTime) -> UnixTime {
         guard let timestamp = record.timestamp, let tier = record.tier, tiers.indices.contains(tier) else {
             return UnixTime(microseconds: .min)
@@ -40,6 +40,6 @@ extension RetryPolicy {
         let stated = record.contents.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
             UnixTime(milliseconds: $0)
         }
-        return min(stated ?? due, due.advanced(byMicroseconds: 60_000_000))
+        return min(stated ?? due, due.advanced(byMicroseconds: 5_000_000))
     }
 }

@@ -1,5 +1,7 @@
 import AdapterKit
 import Hummingbird
+import HummingbirdCore
+import JOSE
 import Logging
 import NIOCore
 import Pipeline
@@ -8,13 +10,19 @@ import WorkerConfiguration
 
 /// The admin server: metrics, health, and the apps' suspensions.
 ///
-/// It has no authentication of its own and listens where `admin.listen` says, by default nowhere; it shows no secret, and
-/// the one thing it changes is to let a suspended app try again.
+/// It listens where `admin.listen` says, by default nowhere, answers no browser's page, and asks for a token where
+/// `admin.token_file` names one. It shows no secret, and the one thing it changes is to let a suspended app try again.
 struct AdminServer: Sendable {
     /// A loop that did not come by for so long is stuck.
     private static let patience = Duration.seconds(60)
 
+    /// How long a connection may say nothing.
+    private static let idle = TimeAmount.seconds(60)
+    /// More headers are no monitor's, in bytes.
+    private static let headerLimit = 16 << 10
+
     let address: Configuration.Admin
+    var token: SecretBytes?
     let status: WorkerStatus
     let metrics: MetricsRegistry
     let logger: Logger
@@ -26,8 +34,12 @@ struct AdminServer: Sendable {
         // What keeps it from listening is thrown; its other words are about single connections.
         var quiet = logger
         quiet.logLevel = .critical
+        let limits = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
         let application = Application(
-            router: router, configuration: .init(address: .hostname(address.host, port: address.port)),
+            router: router,
+            server: .http1(configuration: .init(idleTimeout: Self.idle, httpDecoderConfiguration: limits)),
+            configuration: .init(address: .hostname(address.host, port: address.port)),
             onServerRunning: { channel in
                 logger.notice(
                     "the admin server listens",
@@ -43,6 +55,7 @@ struct AdminServer: Sendable {
 
     private var router: Router<BasicRequestContext> {
         let router = Router()
+        router.add(middleware: AdminGuard(address, token: token))
         router.get("/metrics") { _, _ in
             Self.response(.ok, "text/plain; version=0.0.4; charset=utf-8", metrics.exposition())
         }
@@ -118,6 +131,11 @@ struct AdminServer: Sendable {
             return Self.json(.notFound) { $0.member("error", "no key ring of that name is read by this worker") }
         }
         return Self.response(.ok, "application/jwk-set+json", set + "\n")
+    }
+
+    /// An answer that is a mistake's.
+    static func problem(_ code: HTTPResponse.Status, _ message: String) -> Response {
+        json(code) { $0.member("error", message) }
     }
 
     private static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {

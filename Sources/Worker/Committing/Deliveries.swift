@@ -29,10 +29,22 @@ struct Deliveries {
         let together = records.indices.filter { !single.contains(records[$0].place) }
         let answers = await producer.deliver(together.map { records[$0].record })
         for (index, answer) in zip(together, answers) { errors[index] = answer }
-        for index in records.indices where single.contains(records[index].place) {
+        // The smallest first: what is larger than one that is refused need not be tried.
+        let bySize = records.indices.filter { single.contains(records[$0].place) }
+            .sorted { records[$0].record.body.bytes.count < records[$1].record.body.bytes.count }
+        for index in bySize {
             errors[index] = await producer.deliver([records[index].record]).first ?? nil
             if errors[index] != nil { return }
         }
+    }
+
+    /// The places of those of `places` whose records go to the same topic as the one at `culprit` and are at least as large.
+    func atLeastAsLarge(as culprit: Int, among places: Set<Int>) -> [Int] {
+        guard let smallest = records.first(where: { $0.place == culprit })?.record else { return [] }
+        return records.filter { place, record in
+            places.contains(place) && record.topic == smallest.topic
+                && record.body.bytes.count >= smallest.body.bytes.count
+        }.map(\.place)
     }
 
     /// The places of records that are too large for their topics.

@@ -34,12 +34,15 @@ struct TransactionalCommitter: Committer {
             case .tooLarge(let places, let error):
                 aftermaths = 0
                 guard let culprit = large.culprit(among: places) else { continue }
-                let end = transaction.ends[culprit]
-                guard let smaller = end.settlement.byReference(end.record, at: now()) else {
+                let ends = transaction.ends
+                let all = Deliveries(transaction, configuration).atLeastAsLarge(as: culprit, among: large.suspects)
+                var smaller: [Int: Settlement] = [:]
+                for place in all { smaller[place] = ends[place].settlement.byReference(ends[place].record, at: now()) }
+                guard smaller[culprit] != nil else {
                     // The smallest there is: a topic that does not take it takes nothing.
                     return blocked(transaction, culprit, error)
                 }
-                transaction.replace([culprit: smaller])
+                transaction.replace(smaller)
             }
         }
     }

@@ -114,7 +114,7 @@ final class ControlTopic: Sendable {
     }
 
     private func took(_ event: KafkaConsumer.Event) {
-        guard case .record(let record) = event, 
+        guard case .record(let record) = event,
             let control = ControlRecord(key: record.key, value: record.value, group: fleet)
         else { return }
         state.withLock { $0.read.append(control) }

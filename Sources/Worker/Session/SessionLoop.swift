@@ -29,6 +29,10 @@ struct SessionLoop {
     private var pausedUntil: ContinuousClock.Instant?
     private var nextReport = ContinuousClock.now
     private var digest = EndsDigest()
+    /// The last abort's error, and how often in a row it came.
+    private var aborts: (code: KafkaError.Code, count: Int)?
+    /// So many equal aborts in a row are no accident.
+    private static let abortsToTell = 3
     /// What is added to the transaction under way.
     private var additions = Additions()
     private let commits = Mailbox<EndedCommit>()
@@ -153,6 +157,9 @@ struct SessionLoop {
             case .error(let error):
                 guard !error.isFatal else { throw error }
                 context.reachability.noted(error)
+                if error.code.isAboutReading {
+                    context.status.set(.topics, "the \(lane.rawValue) lane's topics cannot be read: \(error)")
+                }
                 context.logger.warning(
                     "a consumer reports an error",
                     metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
@@ -160,6 +167,7 @@ struct SessionLoop {
         }
         guard !taken.records.isEmpty else { return }
         for setback in committed.setbacks(in: taken.records) { context.report(setback) }
+        if context.status.problems[.topics] != nil { context.status.set(.topics, nil) }
         flow.received(taken.records, on: lane, at: context.now())
         context.metrics.took(taken.records.count, lane)
     }
@@ -293,11 +301,13 @@ struct SessionLoop {
             for lane in Lane.allCases { committed.committed(transaction.offsets[lane]) }
             processor.confirm(throughBatch: transaction.lastBatch)
             backoff.reset()
+            aborts = nil
             context.reachability.succeeded()
             // At least once, a blockage is waited for within a commit, which may have been given up.
             if context.status.problems[.publishing] != nil { context.blocked(nil) }
         case .aborted(let error):
             flow.aborted()
+            noteAbort(error)
             pausedUntil = .now + backoff.pause()
             context.logger.warning(
                 "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
@@ -310,6 +320,16 @@ struct SessionLoop {
         case .fenced(let error): return .fenced(error)
         }
         return nil
+    }
+
+    /// A worker that aborts every transaction for the same reason is not ready, whatever the reason is called.
+    private mutating func noteAbort(_ error: KafkaError) {
+        aborts = (error.code, aborts?.code == error.code ? (aborts?.count ?? 0) + 1 : 1)
+        guard aborts?.count == Self.abortsToTell else { return }
+        context.status.set(.publishing, "every transaction is aborted: \(error)")
+        context.logger.error(
+            "transaction after transaction is aborted for the same reason; nothing is answered until that is mended",
+            metadata: [LogKey.kafkaError: "\(error)"])
     }
 
     // MARK: Blockages

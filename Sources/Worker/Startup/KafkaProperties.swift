@@ -84,13 +84,33 @@ public struct KafkaProperties: Sendable {
         "linger.ms": "1",
     ]
 
-    /// What librdkafka says of the configured properties, with their places.
+    /// What librdkafka says of the configured properties, with their places: of each alone, and of all together.
     public static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
-        configuration.kafka.properties.flatMap { property in
+        let properties = configuration.kafka.properties
+        let single = properties.flatMap { property in
             let single: ClientProperties = [property.name: property.value]
             return single.problems().map {
                 Diagnostic(.error, at: property.place, "the property \($0.name) \($0.message)")
             }
         }
+        guard single.isEmpty, !properties.isEmpty, !configuration.kafka.isEmbedded else { return single }
+        return KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
+            .refusals(configuration).map { refusal in
+                // What librdkafka names, where it names one of them; else where they begin.
+                let meant = properties.first { refusal.contains($0.name) } ?? properties[0]
+                return Diagnostic(.error, at: meant.place, "no Kafka client can be made: \(refusal)")
+            }
+    }
+
+    /// Why the worker's clients cannot be made, each reason once.
+    private func refusals(_ configuration: Configuration) -> [String] {
+        let producer = configuration.delivery == .exactlyOnce ? transactionalProducer(id: "\(group)-check") : producer
+        var found = [producer.refusal(of: .producer), consumer(of: .live).refusal(of: .consumer)].compactMap { $0 }
+        let mechanism = consumer["sasl.mechanism"] ?? consumer["sasl.mechanisms"] ?? ""
+        if mechanism.uppercased() == "OAUTHBEARER", consumer["enable.sasl.oauthbearer.unsecure.jwt"] != "true" {
+            found.append(
+                "sasl.mechanism is OAUTHBEARER, and there is no source of tokens; use PLAIN, SCRAM or TLS certificates")
+        }
+        return Array(Set(found)).sorted()
     }
 }

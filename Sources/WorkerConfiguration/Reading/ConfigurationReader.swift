@@ -125,7 +125,23 @@ public struct ConfigurationReader {
             section.diagnostics.error(node, "admin.listen must be host:port, such as 127.0.0.1:9464")
             return nil
         }
-        return Configuration.Admin(host: String(host), port: Int(port))
+        var admin = Configuration.Admin(host: String(host), port: Int(port))
+        if let names = section.value("hosts") {
+            admin.hosts = names.sequence?.compactMap { $0.scalar?.string } ?? []
+            if admin.hosts.isEmpty { section.diagnostics.error(names, "admin.hosts must be a list of host names") }
+        }
+        if let (file, node) = section.requiredTextIfPresent("token_file") {
+            admin.tokenFile = section.diagnostics.resolve(file)
+            let token = section.contents(ofFile: file, node, named: "admin.token_file", source)
+            if let token, token.utf8.count < 16 {
+                section.diagnostics.error(node, "the token of admin.token_file is shorter than 16 bytes")
+            }
+        }
+        if admin.tokenFile == nil, !["127.0.0.1", "::1", "localhost"].contains(admin.host) {
+            section.diagnostics.warning(
+                node, "admin.listen can be reached from other machines and asks for no token; set admin.token_file")
+        }
+        return admin
     }
 
     private func readKeys(_ section: Section) -> [Configuration.Key] {

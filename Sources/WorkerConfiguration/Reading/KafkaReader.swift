@@ -7,7 +7,13 @@ struct KafkaReader {
     func read(_ section: Section, into kafka: inout Configuration.Kafka) {
         let servers = section.requiredText("bootstrap_servers")
         if let servers { kafka.bootstrapServers = servers.text }
-        if let (text, _) = section.requiredTextIfPresent("group") { kafka.group = text }
+        if let (text, node) = section.requiredTextIfPresent("group") {
+            kafka.group = text
+            if let suffix = Self.laneSuffixes.first(where: text.hasSuffix) {
+                section.diagnostics.error(
+                    node, "kafka.group must not end in \(suffix): the lanes of the group without it have that name")
+            }
+        }
         if let (text, _) = section.requiredTextIfPresent("instance") { kafka.instance = text }
         if let insecure = section.bool("insecure") { kafka.isInsecure = insecure }
         let properties = section.section("properties")
@@ -42,6 +48,9 @@ struct KafkaReader {
         }
         return Configuration.Property(name: base, value: text, place: section.diagnostics.place(of: key))
     }
+
+    /// What the names of the lanes' groups end in besides the live lane's; a fleet called so would join another's lane.
+    private static let laneSuffixes = ["-retries", "-bulk"]
 
     /// What delivery guarantees hang on, and what has a key of its own.
     private static let ownProperties: Set<String> = [

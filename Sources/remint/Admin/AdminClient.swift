@@ -6,6 +6,8 @@ import FoundationNetworking
 struct AdminClient {
     /// host:port.
     let address: String
+    /// What the server asks for; nil for nothing.
+    var token: String?
 
     /// The answer to a request: its status and its JSON.
     func send(_ method: String, _ path: String) async throws -> (status: Int, body: JSONValue?) {
@@ -14,10 +16,14 @@ struct AdminClient {
         }
         var request = URLRequest(url: url, timeoutInterval: 10)
         request.httpMethod = method
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "authorization") }
         let data: Data
         let response: URLResponse
         do { (data, response) = try await URLSession.shared.data(for: request) } catch {
             throw AdminError("no worker answers at \(address): \(error.localizedDescription)")
+        }
+        guard (response as? HTTPURLResponse)?.statusCode != 401 else {
+            throw AdminError("\(address) asks for the token of admin.token_file")
         }
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         return (status, try? JSONDocument(parsing: Array(data)).root)

@@ -25,7 +25,12 @@ struct WorkerOptions: ParsableArguments {
             "A worker's admin server, repeated for several, instead of the brokers.", valueName: "host:port"))
     var workers: [String] = []
 
-    var clients: [AdminClient] { workers.map { AdminClient(address: $0) } }
+    /// The named workers' admin servers, with the configured token.
+    func clients() throws -> [AdminClient] {
+        let file = try options.loadConfiguration().admin?.tokenFile
+        let token = try file.map { try String(contentsOfFile: $0, encoding: .utf8).trimmingCharacters(in: .newlines) }
+        return workers.map { AdminClient(address: $0, token: token) }
+    }
 
     /// The control topic, and the configuration that names it.
     func control() throws -> (states: ControlStates, configuration: Configuration) {
@@ -77,7 +82,7 @@ struct AppsList: AsyncParsableCommand {
         var table = TextTable("WORKER", "APP", "ADAPTER", "KEY RING", "KEY VERSION", "STATE", "SINCE", "USERS")
         var writer = JSONWriter()
         writer.beginArray()
-        for client in workers.clients {
+        for client in try workers.clients() {
             for app in try await apps(of: client) {
                 func text(_ name: String) -> String { app[name]?.string ?? "-" }
                 table.add(
@@ -172,7 +177,7 @@ struct AppsResume: AsyncParsableCommand {
 
     private func resumeOnWorkers() async throws {
         var resumed = 0
-        for client in workers.clients {
+        for client in try workers.clients() {
             do {
                 let name = app.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? app
                 let (status, body) = try await client.send("POST", "/apps/resume?app=\(name)")

@@ -26,7 +26,8 @@ struct ClockTests {
         func report(_ offset: Int64) -> InputRecord {
             let slow = bench.clock.now.advanced(bySeconds: -3600).description
             return InputRecord.sample(
-                #"{"app":"shop-ios","report":\#(SampleReport.braze(token: "t.\(offset).x")),"observed_at":"\#(slow)"}"#, offset: offset,
+                #"{"app":"shop-ios","report":\#(SampleReport.braze(token: "t.\(offset).x")),"observed_at":"\#(slow)"}"#,
+                offset: offset,
                 timestamp: bench.clock.now)
         }
         #expect(await processor.process([report(1)], batch: 1).map(\.outcome) == [.minted])

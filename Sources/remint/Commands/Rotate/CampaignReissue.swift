@@ -113,7 +113,8 @@ struct CampaignReissue {
     private func watch(_ rotation: Rotation, _ size: Int, _ brokers: String) async throws {
         try await waitUntilAnswered(brokers)
         let since = rotation.canarySince ?? rotation.begun
-        let limit = options.maxRejections ?? size / 100
+        // One user may be anything; three, and more than one in a hundred, are the vendor. A smaller canary must fail whole.
+        let limit = options.maxRejections ?? max(size / 100, min(2, size - 1))
         let watch = try await RejectionWatch(ring, since: since, brokers: brokers)
         let end = ContinuousClock.now + options.watchLength
         var rejected = 0

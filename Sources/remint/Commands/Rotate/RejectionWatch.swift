@@ -14,8 +14,9 @@ struct RejectionWatch {
     private let found = Counter()
 
     private actor Counter {
-        var count = 0
-        func add() { count += 1 }
+        private var users: Set<[UInt8]> = []
+        var count: Int { users.count }
+        func add(_ user: [UInt8]) { users.insert(user) }
     }
 
     init(_ ring: RingInUse, since: UnixTime, brokers: String) async throws {
@@ -31,7 +32,7 @@ struct RejectionWatch {
         decoder = configuration.deadLetterDecoder
     }
 
-    /// How many there were so far; waits a moment for more.
+    /// How many users there were so far; waits a moment for more.
     func count() async -> Int {
         for event in await consumer.events(limit: 1000, within: .milliseconds(500)) {
             guard case .record(let record) = event else { continue }
@@ -39,7 +40,8 @@ struct RejectionWatch {
             guard letter.code == .rejectedByVendor, let failedAt = letter.failedAt, failedAt >= since,
                 let app = letter.app, apps.contains(app)
             else { continue }
-            await found.add()
+            // By the event's key where it has one, which is the subject's; an event without one is a user of its own.
+            await found.add(record.key ?? Array("\(letter.eventID ?? "")".utf8))
         }
         return await found.count
     }
