@@ -103,13 +103,8 @@ extension Adapter {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }
 
-    public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
-        guard let id = user.string else {
-            throw Rejection(.malformedReport, "\"reissue.user\" must be a string, the id the SDK uses")
-        }
-        guard !id.isEmpty else { throw Rejection(.missingUser, "\"reissue.user\" is empty") }
-        return Subject(user: id)
-    }
+    /// A user with a single id of at most 1,024 bytes.
+    public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try Subject(reissuing: user) }
 
     /// No vendor needs a look-up to mint; an adapter without one asks nothing.
     public var lookupTerms: LookupTerms? { nil }

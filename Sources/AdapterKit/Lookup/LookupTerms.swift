@@ -39,8 +39,12 @@ public struct LookupTerms: Sendable, Equatable {
     public let authorization: Authorization
     /// How many users a request may be about.
     public let batch: Int
-    /// The vendor's limits, all of which hold, for one credential.
+    /// The vendor's limits, all of which hold, for one credential. A configured rate that `ceiling` allows takes the place
+    /// of the slower ones.
     public let rates: [Rate]
+    /// The fastest an app may configure, where the vendor allows some accounts more than the slowest of `rates`; nil where
+    /// a configured rate can only be slower than those.
+    public let ceiling: Rate?
     /// How long the vendor may take for an answer, in seconds, unless the app says otherwise.
     public let timeout: Int
     /// What happens for an unknown user, unless the app says otherwise.
@@ -50,13 +54,14 @@ public struct LookupTerms: Sendable, Equatable {
 
     /// Terms with these values.
     public init(
-        endpoint: String? = nil, authorization: Authorization, batch: Int = 1, rates: [Rate], timeout: Int = 10,
-        unknownUser: UnknownUser = .mint, enriches: Bool = false
+        endpoint: String? = nil, authorization: Authorization, batch: Int = 1, rates: [Rate], ceiling: Rate? = nil,
+        timeout: Int = 10, unknownUser: UnknownUser = .mint, enriches: Bool = false
     ) {
         self.endpoint = endpoint
         self.authorization = authorization
         self.batch = max(1, batch)
         self.rates = rates
+        self.ceiling = ceiling
         self.timeout = timeout
         self.unknownUser = unknownUser
         self.enriches = enriches

@@ -4,13 +4,13 @@ public enum LookupVerdict: Sendable, Equatable {
     case exists(Enrichment)
     /// The vendor says that the user is no more, or that such a user cannot be.
     case gone
-    /// The vendor has not met the user yet.
+    /// The vendor does not know the user: it has not met them yet, or does not tell whether it once did.
     case unknown
     /// The answer says nothing about the user.
     case unanswered(LookupFailure)
 }
 
-/// Why an answer says nothing about a user, which is never the same as "gone" (VENDORS' rule 9).
+/// Why an answer says nothing about a user, which is never the same as "gone".
 public struct LookupFailure: Error, Sendable, Equatable {
     /// What is to be done about it.
     public enum Kind: String, Sendable, CaseIterable {

@@ -27,3 +27,21 @@ public enum Reissue {
         }
     }
 }
+
+extension Subject {
+    /// The user whom a batch job names under `reissue.user` by a single id.
+    ///
+    /// - Parameter limit: how long the id may be.
+    /// - Throws: `Rejection` with `.malformedReport` for anything but a string of that length, `.missingUser` for an
+    ///   empty one.
+    public init(reissuing user: JSONValue, within limit: IdentifierLimit = .standard) throws(Rejection) {
+        guard let id = user.string else {
+            throw Rejection(.malformedReport, "\"reissue.user\" must be a string, the id the SDK uses")
+        }
+        guard !id.isEmpty else { throw Rejection(.missingUser, "\"reissue.user\" is empty") }
+        guard limit.admits(id) else {
+            throw Rejection(.malformedReport, "\"reissue.user\" is longer than \(limit.text)")
+        }
+        self.init(user: id)
+    }
+}

@@ -20,6 +20,8 @@ public struct ReportFixture: Sendable {
     public let reported: String
     /// Which of the adapter's example apps it is for.
     public let app: String
+    /// Where the shape was seen, such as a repository and a file; empty where the fixture does not say.
+    public let origin: String
     /// What must come out.
     public let expectation: Expectation
     private let template: String
@@ -42,6 +44,7 @@ public struct ReportFixture: Sendable {
         sdk = try text("sdk")
         reported = try text("reported")
         app = try text("app")
+        origin = root["origin"]?.string ?? ""
         template =
             if let report = root["report"] { String(decoding: report.json, as: UTF8.self) } else {
                 try text("report_text")

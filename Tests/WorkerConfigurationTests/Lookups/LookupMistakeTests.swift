@@ -118,6 +118,9 @@ struct LookupMistakeTests {
             "a rate above the vendor's in another unit", keyed("rate: 5/s"),
             says: "12:13 apps.shop.lookup.rate must be at most 250/m, which is what Keyed allows"),
         Mistake(
+            "a rate above the most a vendor allows", LookupText.app("roomy", LookupText.keyed + ["rate: 41/s"]),
+            says: "12:13 apps.shop.lookup.rate must be at most 40/s, which is what Roomy allows"),
+        Mistake(
             "a rate above the least of the vendor's", basic("rate: 167/m"),
             says: "12:13 apps.shop.lookup.rate must be at most 10000 in 3600s, which is what Basic allows"),
     ]

@@ -102,6 +102,25 @@ struct LookupTests {
         #expect(rates == (own == vendor ? [vendor] : [vendor, own]))
     }
 
+    @Test(arguments: [
+        ("40/s", [LookupTerms.Rate(40)]), ("10/s", [.init(40), .init(10)]),
+        ("251/m", [.init(40), .init(251, perSeconds: 60)]),
+        ("250/m", [.init(250, perSeconds: 60), .init(40)]),
+        ("4/s", [.init(250, perSeconds: 60), .init(40), .init(4)]),
+    ])
+    func `a rate takes the place of slower ones where the vendor allows some accounts more`(
+        _ text: String, _ rates: [LookupTerms.Rate]
+    ) throws {
+        #expect(try LookupText.app("roomy", LookupText.keyed + ["rate: \(text)"]).lookup().rates == rates)
+    }
+
+    @Test func `what a vendor does with unknown users can be overruled`() throws {
+        #expect(try LookupText.app("roomy", LookupText.keyed).lookup().unknownUser == .reject)
+        #expect(try LookupText.app("roomy", LookupText.keyed + ["unknown_user: mint"]).lookup().unknownUser == .mint)
+        #expect(
+            try LookupText.app("roomy", LookupText.keyed).lookup().rates == [.init(250, perSeconds: 60), .init(40)])
+    }
+
     // MARK: Secrets
 
     @Test(arguments: [

@@ -23,6 +23,17 @@ enum Twin: AskedVendor {
     static func terms(_ rates: [LookupTerms.Rate]?) -> LookupTerms? { Keyed.terms(rates) }
 }
 
+/// The same again, but for accounts to which the vendor allows more.
+enum Roomy: AskedVendor {
+    static let name = "roomy"
+    static let vendor = "Roomy"
+    static func terms(_ rates: [LookupTerms.Rate]?) -> LookupTerms? {
+        LookupTerms(
+            authorization: .key(scheme: "Bearer"), rates: rates ?? [.init(250, perSeconds: 60), .init(40)],
+            ceiling: .init(40), unknownUser: .reject)
+    }
+}
+
 /// One endpoint for all, user name and password, users in batches; the answers add to a token.
 enum Basic: AskedVendor {
     static let name = "basic"

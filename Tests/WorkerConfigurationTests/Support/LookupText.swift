@@ -5,7 +5,8 @@ import WorkerConfiguration
 /// A configuration of one app that asks. The keys of its look-up stand from line 9 on, a line each, from column 7.
 enum LookupText {
     static let registry = AdapterRegistry([
-        .init(AskingAdapter<Keyed>.self), .init(AskingAdapter<Twin>.self), .init(AskingAdapter<Basic>.self),
+        .init(AskingAdapter<Keyed>.self), .init(AskingAdapter<Twin>.self), .init(AskingAdapter<Roomy>.self),
+        .init(AskingAdapter<Basic>.self),
         .init(AskingAdapter<Minted>.self), .init(AskingAdapter<Mute>.self),
     ])
 

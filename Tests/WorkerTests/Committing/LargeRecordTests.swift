@@ -14,7 +14,8 @@ import WorkerConfiguration
                 var events = Events(bench.configuration)
                 let transaction = try await events.transaction([
                     events.challenge(1), events.garbage(), events.garbage(bytes: 5000), events.garbage(),
-                    events.longChallenge(user: 900), events.challenge(2), events.longChallenge(user: 4000),
+                    events.longChallenge(user: 900), events.challenge(2),
+                    events.longChallenge(user: 900, padding: 3100),
                     events.garbage(bytes: 6000),
                 ])
                 let result = await bench.committer(producer).commit(transaction)
@@ -126,9 +127,10 @@ import WorkerConfiguration
 }
 
 extension Events {
-    /// An event of a user whose name is long.
-    fileprivate mutating func longChallenge(user: Int) -> InputRecord {
+    /// An event of a user whose name is long, and as long again by what else stands in it.
+    fileprivate mutating func longChallenge(user: Int, padding: Int = 0) -> InputRecord {
         let name = String(repeating: "u", count: user)
-        return record(Array(#"{"provider":"jsonWebToken","nonce":"n","userId":"\#(name)"}"#.utf8))
+        let rest = String(repeating: "r", count: padding)
+        return record(Array(#"{"provider":"jsonWebToken","nonce":"n","userId":"\#(name)","rest":"\#(rest)"}"#.utf8))
     }
 }

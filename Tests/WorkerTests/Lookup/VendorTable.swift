@@ -28,7 +28,7 @@ struct AskedVendor: Sendable, CustomTestStringConvertible {
         [
             AskedVendor(
                 testDescription: "Braze", adapter: try BrazeAdapter(settings: .init()),
-                report: { #"{"errorCode":22,"userId":"\#($0)"}"# }, gone: "user_gone", notFound: waits),
+                report: { #"{"errorCode":22,"userId":"\#($0)"}"# }, gone: "minted", notFound: waits),
             AskedVendor(
                 testDescription: "OneSignal",
                 adapter: try OneSignalAdapter(settings: .init(appID: "5eb5a37e-b458-11e3-ac11-000c2940e62c")),

@@ -9,8 +9,9 @@ import Testing
         let row = try VendorRow(vendor)
         #expect(try await row.outcome(of: "ann") == "minted")
         #expect(try await row.outcome(of: "deleted") == vendor.gone)
-        #expect(try await row.outcome(of: "newcomer") == (vendor.testDescription == "Braze" ? "user_gone" : "minted"))
+        #expect(try await row.outcome(of: "newcomer", unknownUser: .mint) == "minted")
         #expect(try await row.outcome(of: "newcomer", unknownUser: .reject) == "user_gone")
+        #expect(try await row.outcome(of: "deleted", unknownUser: .reject) == "user_gone")
     }
 
     private static let troubles: [(name: String, misbehaviour: Misbehaviour, end: String)] = [

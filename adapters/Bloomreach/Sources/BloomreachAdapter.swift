@@ -17,9 +17,6 @@ public struct BloomreachAdapter: Adapter {
         guard settings.ids?.isEmpty != true else {
             throw SettingsError("ids", "is an empty list; name the customer ids that tokens may hold, or leave it out")
         }
-        guard settings.ids?.contains(BloomreachReport.softID) != true else {
-            throw SettingsError("ids", "names \"cookie\", a soft id of one installation that tokens must not hold")
-        }
         // It becomes a part of a path, where a slash or dots would mean another one.
         guard settings.lookupProject.map(Self.isProjectToken) != false else {
             throw SettingsError(
@@ -69,7 +66,7 @@ public struct BloomreachAdapter: Adapter {
                 .malformedEvent, "\"vouched.ids\" must be an object of ids by name, such as {\"registered\": …}")
         }
         do throws(Rejection) {
-            if let subject = try CustomerIDs(ids, allowing: settings.ids).subject { return VouchedUser(subject) }
+            if let subject = try settings.customer(ids) { return VouchedUser(subject) }
         } catch { throw Rejection(.malformedEvent, "\"vouched.ids\": \(error.detail)") }
         throw Rejection(.malformedEvent, "\"vouched.ids\" holds no id that a token may name")
     }
@@ -80,7 +77,7 @@ public struct BloomreachAdapter: Adapter {
             throw Rejection(
                 .malformedReport, "\"reissue.ids\" must be an object of ids by name, such as {\"registered\": …}")
         }
-        guard let subject = try CustomerIDs(user, allowing: settings.ids).subject else {
+        guard let subject = try settings.customer(user) else {
             throw Rejection(.missingUser, "\"reissue.ids\" holds no id that a token may name")
         }
         return subject
@@ -88,7 +85,10 @@ public struct BloomreachAdapter: Adapter {
 
     public func subject(named claims: JSONValue) -> Subject? {
         guard let ids = claims[settings.mode.subjectClaim] else { return nil }
-        return try? CustomerIDs(ids, allowing: nil).subject
+        // All ids, also those that our own tokens would not hold; the soft one only where ours would.
+        let isSoftAllowed = settings.ids?.contains(CustomerIDs.softID) == true
+        let names = isSoftAllowed ? ids.members.map(\.name) : nil
+        return try? CustomerIDs(ids, allowing: names, needsHardID: false).subject
     }
 
     public func verify(

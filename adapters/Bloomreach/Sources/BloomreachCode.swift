@@ -1,6 +1,7 @@
 import AdapterKit
 
-/// Why a Bloomreach token is asked for. The stream's names are Android's; iOS spells the same five differently.
+/// Why a Bloomreach token is asked for. The stream's first four names are Android's and the wrappers'; iOS spells them
+/// differently and alone has the fifth.
 enum BloomreachCode: Equatable {
     case notProvided, aboutToExpire, expired, rejected, insufficient
     /// A customer token's app has none, or one that ends soon.
@@ -13,7 +14,7 @@ enum BloomreachCode: Equatable {
     case other
 
     init(_ field: ReportField, _ mode: BloomreachSettings.Mode) {
-        let stream = field.text.flatMap(Self.stream), customer = Self.customer(field)
+        let stream = Self.stream(field), customer = Self.customer(field)
         self =
             switch mode {
             case .stream: stream ?? (customer == nil ? .other : .otherMode)
@@ -45,15 +46,25 @@ enum BloomreachCode: Equatable {
         }
     }
 
-    /// Case, underscores and the dot of a printed Swift case do not matter: apps map or print the names themselves.
+    /// The Web SDK asks for a token after a 401 and says nothing else; what a 401 means of a stream token is that it was
+    /// rejected. Elsewhere the code is a name.
+    private static func stream(_ field: ReportField) -> BloomreachCode? {
+        field.integerValue == 401 ? .rejected : field.text.flatMap(stream)
+    }
+
+    /// Case and underscores do not matter, nor what stands before the last dot: apps map the names, or print them, as
+    /// Swift's `.expired` and Dart's `SdkAuthErrorCode.tokenExpired`.
     private static func stream(_ text: String) -> BloomreachCode? {
-        switch text.lowercased().filter({ $0 != "_" && $0 != "." }) {
-        case "tokennotprovided", "notprovided": .notProvided
-        case "tokenabouttoexpire", "expiredsoon": .aboutToExpire
-        case "tokenexpired", "expired": .expired
-        case "tokenrejected", "invalid": .rejected
-        case "tokeninsufficient", "insufficient": .insufficient
-        default: nil
+        let bytes = text.utf8
+        guard bytes.count <= 256 else { return nil }
+        let name = bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[bytes.index(after: $0)...] } ?? bytes[...]
+        switch String(Substring(name)).lowercased().filter({ $0 != "_" }) {
+        case "tokennotprovided", "notprovided": return .notProvided
+        case "tokenabouttoexpire", "expiredsoon": return .aboutToExpire
+        case "tokenexpired", "expired": return .expired
+        case "tokenrejected", "invalid": return .rejected
+        case "tokeninsufficient", "insufficient": return .insufficient
+        default: return nil
         }
     }
 

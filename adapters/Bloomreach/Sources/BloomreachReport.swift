@@ -3,9 +3,6 @@ import AdapterKit
 /// What the SDKs' auth callbacks hand over (stream), or what the app itself sends (customer token, which the SDK pulls
 /// and never reports on).
 struct BloomreachReport {
-    /// The id of an installation, not of a customer.
-    static let softID = "cookie"
-
     private let report: Report
     private let settings: BloomreachSettings
 
@@ -21,30 +18,41 @@ struct BloomreachReport {
         if code == .otherMode {
             return malformed("the report is of Bloomreach's other token; the app's mode is \(settings.mode.rawValue)")
         }
-        if let vouched = report.vouched { return reading(code, of: vouched) }
-        guard let ids = report.root["customerIds"] ?? report.root["customer_ids"] else {
+        let spellings = [report.root["customerIds"], report.root["customer_ids"]].compactMap(\.self)
+        if let vouched = report.vouched { return reading(code, spellings, of: vouched) }
+        guard !spellings.isEmpty else {
             return code.isKnown
                 ? .rejected(Rejection(.missingUser, "the report has no \"customerIds\""))
                 : malformed("the report has neither a Bloomreach code nor \"customerIds\"; is it another vendor's?")
         }
-        guard ids.isObject || ids.isNull else { return malformed("\"customerIds\" is not an object") }
+        guard spellings.allSatisfy({ $0.isObject || $0.isNull }) else {
+            return malformed("\"customerIds\" is not an object")
+        }
         do throws(Rejection) {
-            guard let subject = try CustomerIDs(ids, allowing: settings.ids).subject else {
-                return failure(of: nil, code, .notForUs("anonymous customer: no id but the cookie"))
+            guard let subject = try customer(spellings) else {
+                return failure(of: nil, code, .notForUs("anonymous customer: no id that a token may hold"))
             }
             return failure(of: subject, code, code.remedy)
         } catch { return .rejected(error) }
     }
 
-    private func reading(_ code: BloomreachCode, of vouched: VouchedUser) -> Reading {
-        let ids = report.root["customerIds"] ?? report.root["customer_ids"]
-        guard code.isKnown || ids != nil else {
+    private func reading(_ code: BloomreachCode, _ spellings: [JSONValue], of vouched: VouchedUser) -> Reading {
+        guard code.isKnown || !spellings.isEmpty else {
             return malformed("the report has neither a Bloomreach code nor \"customerIds\"; is it another vendor's?")
         }
         do throws(Rejection) {
-            let subject = try CustomerIDs.subject(ids, vouchedFor: vouched, allowing: settings.ids)
+            if spellings.count > 1 { _ = try customer(spellings) }
+            let subject = try settings.customer(spellings.first, vouchedFor: vouched)
             return failure(of: subject, code, code.remedy)
         } catch { return .rejected(error) }
+    }
+
+    /// The customer whom all spellings of the ids name alike; nil for an anonymous one.
+    private func customer(_ spellings: [JSONValue]) throws(Rejection) -> Subject? {
+        var customers: [Subject?] = []
+        for ids in spellings { customers.append(try settings.customer(ids)) }
+        guard let first = customers.first, customers.allSatisfy({ $0 == first }) else { throw Rejection.namesTwoUsers }
+        return first
     }
 
     private func failure(of subject: Subject?, _ code: BloomreachCode, _ remedy: Remedy) -> Reading {

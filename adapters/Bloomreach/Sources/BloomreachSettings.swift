@@ -12,14 +12,15 @@ public struct BloomreachSettings: AdapterSettings {
 
     /// Which token.
     public var mode: Mode
-    /// The names of the ids a token may hold; nil for all but `cookie`.
+    /// The names of the ids a token may hold; nil for all but `cookie`, which is there only where it is named.
     public var ids: [String]?
     /// The token of the Engagement project that is asked about customers; nil where nobody is asked.
     public var lookupProject: String?
 
     public static let keys = [
         SettingKey("mode", isRequired: true, "stream or customer_token: which of Bloomreach's two tokens the app uses"),
-        SettingKey("ids", "list of the customer id names a token may hold; default all but cookie"),
+        SettingKey(
+            "ids", "list of the customer id names a token may hold, others are left out; default all but cookie"),
         SettingKey(
             "lookup_project",
             "token of the Engagement project to look customers up in; without it there is no look-up; default none"),
@@ -38,6 +39,21 @@ public struct BloomreachSettings: AdapterSettings {
         ids = try settings.optional("ids")
         lookupProject = try settings.optional("lookup_project")
     }
+}
+
+extension BloomreachSettings {
+    /// The customer whom `ids` name, as far as tokens may; nil for an anonymous one. A customer token must hold an id that is
+    /// not soft (Bloomreach's page "Customer Token").
+    func customer(_ ids: JSONValue) throws(Rejection) -> Subject? {
+        try CustomerIDs(ids, allowing: self.ids, needsHardID: needsHardID).subject
+    }
+
+    /// The customer whom `ids` name, where they name nobody but the one who is vouched for.
+    func customer(_ ids: JSONValue?, vouchedFor vouched: VouchedUser) throws(Rejection) -> Subject {
+        try CustomerIDs.subject(ids, vouchedFor: vouched, allowing: self.ids, needsHardID: needsHardID)
+    }
+
+    private var needsHardID: Bool { mode == .customerToken }
 }
 
 extension BloomreachSettings.Mode {

@@ -22,14 +22,17 @@ struct BloomreachVerifier {
 
     private static let rejected = VendorVerdict.refused(code: "401", name: "TOKEN_REJECTED")
 
-    /// Strings only, at least one of them hard, and the hard ones are this customer's. The soft id says nothing.
+    /// Strings only, and they are this customer's: all of them, but for the soft id where the customer is not known by it. A
+    /// customer token must hold another than that.
     private func holds(_ ids: JSONValue, _ subject: Subject) -> Bool {
+        let expectsSoft = BloomreachAttributes.ids(of: subject).contains { $0.name == CustomerIDs.softID }
         var held: [Subject.Identifier] = []
         for (name, value) in ids.members {
             guard let id = value.string else { return false }
-            if name != BloomreachReport.softID { held.append(.init(name: name, value: id)) }
+            if name != CustomerIDs.softID || expectsSoft { held.append(.init(name: name, value: id)) }
         }
-        return !held.isEmpty && Subject(identifiers: held) == subject
+        guard held.contains(where: { mode == .stream || $0.name != CustomerIDs.softID }) else { return false }
+        return Subject(identifiers: held) == subject
     }
 }
 

@@ -2,32 +2,55 @@ import AdapterKit
 
 /// The ids a token may name, out of those a report holds.
 struct CustomerIDs {
+    /// The id of an installation, not of a customer.
+    static let softID = "cookie"
+    /// More ids are nobody's customer. Remint's own bound; projects define a handful.
+    private static let most = 32
+
     /// The customer, or nil where no id is left: an anonymous one.
     let subject: Subject?
 
-    /// Keeps the ids that are there, are not soft and are allowed.
-    init(_ object: JSONValue, allowing allowed: [String]?) throws(Rejection) {
+    /// Keeps the ids that are there and that tokens may hold: those named in `allowed`, or all but the soft one. Others
+    /// are left out, as a device may know ids that the event stream must not see signed.
+    ///
+    /// - Parameter needsHardID: whether the soft id alone makes no customer.
+    /// - Throws: `Rejection` with `.malformedReport` for an id that is no string, a name or an id of more than 1,024 bytes,
+    ///   and more than 32 ids.
+    init(_ object: JSONValue, allowing allowed: [String]?, needsHardID: Bool) throws(Rejection) {
         var identifiers: [Subject.Identifier] = []
-        for (name, value) in object.members where name != BloomreachReport.softID && !value.isNull {
-            if let allowed, !allowed.contains(name) { continue }
-            guard let id = value.string else {
-                throw Rejection(.malformedReport, "a customer id is not a string")
+        for (name, value) in object.members where !value.isNull {
+            guard Self.mayName(name, allowed) else { continue }
+            guard let id = value.string else { throw Self.malformed("a customer id is not a string") }
+            let limit = IdentifierLimit.standard
+            guard limit.admits(name), limit.admits(id) else {
+                throw Self.malformed("a customer id or its name is longer than \(limit.text)")
             }
             if !id.isEmpty { identifiers.append(.init(name: name, value: id)) }
         }
-        subject = identifiers.isEmpty ? nil : Subject(identifiers: identifiers)
+        guard identifiers.count <= Self.most else {
+            throw Self.malformed("there are more than \(Self.most) customer ids")
+        }
+        let names = identifiers.contains { $0.name != Self.softID || !needsHardID }
+        subject = names ? Subject(identifiers: identifiers) : nil
     }
+
+    /// Whether a token may name an id of this name.
+    private static func mayName(_ name: String, _ allowed: [String]?) -> Bool {
+        allowed?.contains { $0.hasSameBytes(as: name) } ?? (name != softID)
+    }
+
+    private static func malformed(_ detail: String) -> Rejection { Rejection(.malformedReport, detail) }
 }
 
 extension CustomerIDs {
     /// The customer whom `reported` names, where it names nobody but the one who is vouched for.
     ///
     /// Each id that the report names must be vouched for, value for value; where it names none, or none that is a text, the
-    /// vouched ids are the customer's.
+    /// vouched ids are the customer's, as they are where the soft id alone would make no customer.
     ///
     /// - Throws: `Rejection` with `.identityMismatch`.
     static func subject(
-        _ reported: JSONValue?, vouchedFor: VouchedUser, allowing allowed: [String]?
+        _ reported: JSONValue?, vouchedFor: VouchedUser, allowing allowed: [String]?, needsHardID: Bool
     ) throws(Rejection) -> Subject {
         guard case .identifiers(let vouched) = vouchedFor.subject.identity else { throw .identityMismatch }
         var agreed: [Subject.Identifier] = []
@@ -36,15 +59,11 @@ extension CustomerIDs {
             if let known = vouched.first(where: { $0.name.hasSameBytes(as: name) }) {
                 guard known.value.hasSameBytes(as: id) else { throw .identityMismatch }
                 agreed.append(known)
-            } else if isNamed(name, allowed) {
+            } else if mayName(name, allowed) {
                 throw .identityMismatch
             }
         }
-        return agreed.isEmpty ? vouchedFor.subject : Subject(identifiers: agreed)
-    }
-
-    /// Whether a token may name an id of this name.
-    private static func isNamed(_ name: String, _ allowed: [String]?) -> Bool {
-        allowed?.contains { $0.hasSameBytes(as: name) } ?? (name != BloomreachReport.softID)
+        let names = agreed.contains { $0.name != softID || !needsHardID }
+        return names ? Subject(identifiers: agreed) : vouchedFor.subject
     }
 }

@@ -12,7 +12,9 @@ import Testing
         .init("TOKEN_ABOUT_TO_EXPIRE", "mint TOKEN_ABOUT_TO_EXPIRE"),
         .init("expiredSoon", "mint TOKEN_ABOUT_TO_EXPIRE"),
         .init("TOKEN_EXPIRED", "mint TOKEN_EXPIRED"), .init("expired", "mint TOKEN_EXPIRED"),
-        .init(".expired", "mint TOKEN_EXPIRED"),
+        .init(".expired", "mint TOKEN_EXPIRED"), .init("SdkAuthErrorCode.tokenExpired", "mint TOKEN_EXPIRED"),
+        .init("JwtErrorContext.Reason.expiredSoon", "mint TOKEN_ABOUT_TO_EXPIRE"),
+        .init("tokenExpired.SdkAuthErrorCode", "mint_once UNKNOWN"), .init("tokenExpired.", "mint_once UNKNOWN"),
         .init("EXPIRED_SOON", "mint TOKEN_ABOUT_TO_EXPIRE"), .init("TOKEN_REJECTED", "mint_once TOKEN_REJECTED"),
         .init("invalid", "mint_once TOKEN_REJECTED"), .init("TOKEN_INSUFFICIENT", "not_fixable TOKEN_INSUFFICIENT"),
         .init("insufficient", "not_fixable TOKEN_INSUFFICIENT"), .init("TOKEN_ODD", "mint_once UNKNOWN"),
@@ -72,6 +74,26 @@ import Testing
             #""{\"errorCode\":\"TOKEN_EXPIRED\",\"customerIds\":{\"registered\":\"r\"}}""#,
             "mint TOKEN_EXPIRED app/registered=r"),
         .init(#""TOKEN_EXPIRED""#, "malformed_report"),
+        .init(#"{"status":401,"customerIds":{"registered":"r"}}"#, "mint_once TOKEN_REJECTED app/registered=r"),
+        .init(#"{"status":403,"customerIds":{"registered":"r"}}"#, "malformed_report"),
+        .init(
+            #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r"},"customer_ids":{"registered":"r"}}"#,
+            "mint TOKEN_EXPIRED app/registered=r"),
+        .init(
+            #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r"},"customer_ids":{"registered":"s"}}"#,
+            "malformed_report"),
+        .init(
+            #"{"errorCode":"TOKEN_EXPIRED","customerIds":null,"customer_ids":{"registered":"s"}}"#, "malformed_report"),
+        .init(
+            #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r"},"customer_ids":{"cookie":"c"}}"#,
+            "malformed_report"),
+        .init(
+            #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"\#(String(repeating: "r", count: 1025))"}}"#,
+            "malformed_report"),
+        .init(
+            #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"\#(String(repeating: "r", count: 1025))":"r"}}"#,
+            "malformed_report"),
+        .init(#"{"errorCode":"TOKEN_EXPIRED","customerIds":{\#(manyIDs(33))}}"#, "malformed_report"),
     ]
 
     @Test(arguments: streamReports) func `reads every shape of a stream report`(_ sample: ReportSample) throws {
@@ -85,6 +107,60 @@ import Testing
         #expect(
             try adapter.summary(of: #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"email_id":"e"}}"#)
                 == "not_for_us TOKEN_EXPIRED")
+    }
+
+    private static func manyIDs(_ count: Int) -> String {
+        (0..<count).map { #""id\#($0)":"v""# }.joined(separator: ",")
+    }
+
+    @Test func `takes the cookie where it is allowed by name, and a customer token never by it alone`() throws {
+        let report = #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r","cookie":"c"}}"#
+        let alone = #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"cookie":"c"}}"#
+        let stream = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream","ids":["registered","cookie"]}"#)
+        #expect(try stream.summary(of: report) == "mint TOKEN_EXPIRED app/cookie=c/registered=r")
+        #expect(try stream.summary(of: alone) == "mint TOKEN_EXPIRED app/cookie=c")
+        let customer = try makeAdapter(
+            BloomreachAdapter.self, #"{"mode":"customer_token","ids":["registered","cookie"]}"#)
+        let empty = #"{"reason":"empty","customerIds":{"registered":"r","cookie":"c"}}"#
+        #expect(try customer.summary(of: empty) == "mint EMPTY app/cookie=c/registered=r")
+        #expect(try customer.summary(of: #"{"reason":"empty","customerIds":{"cookie":"c"}}"#) == "not_for_us EMPTY")
+    }
+
+    @Test func `asks for the cookie in a token of a user who is known by it`() throws {
+        let adapter = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream","ids":["registered","cookie"]}"#)
+        let key = try SigningKey(text: "a secret", .hs512, keyID: "k")
+        let both = Subject(identifiers: [.init(name: "registered", value: "r"), .init(name: "cookie", value: "c")])
+        let one = Subject(identifiers: [.init(name: "registered", value: "r")])
+        let token = try adapter.token(for: both, key: key)
+        #expect(adapter.verdict(on: token, keys: [key], expecting: both) == "accepted")
+        #expect(adapter.verdict(on: token, keys: [key], expecting: one) == "accepted")
+        let lacking = try adapter.token(for: one, key: key)
+        #expect(adapter.verdict(on: lacking, keys: [key], expecting: both) == "401 TOKEN_REJECTED")
+    }
+
+    @Test func `believes the vouched ids, as far as tokens may hold them`() throws {
+        func summary(_ settings: String, _ vouched: String, _ report: String) throws -> String {
+            let adapter = try makeAdapter(BloomreachAdapter.self, settings)
+            let members = try JSONDocument(parsing: Array(#"{"ids":\#(vouched)}"#.utf8)).root
+            let root = try JSONDocument(parsing: Array(report.utf8)).root
+            do throws(Rejection) {
+                let user = try adapter.vouchedUser(members)
+                switch adapter.read(Report(root, observedAt: now, vouched: user)) {
+                case .rejected(let rejection): return rejection.code.rawValue
+                case .failure(let failure):
+                    return failure.subject.map { String(decoding: $0.key(app: "app"), as: UTF8.self) } ?? "nobody"
+                }
+            } catch { return error.code.rawValue }
+        }
+        let plain = #"{"mode":"stream"}"#, listed = #"{"mode":"customer_token","ids":["registered","cookie"]}"#
+        let both = #"{"registered":"r","cookie":"c"}"#
+        func report(_ ids: String) -> String { #"{"status":401,\#(ids)}"# }
+        #expect(try summary(plain, both, report(#""customerIds":{"cookie":"x"}"#)) == "app/registered=r")
+        #expect(try summary(listed, both, report(#""customerIds":{"cookie":"c"}"#)) == "app/cookie=c/registered=r")
+        #expect(try summary(listed, both, report(#""customerIds":{"cookie":"x"}"#)) == "identity_mismatch")
+        #expect(try summary(listed, #"{"cookie":"c"}"#, report(#""customerIds":{}"#)) == "malformed_event")
+        let spellings = #""customerIds":{"registered":"r"},"customer_ids":{"registered":"s"}"#
+        #expect(try summary(plain, both, report(spellings)) == "malformed_report")
     }
 
     private static let reissues: [ReportSample] = [

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [#"{"mode":"stream","ids":[]}"#, #"{"mode":"stream","ids":["registered","cookie"]}"#])
+    @Test(arguments: [#"{"mode":"stream","ids":[]}"#, #"{"mode":"customer_token","ids":[]}"#])
     func `refuses a list of ids that cannot be meant`(_ settings: String) {
         let error = #expect(throws: SettingsError.self) { try makeAdapter(BloomreachAdapter.self, settings) }
         #expect(error?.key == "ids")

@@ -3,11 +3,16 @@ public import AdapterKit
 /// Looking a user up: `POST /users/export/ids` of Braze's REST API, with a REST key that has the permission
 /// `users.export.ids` (Braze's reference of that endpoint).
 extension BrazeAdapter {
-    /// Every instance has its own endpoint, so there is none to assume. Of the two limits Braze documents for this call
-    /// both are kept: 250 a minute, and 40 a second for the fields we ask for.
+    /// Every instance has its own endpoint, so there is none to assume. Braze documents two limits: 250 a minute, and 40 a
+    /// second for requests that ask for neither campaigns nor canvases, as ours never do. Which of them an account has is
+    /// not told, so both are kept, and an app that knows better may configure up to 40 a second.
+    ///
+    /// Braze does not tell a deleted user from one it never met. A token for whoever was deleted would make the profile
+    /// anew, so an unknown user gets none unless the app says otherwise.
     public var lookupTerms: LookupTerms? {
         LookupTerms(
-            authorization: .key(scheme: "Bearer"), batch: BrazeExportRequest.batch, rates: BrazeExportRequest.rates)
+            authorization: .key(scheme: "Bearer"), batch: BrazeExportRequest.batch, rates: BrazeExportRequest.rates,
+            ceiling: BrazeExportRequest.ceiling, unknownUser: .reject)
     }
 
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
@@ -36,7 +41,8 @@ enum BrazeExportRequest {
     static let path = "/users/export/ids"
     /// More ids in one request are refused with 400.
     static let batch = 50
-    static let rates = [LookupTerms.Rate(250, perSeconds: 60), LookupTerms.Rate(40, perSeconds: 1)]
+    static let rates = [LookupTerms.Rate(250, perSeconds: 60), ceiling]
+    static let ceiling = LookupTerms.Rate(40)
     /// Younger accounts must name the fields, and the faster of the two limits holds only without campaigns and canvases.
     static let fields = ["external_id", "braze_id", "user_aliases"]
 

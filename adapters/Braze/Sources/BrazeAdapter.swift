@@ -23,16 +23,22 @@ public struct BrazeAdapter: Adapter {
 
     public var algorithm: Algorithm { .rs256 }
 
-    /// Up to three public keys an app; a token passes if any of them verifies it.
+    /// At most three public keys an app; a token passes if any of them verifies it. Braze's REST calls for keys exist since
+    /// April 2025 (its pages "SDK Authentication" endpoints).
     public var keyHandover: KeyHandover {
         KeyHandover(
             origin: .ours, overlap: .several,
             beforePromotion: [
-                "Braze dashboard: Settings > App Settings > the app > SDK Authentication > Add Public Key: paste the PEM.",
+                "Braze holds at most three public keys an app: where there are three, delete one first whose tokens have all ended.",
+                "Braze dashboard: Settings > App Settings > the app > SDK Authentication > Add Public Key: paste the PEM; or POST /app_group/sdk_authentication/create with make_primary false.",
                 "Repeat for every app that uses this key ring: iOS, Android and Web are separate.",
             ],
-            afterPromotion: ["SDK Authentication > Manage > Make Primary Key, for every app."],
-            afterRetirement: ["SDK Authentication > Manage > delete the old key (never possible while it is primary)."])
+            afterPromotion: [
+                "SDK Authentication > Manage > Make Primary Key, for every app; or PUT /app_group/sdk_authentication/primary."
+            ],
+            afterRetirement: [
+                "SDK Authentication > Manage > Delete Public Key: the old one (never possible while it is primary), for every app; or DELETE /app_group/sdk_authentication/delete. GET /app_group/sdk_authentication/keys shows what is left."
+            ])
     }
 
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }

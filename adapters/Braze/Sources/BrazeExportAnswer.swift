@@ -17,7 +17,7 @@ struct BrazeExportAnswer {
         var invalid: Set<[UInt8]> = []
         /// Whether there is a user in it without an id, or one that nobody asked about.
         var namesStranger = false
-        /// Whether it speaks of errors, so that what is missing need not be gone.
+        /// Whether it speaks of errors, so that what is missing need not be unknown.
         var reportsErrors = false
     }
 
@@ -55,15 +55,15 @@ struct BrazeExportAnswer {
     private func verdict(on id: [UInt8], _ users: Users) -> LookupVerdict {
         switch (users.found.contains(id), users.invalid.contains(id)) {
         case (true, false): return .exists(Enrichment())
-        case (false, true): return .gone
+        case (false, true): return .unknown
         case (true, true):
             return .unanswered(LookupFailure(.unreadable, "the answer calls one id both a user and invalid"))
         case (false, false): return missing(users)
         }
     }
 
-    /// An id of which the answer does not speak. Braze leaves out whom it does not have; but a user nobody asked about can
-    /// be this one under a new id, so that "gone" would be as rash as "exists".
+    /// An id of which the answer does not speak. Braze leaves out whom it does not have, whether it deleted them or never met
+    /// them; but a user nobody asked about can be this one under a new id, so that "unknown" would be as rash as "exists".
     private func missing(_ users: Users) -> LookupVerdict {
         if users.namesStranger {
             return .unanswered(
@@ -72,7 +72,7 @@ struct BrazeExportAnswer {
         if users.reportsErrors {
             return .unanswered(LookupFailure(.unreadable, "the answer leaves users out and reports errors"))
         }
-        return .gone
+        return .unknown
     }
 
     // MARK: Reading

@@ -3,18 +3,26 @@ import AdapterKit
 /// A Braze SDK's report in any of its spellings.
 ///
 /// Web, Swift, Android, React Native, Cordova, Unity and Flutter each name the same four values differently; Flutter
-/// hands them over as text. The first alias that holds a value wins.
+/// hands them over as JSON text. Of a code's aliases the first that holds a value wins; those of the user must agree.
 struct BrazeReport {
     private let report: Report
+    /// What stands around `report`, beside it and inside it.
+    private let otherLevels: [Report]
 
-    init(_ report: Report) { self.report = Self.unwrapped(report) }
+    init(_ report: Report) {
+        var levels = Self.levels(of: report)
+        let read = levels.count > 1 ? levels.remove(at: 1) : levels.removeFirst()
+        self.report = read
+        otherLevels = levels
+    }
 
     var reading: Reading {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
+        let user = report.user("userId", "user_id", alsoIn: otherLevels)
         let code: BrazeCode?
         switch report.field("errorCode", "error_code", "code") {
         case .absent, .null:
-            if report.hasMembers(besides: Self.members) || user == .absent {
+            if report.hasMembers(besides: Self.members) || namesNobody {
                 return malformed("the report has no Braze error code; is it another vendor's?")
             }
             code = nil
@@ -22,7 +30,7 @@ struct BrazeReport {
             guard let number = field.integerValue else { return malformed("the error code is not a number") }
             code = BrazeCode(rawValue: number)
         }
-        switch ReportedUser(user, name: "userId", vouched: report.vouched) {
+        switch user {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous:
             return .failure(
@@ -31,22 +39,31 @@ struct BrazeReport {
         }
     }
 
-    private var user: ReportField { report.field("userId", "user_id") }
+    /// Whether no level has a member for the user.
+    private var namesNobody: Bool {
+        ([report] + otherLevels).allSatisfy { $0.field("userId", "user_id") == .absent }
+    }
 
-    /// The token that failed: a secret, so it is hashed on the spot. Cordova's Android bridge can write a missing one
-    /// as the text "null".
+    /// The token that failed: a secret, which goes on as a `FailedToken` and is printed nowhere. Cordova's Android bridge can
+    /// write a missing one as the text "null".
     private var failedToken: String? {
         report.field("signature", "original_signature").text.flatMap { $0 == "null" ? nil : $0 }
     }
 
+    /// Whether the app's enforcement is Optional: Braze reports the token and takes the request. Swift says so since 13.0.0;
+    /// React Native reports such errors since 16.0.0 without the flag, which the app then adds.
+    private var isOptional: Bool { report.root["optional"]?.bool == true }
+
     private func failure(of user: String, _ code: BrazeCode?) -> Reading {
         let token = failedToken
+        let remedy = remedy(for: code, user, token)
         return .failure(
             AuthenticationFailure(
-                subject: Subject(user: user), reason: name(of: code), remedy: remedy(for: code, user, token),
+                subject: Subject(user: user), reason: name(of: code),
+                // What Braze let pass is no sign of a loop.
+                remedy: isOptional && remedy == .mintOnce ? .mint : remedy,
                 signerRemedies: code == .noMatchingPublicKeys ? Self.unmatchedKey : nil,
-                failedToken: token.map(FailedToken.init),
-                hadNoToken: code == .missingToken))
+                failedToken: token.map(FailedToken.init), hadNoToken: code == .missingToken, isEnforced: !isOptional))
     }
 
     private func remedy(for code: BrazeCode?, _ user: String, _ token: String?) -> Remedy {
@@ -77,11 +94,33 @@ struct BrazeReport {
         "signature", "original_signature", "optional", "requestInitiationTime",
     ]
 
-    /// Flutter sends its object as text, under a name or bare; a JSON object or, from older Android bridges, a printed map.
-    private static func unwrapped(_ report: Report) -> Report {
-        let wrapped = report.root["sdkAuthenticationError"] ?? report.root["error"]
-        guard let inner = report.root.isString ? report.root : wrapped else { return report }
-        guard let text = inner.string else { return report.with(root: inner) }
-        return (Report.parse(text) ?? PrintedMap(text).json).map(report.with(root:)) ?? report
+    // MARK: Levels
+
+    /// The names under which bridges and apps wrap the SDK's object, the bridges' first.
+    private static let wrappers = ["sdkAuthenticationError", "error"]
+    /// How deep objects within objects are looked for. A bridge wraps once.
+    private static let depth = 3
+
+    /// The report and the objects wrapped in it, outermost first; the second is the SDK's own. Flutter's is JSON text, under
+    /// a name or bare.
+    private static func levels(of report: Report) -> [Report] {
+        var levels = [report.root.string.flatMap(Report.parse).map(report.with(root:)) ?? report]
+        var level = levels[...]
+        for _ in 0..<depth {
+            let inside = level.flatMap { outer in
+                wrappers.compactMap { outer.root[$0].flatMap(object).map(outer.with(root:)) }
+            }
+            levels += inside
+            level = inside[...]
+        }
+        return levels
+    }
+
+    /// The object `value` is or holds as text; nil where there is none.
+    private static func object(_ value: JSONValue) -> JSONValue? {
+        guard let object = value.isObject ? value : value.string.flatMap(Report.parse), object.isObject else {
+            return nil
+        }
+        return object
     }
 }

@@ -31,16 +31,16 @@ import Testing
         Answer(
             200,
             #"{"message":"success","users":[{"external_id":"u-1","braze_id":"b","user_aliases":[{"alias_name":"u-2","alias_label":"l"}]}]}"#,
-            "exists", "gone"),
+            "exists", "unknown"),
         Answer(
             200, #"{"message":"success","users":[{"external_id":"u-1"}],"invalid_user_ids":["u-2"]}"#, "exists",
-            "gone"),
-        Answer(200, #"{"message":"success","users":[],"invalid_user_ids":["u-1","u-2"]}"#, "gone"),
-        Answer(200, #"{"message":"success","users":[]}"#, "gone"),
-        Answer(200, #"{"message":"success","users":[],"invalid_user_ids":null,"errors":[]}"#, "gone"),
+            "unknown"),
+        Answer(200, #"{"message":"success","users":[],"invalid_user_ids":["u-1","u-2"]}"#, "unknown"),
+        Answer(200, #"{"message":"success","users":[]}"#, "unknown"),
+        Answer(200, #"{"message":"success","users":[],"invalid_user_ids":null,"errors":[]}"#, "unknown"),
         Answer(
-            200, #"{"message":"success","users":[{"external_id":"u-1"},{"external_id":"u-1"}]}"#, "exists", "gone"),
-        Answer(200, #"{"message":"success","users":[{"external_id":"\u0075-1"}]}"#, "exists", "gone"),
+            200, #"{"message":"success","users":[{"external_id":"u-1"},{"external_id":"u-1"}]}"#, "exists", "unknown"),
+        Answer(200, #"{"message":"success","users":[{"external_id":"\u0075-1"}]}"#, "exists", "unknown"),
     ]
 
     private static let ofOthers = [
@@ -50,7 +50,7 @@ import Testing
             "mismatched"),
         Answer(
             200, #"{"message":"success","users":[{"external_id":"u-9"}],"invalid_user_ids":["u-2"]}"#, "mismatched",
-            "gone"),
+            "unknown"),
         Answer(200, #"{"message":"success","users":[{"external_id":"U-1"}]}"#, "mismatched"),
         Answer(200, #"{"message":"success","users":[{"external_id":"u-1 "}]}"#, "mismatched"),
         Answer(200, #"{"message":"success","users":[{"external_id":"u-"}]}"#, "mismatched"),
@@ -62,7 +62,7 @@ import Testing
     private static let unclear = [
         Answer(
             200, #"{"message":"success","users":[{"external_id":"u-1"}],"invalid_user_ids":["u-1"]}"#, "unreadable",
-            "gone"),
+            "unknown"),
         Answer(
             200, #"{"message":"success","users":[{"external_id":"u-1"}],"errors":["no"]}"#, "exists", "unreadable"),
         Answer(200, #"{"message":"success","users":[],"errors":"no"}"#, "unreadable"),
@@ -128,18 +128,18 @@ import Testing
         let composed = "\u{E9}va", decomposed = "e\u{301}va"
         let users = [composed, decomposed]
         let body = { (id: String) in #"{"message":"success","users":[{"external_id":"\#(id)"}]}"# }
-        #expect(words(body(composed), users) == ["exists", "gone"])
-        #expect(words(body(decomposed), users) == ["gone", "exists"])
+        #expect(words(body(composed), users) == ["exists", "unknown"])
+        #expect(words(body(decomposed), users) == ["unknown", "exists"])
         #expect(words(body(composed), [decomposed]) == ["mismatched"])
         let invalid = #"{"message":"success","users":[],"invalid_user_ids":["\#(composed)"]}"#
-        #expect(words(invalid, users) == ["gone", "gone"])
+        #expect(words(invalid, users) == ["unknown", "unknown"])
         let quoted = #"{"message":"success","users":[{"external_id":"a\"b\\c\n\u0000\ud83d\udd11"}]}"#
         #expect(words(quoted, ["a\"b\\c\n\u{0}\u{1F511}"]) == ["exists"])
     }
 
     @Test func `one user asked about twice gets the verdict twice`() {
         let body = #"{"message":"success","users":[{"external_id":"u-1"}]}"#
-        #expect(words(body, ["u-1", "u-2", "u-1"]) == ["exists", "gone", "exists"])
+        #expect(words(body, ["u-1", "u-2", "u-1"]) == ["exists", "unknown", "exists"])
     }
 
     @Test func `reads an answer that names very many users`() {
@@ -149,7 +149,7 @@ import Testing
         let invalid = (0..<20_000).map { "\"u-\($0)\"" }.joined(separator: ",")
         #expect(
             words(#"{"message":"success","users":[],"invalid_user_ids":[\#(invalid)]}"#, ["u-19999", "u-x"])
-                == ["gone", "gone"])
+                == ["unknown", "unknown"])
     }
 
     @Test func `tells an operator what to do`() {
@@ -187,6 +187,6 @@ import Testing
             }
         }
         // The damage reaches every corner of the reader.
-        #expect(found == ["exists", "gone", "mismatched", "unreadable"])
+        #expect(found == ["exists", "unknown", "mismatched", "unreadable"])
     }
 }

@@ -20,7 +20,8 @@ import Testing
             adapter.lookupTerms
                 == LookupTerms(
                     endpoint: nil, authorization: .key(scheme: "Bearer"), batch: 50,
-                    rates: [.init(250, perSeconds: 60), .init(40, perSeconds: 1)], enriches: false))
+                    rates: [.init(250, perSeconds: 60), .init(40)], ceiling: .init(40), unknownUser: .reject,
+                    enriches: false))
     }
 
     @Test(arguments: [LookupMode.verify, .enrich])

@@ -88,6 +88,18 @@ import Testing
         #expect(adapter.verdict(on: token, keys: [key], expecting: Subject(user: "\u{E9}")) == "accepted")
     }
 
+    @Test func `refuses an issuer nobody can compare, and an empty SDK API key`() throws {
+        let adapter = try makeAdapter(BrazeAdapter.self, "{}")
+        let key = try Self.key.get()
+        for issuer in ["[]", "null", "7", "\"K\""] {
+            let claims = #"{"sub":"u","exp":1800000001,"iss":\#(issuer)}"#
+            let token = try HandMade.token(header: #"{"alg":"RS256","typ":"JWT"}"#, claims: claims, key: key)
+            #expect(adapter.verdict(on: token, keys: [key], expecting: Subject(user: "u")) == "23 INVALID_PAYLOAD")
+        }
+        let error = #expect(throws: SettingsError.self) { try makeAdapter(BrazeAdapter.self, #"{"sdk_api_key":""}"#) }
+        #expect(error?.key == "sdk_api_key")
+    }
+
     private static let garbage = [
         "", ".", "..", "...", "a", "e30", "e30.e30", "e30.e30.", String(repeating: "A", count: 1 << 20),
         String(repeating: ".", count: 1 << 20),

@@ -14,7 +14,10 @@ struct DotdigitalReport {
         }
         let nonce: String?
         switch report.field("nonce") {
-        case .text(let text): nonce = text
+        case .text(let text):
+            let limit = IdentifierLimit.standard
+            guard limit.admits(text) else { return malformed("\"nonce\" is longer than \(limit.text)") }
+            nonce = text
         case .absent, .null: nonce = nil
         case .integer, .other: return malformed("\"nonce\" must be a string, exactly as the challenge gave it")
         }
@@ -29,6 +32,8 @@ struct DotdigitalReport {
         case (.noToken, _): return failure(of: nil, reason, .notForUs("a new challenge follows"))
         case (.sessionExpired, nil):
             return failure(of: nil, reason, .notForUs("the SDK starts again and will be challenged"))
+        case (.unexpectedStatus, nil):
+            return failure(of: nil, reason, .notForUs("a status nobody names; the SDK starts again"))
         case (.refused, nil):
             return failure(of: nil, reason, .notFixable("without a new challenge there is nothing to answer"))
         case (.challenge, nil):
@@ -36,7 +41,7 @@ struct DotdigitalReport {
                 Rejection(.missingChallenge, "the report has no \"nonce\"; send the challenge's, unchanged"))
         case (_, .some): break
         }
-        switch ReportedUser(report.field("userId", "sub"), name: "userId", vouched: report.vouched) {
+        switch report.user("userId", "sub") {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous: return failure(of: nil, reason, .notForUs("no user id"))
         case .identified(let id):
@@ -70,6 +75,8 @@ enum DotdigitalReason: String {
     case refused = "INVALID_JWT_403"
     case sessionExpired = "SESSION_EXPIRED"
     case noToken = "NO_TOKEN"
+    /// iOS met a status it did not expect and does not say which.
+    case unexpectedStatus = "UNEXPECTED_STATUS"
 
     /// The reason a report states or implies; nil for one that is not Dotdigital's.
     init?(_ report: Report) {
@@ -78,7 +85,7 @@ enum DotdigitalReason: String {
         case .text(let text):
             // Beside a status or an SDK's error number the reason may be the vendor's own text.
             guard
-                let reason = DotdigitalReason(rawValue: text.uppercased())
+                let reason = Self.named(text, hasNonce: nonce.text != nil)
                     ?? Self.answered(report, hasNonce: nonce.text != nil)
             else { return nil }
             self = reason
@@ -87,6 +94,12 @@ enum DotdigitalReason: String {
             guard let implied = Self.implied(report, hasNonce: nonce != .absent && nonce != .null) else { return nil }
             self = implied
         }
+    }
+
+    private static func named(_ text: String, hasNonce: Bool) -> DotdigitalReason? {
+        guard text.utf8.count <= 64 else { return nil }
+        let reason = DotdigitalReason(rawValue: text.uppercased())
+        return reason == .unexpectedStatus && hasNonce ? .challenge : reason
     }
 
     private static func implied(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
@@ -98,10 +111,13 @@ enum DotdigitalReason: String {
     /// What a status or an iOS error number says.
     private static func answered(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
         switch (report.field("status", "statusCode").integerValue, report.field("code").integerValue) {
-        case (403, _), (_, 5554): return .refused
+        case (403, _): return .refused
         case (401, _): return hasNonce ? .sessionExpired : .noToken
         // CMPAuthenticationErrorMissingToken
         case (_, 5561): return .noToken
+        // CMPRequestTemplateErrorUnexpectedStatusCode: any status the SDK did not expect, also of a call before the
+        // challenge. It says nothing of a token, so with a nonce it is a challenge like any other.
+        case (_, 5554): return hasNonce ? .challenge : .unexpectedStatus
         default: return nil
         }
     }

@@ -22,7 +22,12 @@ struct DeadlineSample: CustomTestStringConvertible {
     private static let reports: [ReportSample] = [
         .init(#"{"nonce":"n","userId":"u"}"#, "mint CHALLENGE app/u/n"),
         .init(#"{"nonce":"n","sub":"u"}"#, "mint CHALLENGE app/u/n"),
-        .init(#"{"nonce":"n","userId":"u","sub":"v"}"#, "mint CHALLENGE app/u/n"),
+        .init(#"{"nonce":"n","userId":"u","sub":"u"}"#, "mint CHALLENGE app/u/n"),
+        .init(#"{"nonce":"n","userId":"u","sub":"v"}"#, "malformed_report"),
+        .init(#"{"nonce":"n","userId":"u","sub":null}"#, "malformed_report"),
+        .init(#"{"nonce":"n","userId":"","sub":"v","status":403}"#, "malformed_report"),
+        .init(#"{"nonce":"n","userId":"\#(String(repeating: "u", count: 1025))"}"#, "malformed_report"),
+        .init(#"{"nonce":"\#(String(repeating: "n", count: 1025))","userId":"u"}"#, "malformed_report"),
         .init(#"{"nonce":"n/1","userId":"u","reason":"challenge"}"#, "mint CHALLENGE app/u/n%2F1"),
         .init(
             #"{"nonce":"n","userId":"u","provider":"jsonWebToken","authenticationId":"a","expiresOn":null}"#,
@@ -36,7 +41,16 @@ struct DeadlineSample: CustomTestStringConvertible {
         .init(#"{"userId":"u","status":403,"message":"Invalid JWT"}"#, "not_fixable INVALID_JWT_403"),
         .init(
             #"{"userId":"u","domain":"com.comapi.foundation.request.template","code":5554}"#,
-            "not_fixable INVALID_JWT_403"),
+            "not_for_us UNEXPECTED_STATUS"),
+        .init(#"{"nonce":"n","userId":"u","code":5554}"#, "mint CHALLENGE app/u/n"),
+        .init(#"{"nonce":"n","userId":"u","code":5554,"reason":"Bad answer"}"#, "mint CHALLENGE app/u/n"),
+        .init(#"{"nonce":"n","userId":"u","code":5554,"status":403}"#, "mint_once INVALID_JWT_403 app/u/n"),
+        .init(
+            #"{"nonce":"n","userId":"u","code":5554,"reason":"INVALID_JWT_403"}"#, "mint_once INVALID_JWT_403 app/u/n"),
+        .init(#"{"userId":"u","code":"5554","statusCode":403}"#, "not_fixable INVALID_JWT_403"),
+        .init(#"{"userId":"u","code":5554,"statusCode":500}"#, "not_for_us UNEXPECTED_STATUS"),
+        .init(#"{"userId":"u","reason":"UNEXPECTED_STATUS"}"#, "not_for_us UNEXPECTED_STATUS"),
+        .init(#"{"nonce":"n","userId":"u","reason":"UNEXPECTED_STATUS"}"#, "mint CHALLENGE app/u/n"),
         .init(#"{"nonce":"n","userId":"u","status":403,"reason":"Invalid JWT"}"#, "mint_once INVALID_JWT_403 app/u/n"),
         .init(#"{"userId":"u","statusCode":401,"reason":"no token"}"#, "not_for_us NO_TOKEN"),
         .init(#"{"userId":"u","reason":"SESSION_EXPIRED"}"#, "not_for_us SESSION_EXPIRED"),

@@ -55,6 +55,10 @@ public struct InfobipAdapter: Adapter {
         InfobipReport(report, applicationCode: settings.applicationCode).reading
     }
 
+    public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
+        try Subject(reissuing: user, within: Self.userLimit)
+    }
+
     public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
 
     /// Each account has its own host. Minting asks nobody, so an unknown user is given a token unless the app says
@@ -82,6 +86,9 @@ public struct InfobipAdapter: Adapter {
 
     /// 5 requests a second for an account. Matches are allowed 15; the lesser figure is kept for both.
     static let lookupRate = LookupTerms.Rate(5)
+
+    /// `externalId` of the People API's specification.
+    static let userLimit = IdentifierLimit.characters(256)
 
     /// A device whose clock runs ahead "expires" good tokens, hence the least of 300 s.
     private static let lifetimeBounds = LifetimeBounds(standard: 900, allowed: 300...86_400)

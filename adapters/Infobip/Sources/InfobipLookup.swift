@@ -91,7 +91,9 @@ struct InfobipLookup {
         }
     }
 
-    /// A match leaves out whom it does not find. An identity nobody asked for makes its silence worth nothing.
+    /// A match leaves out whom it does not find (the specification), so a 404 cannot be about a person: that it means a wrong
+    /// endpoint is our reading, the documentation names no such answer. An identity nobody asked for makes a match's
+    /// silence worth nothing.
     private func matchVerdicts(on response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         guard response.status == 200, let matches = matches(in: response.body) else {
             return subjects.map { _ in .unanswered(LookupFailure(status: response.status)) }

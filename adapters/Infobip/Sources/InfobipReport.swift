@@ -21,15 +21,15 @@ struct InfobipReport {
         if let reported = report.field("applicationCode").text, !reported.hasSameBytes(as: applicationCode) {
             return malformed("the report is of another App Profile than settings.application_code")
         }
-        switch ReportedUser(user, name: "externalUserId", vouched: report.vouched) {
+        switch report.user("externalUserId", "external_user_id", within: InfobipAdapter.userLimit) {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous: return failure(of: nil, code, .notForUs("no external user id"))
         case .identified(let id): return failure(of: Subject(user: id), code, code.remedy)
         }
     }
 
-    /// iOS: `mm_code`, or `messageId` in `userInfo`; Android and React Native: `code`; the server: `messageId`, nested;
-    /// else the HTTP status.
+    /// iOS: `mm_code`, or `messageId` in `userInfo`; Android, React Native, Flutter and Cordova: `code`; the server:
+    /// `messageId`, nested; else the HTTP status.
     private var codeField: ReportField {
         let direct = report.field("mm_code", "messageId")
         if !direct.isNothing { return direct }
@@ -55,7 +55,8 @@ struct InfobipReport {
     /// Every member some SDK sends or the app is asked to add.
     private static let members: Set<String> = [
         "mm_code", "mm_message", "code", "message", "messageId", "text", "description", "type", "domain", "userInfo",
-        "requestError", "tr", "status", "statusCode", "externalUserId", "external_user_id", "applicationCode",
+        "details", "stacktrace", "requestError", "tr", "status", "statusCode", "externalUserId", "external_user_id",
+        "applicationCode",
         "pushRegistrationId", "operation", "time", "device",
     ]
 }

@@ -3,7 +3,7 @@ import AdapterTestSupport
 import InfobipAdapter
 import Testing
 
-/// A code of VENDORS' table as JSON, and what it calls for.
+/// A code of the README's table as JSON, and what it calls for.
 struct InfobipCodeSample: CustomTestStringConvertible {
     let code: String
     let outcome: String
@@ -83,6 +83,10 @@ struct InfobipCodeSample: CustomTestStringConvertible {
         .init(#"{"code":"JWT_TOKEN_EXPIRED"}"#, "missing_user"),
         .init(#"{"code":"JWT_TOKEN_EXPIRED","userId":"u"}"#, "missing_user"),
         .init(#"{"code":"JWT_TOKEN_EXPIRED","externalUserId":7}"#, "malformed_report"),
+        .init(#"{"code":"11","externalUserId":"u","external_user_id":"u"}"#, "mint JWT_TOKEN_EXPIRED app/u"),
+        .init(#"{"code":"11","externalUserId":"u","external_user_id":"v"}"#, "malformed_report"),
+        .init(#"{"code":"11","externalUserId":"u","external_user_id":null}"#, "malformed_report"),
+        .init(#"{"code":"JWT_TOKEN_EXPIRED","message":"m","details":null}"#, "missing_user"),
         .init(
             #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"u","applicationCode":"app-code-A"}"#,
             "mint JWT_TOKEN_EXPIRED app/u"),
@@ -103,6 +107,18 @@ struct InfobipCodeSample: CustomTestStringConvertible {
 
     @Test(arguments: reports) func `reads every shape of an error`(_ sample: ReportSample) throws {
         #expect(try Self.adapter.get().summary(of: sample.report) == sample.summary)
+    }
+
+    @Test func `refuses a user id of more than 256 characters, the vendor's own bound`() throws {
+        let adapter = try Self.adapter.get()
+        let longest = String(repeating: "\u{1F511}", count: 256)
+        #expect(try adapter.summary(of: #"{"code":"11","externalUserId":"\#(longest)"}"#).hasPrefix("mint "))
+        #expect(try adapter.summary(of: #"{"code":"11","externalUserId":"\#(longest)x"}"#) == "malformed_report")
+        for (user, isGood) in [(longest, true), (longest + "x", false)] {
+            let json = try JSONDocument(parsing: Array("\"\(user)\"".utf8)).root
+            let subject = try? adapter.subject(reissuing: json)
+            #expect((subject != nil) == isGood)
+        }
     }
 
     private static let large = LargeReport.all(naming: [

@@ -1,6 +1,7 @@
 import AdapterKit
 
-/// What `onUserJwtInvalidated` hands over, an external id and nothing else, with what the app may add to it.
+/// What `onUserJwtInvalidated` hands over, an external id and nothing else, with what the app may add to it. Where the SDK
+/// reports nothing (Web and the wrappers), the app sends the same of its own accord.
 struct OneSignalReport {
     private let report: Report
     private let appID: String
@@ -12,15 +13,14 @@ struct OneSignalReport {
 
     var reading: Reading {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
-        let user = report.field("externalId", "external_id")
-        if user == .absent, report.hasMembers(besides: Self.members) {
+        if report.field("externalId", "external_id") == .absent, report.hasMembers(besides: Self.members) {
             return malformed(
                 "the report has no \"externalId\" and members OneSignal does not send; is it another vendor's?")
         }
         if let reported = report.field("appId", "app_id").text, !reported.hasSameBytes(as: appID) {
             return malformed("the report is of another OneSignal app than settings.app_id")
         }
-        switch ReportedUser(user, name: "externalId", vouched: report.vouched) {
+        switch report.user("externalId", "external_id") {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous: return failure(of: nil, .notForUs("anonymous user"))
         case .identified(let id): return failure(of: Subject(user: id), .mint)

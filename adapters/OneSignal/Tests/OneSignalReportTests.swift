@@ -10,8 +10,10 @@ import Testing
     private static let reports: [ReportSample] = [
         .init(#"{"externalId":"u-1001"}"#, "mint JWT_INVALIDATED app/u-1001"),
         .init(#"{"external_id":"u-1001"}"#, "mint JWT_INVALIDATED app/u-1001"),
-        .init(#"{"externalId":"u-1","external_id":"u-2"}"#, "mint JWT_INVALIDATED app/u-1"),
-        .init(#"{"externalId":null,"external_id":"u-2"}"#, "mint JWT_INVALIDATED app/u-2"),
+        .init(#"{"externalId":"u-1","external_id":"u-1"}"#, "mint JWT_INVALIDATED app/u-1"),
+        .init(#"{"externalId":"u-1","external_id":"u-2"}"#, "malformed_report"),
+        .init(#"{"externalId":null,"external_id":"u-2"}"#, "malformed_report"),
+        .init(#"{"externalId":"\#(String(repeating: "u", count: 1025))"}"#, "malformed_report"),
         .init(
             #"{"externalId":"u-1","appId":"A","device":"pixel","time":"2026-11-20T10:00:00Z"}"#,
             "mint JWT_INVALIDATED app/u-1"),

@@ -97,15 +97,19 @@ struct LookupReader {
 
     // MARK: Limits
 
-    /// The vendor's limits and the configured one, which only ever lowers them.
+    /// The vendor's limits and the configured one. It lowers them; only where the vendor allows some accounts more does it
+    /// take the place of the slower ones, up to that.
     private func rates(_ terms: LookupTerms) -> [LookupTerms.Rate] {
-        guard let rate = written.rate, !terms.rates.contains(rate) else { return terms.rates }
-        if let limit = terms.rates.min(by: { $0.perSecond < $1.perSecond }), rate.perSecond > limit.perSecond {
+        guard let rate = written.rate, terms.ceiling != nil || !terms.rates.contains(rate) else { return terms.rates }
+        let slowest = terms.rates.min { $0.perSecond < $1.perSecond }
+        if let limit = terms.ceiling ?? slowest, rate.perSecond > limit.perSecond {
             diagnostics.error(
                 section.value("rate"),
                 "\(section.path("rate")) must be at most \(limit.text), which is what \(adapter.vendor) allows")
         }
-        return terms.rates + [rate]
+        let replaces = terms.ceiling != nil && slowest.map { rate.perSecond > $0.perSecond } == true
+        let kept = replaces ? terms.rates.filter { $0.perSecond >= rate.perSecond } : terms.rates
+        return kept.contains(rate) ? kept : kept + [rate]
     }
 }
 

@@ -1,0 +1,30 @@
+/// How long a user's id, an id's name or a nonce may be.
+///
+/// Ids are opaque, but not endless: an id is repeated in a token, a mailbox key, a look-up and a memory of subjects, so
+/// one that no vendor takes is refused where it is read.
+public enum IdentifierLimit: Sendable, Equatable {
+    /// So many bytes of UTF-8.
+    case bytes(Int)
+    /// So many Unicode scalars, where a vendor counts characters.
+    case characters(Int)
+
+    /// Where a vendor states none: 1,024 bytes, Remint's own bound.
+    public static let standard = IdentifierLimit.bytes(1024)
+
+    /// Whether `identifier` is no longer than that. The answer costs no more for a very long one.
+    public func admits(_ identifier: String) -> Bool {
+        switch self {
+        case .bytes(let limit): identifier.utf8.count <= limit
+        // A scalar takes four bytes at most, so only what may fit is counted.
+        case .characters(let limit): identifier.utf8.count <= 4 * limit && identifier.unicodeScalars.count <= limit
+        }
+    }
+
+    /// The limit in words, such as `1024 bytes`.
+    public var text: String {
+        switch self {
+        case .bytes(let limit): "\(limit) bytes"
+        case .characters(let limit): "\(limit) characters"
+        }
+    }
+}

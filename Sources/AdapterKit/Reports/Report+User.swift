@@ -1,0 +1,56 @@
+extension Report {
+    /// The user whom a report names under two spellings of one member, and on every level where a bridge wraps its object.
+    ///
+    /// All of them must say the same. Who writes one name for whoever checks the report and another for whoever mints from
+    /// it would get a token of somebody else's; so a report that names two users is refused, and so is one that says
+    /// "nobody" beside a name. Where the edge vouches for a user, it must be the same.
+    ///
+    /// - Parameters:
+    ///   - first: the member's usual name, by which details call it.
+    ///   - second: its other spelling.
+    ///   - levels: the same report as it stands around or inside this one.
+    ///   - limit: how long the id may be.
+    public func user(
+        _ first: String, _ second: String, alsoIn levels: [Report] = [], within limit: IdentifierLimit = .standard
+    ) -> ReportedUser {
+        var agreed = field(first).agreeing(with: field(second))
+        for level in levels {
+            let other = level.field(first).agreeing(with: level.field(second))
+            guard let here = agreed, let there = other else { return .namesTwo }
+            agreed = here.agreeing(with: there)
+        }
+        guard let agreed else { return .namesTwo }
+        return ReportedUser(agreed, name: first, vouched: vouched).within(limit, name: first)
+    }
+}
+
+extension ReportedUser {
+    /// A report whose members name different users.
+    public static let namesTwo = ReportedUser.unusable(.namesTwoUsers)
+
+    /// The same user, where the id is no longer than `limit`; `name` is what reports call it.
+    public func within(_ limit: IdentifierLimit, name: String) -> ReportedUser {
+        guard case .identified(let id) = self, !limit.admits(id) else { return self }
+        return .unusable(Rejection(.malformedReport, "\"\(name)\" is longer than \(limit.text)"))
+    }
+}
+
+extension Rejection {
+    /// A report whose members name different users, or a user and nobody.
+    public static let namesTwoUsers = Rejection(
+        .malformedReport, "the report names two different users; send one, exactly as the SDK named it")
+}
+
+extension ReportField {
+    /// The value that two spellings of one member have in common: either, where the other is absent; nil where they differ.
+    /// Texts are compared byte for byte.
+    func agreeing(with other: ReportField) -> ReportField? {
+        switch (self, other) {
+        case (.absent, let field), (let field, .absent): field
+        case (.null, .null): self
+        case (.text(let left), .text(let right)): left.hasSameBytes(as: right) ? self : nil
+        case (.integer(let left), .integer(let right)): left == right ? self : nil
+        default: nil
+        }
+    }
+}
