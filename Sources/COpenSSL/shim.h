@@ -1,5 +1,5 @@
-// libcrypto as the JOSE module sees it. Only what the importer cannot see by itself (macros, variadic
-// functions, callbacks that must be C) is wrapped here; everything else is called directly.
+// libcrypto as the JOSE module sees it, and the one call of the system's for keys in memory. Only what the importer cannot
+// see by itself (macros, variadic functions, callbacks that must be C) is wrapped here; everything else is called directly.
 #ifndef REMINT_COPENSSL_SHIM_H
 #define REMINT_COPENSSL_SHIM_H
 
@@ -15,6 +15,7 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
+#include <sys/prctl.h>
 
 /// What a PEM reader may answer with when the key is encrypted. `given` is set when the text asked for one,
 /// so that "needs a passphrase" and "wrong passphrase" can be told apart.
@@ -68,5 +69,9 @@ static inline int remint_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
 
 /// `BIO_get_mem_data` is a macro. The bytes belong to the BIO.
 static inline long remint_bio_bytes(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
+
+/// Nobody but root may trace this process, read its memory or have its core dumped from here on (prctl(2), PR_SET_DUMPABLE);
+/// `prctl` is variadic. Returns whether the system did it.
+static inline int remint_forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) == 0; }
 
 #endif

@@ -137,13 +137,9 @@ struct SecretTests {
         #expect(Mirror(reflecting: secret).children.isEmpty)
     }
 
-    @Test func `overwrites an array that held a secret`() {
-        var bytes = Array("hunter2".utf8)
-        SecretBytes.cleanse(&bytes)
-        #expect(bytes == [UInt8](repeating: 0, count: 7))
-        var empty: [UInt8] = []
-        SecretBytes.cleanse(&empty)
-        #expect(empty.isEmpty)
+    @Test func `a secret behind a prefix`() {
+        #expect(SecretBytes("user:".utf8, followedBy: SecretBytes(text: "hunter2")).text == "user:hunter2")
+        #expect(SecretBytes("".utf8, followedBy: SecretBytes(text: "")).count == 0)
     }
 
     @Test func `random secrets are of the wanted length and differ`() throws {

@@ -96,7 +96,7 @@ public enum Base64: Sendable {
     }
 
     /// As `decode(_:)`, handing out byte by byte, so that a secret never passes through an ordinary array.
-    func decode(_ text: ArraySlice<UInt8>, each: (UInt8) -> Void) throws(JOSEError) {
+    func decode<Text: BidirectionalCollection<UInt8>>(_ text: Text, each: (UInt8) -> Void) throws(JOSEError) {
         let digits = try unpadded(text)
         let table = self == .url ? Self.urlValues : Self.standardValues
         var pending: UInt32 = 0
@@ -121,8 +121,8 @@ public enum Base64: Sendable {
 
     private var name: String { self == .url ? "base64url" : "base64" }
 
-    private func unpadded(_ text: ArraySlice<UInt8>) throws(JOSEError) -> ArraySlice<UInt8> {
-        guard self == .standard else { return text }
+    private func unpadded<Text: BidirectionalCollection<UInt8>>(_ text: Text) throws(JOSEError) -> Text.SubSequence {
+        guard self == .standard else { return text[...] }
         guard text.count % 4 == 0 else {
             throw JOSEError(
                 .invalidEncoding, "the base64 text is not a multiple of 4 characters; is its padding missing?")

@@ -2,29 +2,40 @@ import COpenSSL
 
 /// Bytes that must not outlive their use: a shared secret, a PEM text, a passphrase.
 ///
-/// They live in one allocation that is overwritten before it is freed, are never copied by value and never printed.
+/// They live on pages of their own that are kept out of swap and core dumps where the system allows it (`SecretMemory`), are
+/// overwritten before those are given back, never copied by value and never printed.
 ///
-/// `@unchecked Sendable`: the buffer is written by the initialiser and only read afterwards, until the last reference is gone
+/// `@unchecked Sendable`: the region is written by the initialiser and only read afterwards, until the last reference is gone
 /// and `deinit` overwrites it.
 @safe
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
-    private let buffer: UnsafeMutableRawBufferPointer
+    private let region: SecretRegion
+    private let storage: SecretStorage
+    private var buffer: UnsafeMutableRawBufferPointer { unsafe region.bytes }
 
     /// How many bytes there are.
     public var count: Int { unsafe buffer.count }
 
     /// A secret of at most `capacity` bytes that `initialize` writes; it returns how many.
-    public init<Failure: Error>(
+    public convenience init<Failure: Error>(
         capacity: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) {
-        let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 1), alignment: 16)
+        try unsafe self.init(capacity: capacity, in: .pages, initializingWith: initialize)
+    }
+
+    init<Failure: Error>(
+        capacity: Int, in storage: SecretStorage,
+        initializingWith initialize: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) {
+        let scratch = storage.allocate(max(capacity, 1))
         defer {
-            unsafe OPENSSL_cleanse(scratch.baseAddress, scratch.count)
-            unsafe scratch.deallocate()
+            unsafe OPENSSL_cleanse(scratch.bytes.baseAddress, scratch.bytes.count)
+            storage.release(scratch)
         }
-        let count = unsafe min(max(try initialize(scratch), 0), capacity)
-        unsafe buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+        let count = unsafe min(max(try initialize(scratch.bytes), 0), capacity)
+        region = storage.allocate(count)
+        self.storage = storage
+        unsafe region.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: scratch.bytes[..<count]))
     }
 
     /// A secret that holds a copy of `bytes`. The caller's own copy is the caller's to overwrite.
@@ -35,9 +46,21 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         }
     }
 
+    /// A secret that holds `prefix`, which need not be one, and behind it a copy of `secret`.
+    public convenience init(_ prefix: some Collection<UInt8>, followedBy secret: SecretBytes) {
+        let start = prefix.count
+        unsafe self.init(capacity: start + secret.count) { target in
+            unsafe target.copyBytes(from: prefix)
+            unsafe secret.withBytes { bytes in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: bytes)
+            }
+            return start + secret.count
+        }
+    }
+
     deinit {
         unsafe OPENSSL_cleanse(buffer.baseAddress, buffer.count)
-        unsafe buffer.deallocate()
+        storage.release(region)
     }
 
     /// Reads the bytes; they must not leave the closure.
@@ -58,11 +81,6 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     /// Keeps `dump` and debuggers' summaries as silent as `description`.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 
-    /// Overwrites an array that held a secret.
-    public static func cleanse(_ bytes: inout [UInt8]) {
-        unsafe bytes.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
-    }
-
     /// The same without the line end an editor leaves at the end of a file.
     public func trimmingLineEnd() -> SecretBytes {
         var upper = count
@@ -77,14 +95,5 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         while lower < upper, unsafe isWhiteSpace(buffer[lower]) { lower += 1 }
         while upper > lower, unsafe isWhiteSpace(buffer[upper - 1]) { upper -= 1 }
         return unsafe SecretBytes(copying: UnsafeRawBufferPointer(rebasing: buffer[lower..<upper]))
-    }
-
-    /// Collects a secret byte by byte.
-    final class Builder {
-        private var bytes: [UInt8] = []
-        init(capacity: Int) { bytes.reserveCapacity(capacity) }
-        deinit { SecretBytes.cleanse(&bytes) }
-        func append(_ byte: UInt8) { bytes.append(byte) }
-        func finish() -> SecretBytes { SecretBytes(copying: bytes) }
     }
 }

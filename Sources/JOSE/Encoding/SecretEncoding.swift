@@ -22,69 +22,59 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
         guard trimmed.count > 0 else { throw JOSEError(.invalidKey, "the secret is empty") }
         switch self {
         case .utf8:
-            guard unsafe trimmed.withBytes({ bytes in unsafe String(validating: bytes, as: UTF8.self) != nil }) else {
+            guard trimmed.isUTF8 else {
                 throw JOSEError(
                     .invalidEncoding, "the secret is not UTF-8 text; state its encoding as hex, base64 or base64url")
             }
             return trimmed
         case .hex: return try Self.decodeHex(trimmed)
-        case .base64: return try Self.decodeBase64(trimmed, .standard)
-        case .base64url: return try Self.decodeBase64(trimmed, .url)
+        case .base64: return try Base64.standard.decode(trimmed)
+        case .base64url: return try Base64.url.decode(trimmed)
         }
     }
 
     /// The text that stands for `secret`; with `utf8`, a secret that is text already is its own.
     public func encode(_ secret: SecretBytes) -> SecretBytes {
-        var text: [UInt8] = []
-        defer { SecretBytes.cleanse(&text) }
-        unsafe secret.withBytes { bytes in
-            switch self {
-            case .utf8: text = unsafe Array(bytes)
-            case .hex:
-                let digits = Array("0123456789abcdef".utf8)
-                text.reserveCapacity(bytes.count * 2)
-                unsafe bytes.forEach { byte in
-                    text.append(digits[Int(byte >> 4)])
-                    text.append(digits[Int(byte & 15)])
-                }
-            case .base64, .base64url:
-                var copy = unsafe Array(bytes)
-                defer { SecretBytes.cleanse(&copy) }
-                (self == .base64 ? Base64.standard : .url).encode(copy, appendingTo: &text)
-            }
+        switch self {
+        case .utf8: unsafe secret.withBytes { unsafe SecretBytes(copying: $0) }
+        case .hex: Self.encodeHex(secret)
+        case .base64: Base64.standard.encode(secret)
+        case .base64url: Base64.url.encode(secret)
         }
-        return SecretBytes(copying: text)
     }
 
-    private static func decodeBase64(_ text: SecretBytes, _ alphabet: Base64) throws(JOSEError) -> SecretBytes {
-        let decoded = SecretBytes.Builder(capacity: text.count)
-        var failure: JOSEError?
-        unsafe text.withBytes { bytes in
-            // The copy is the alphabet's input; it is overwritten before it is given back.
-            var copy = unsafe Array(bytes)
-            defer { SecretBytes.cleanse(&copy) }
-            do throws(JOSEError) { try alphabet.decode(copy[...]) { decoded.append($0) } } catch { failure = error }
+    private static func encodeHex(_ secret: SecretBytes) -> SecretBytes {
+        unsafe secret.withBytes { bytes in
+            unsafe SecretBytes(capacity: bytes.count * 2) { text in
+                for index in 0..<bytes.count {
+                    unsafe text[index * 2] = digit(bytes[index] >> 4)
+                    unsafe text[index * 2 + 1] = digit(bytes[index] & 15)
+                }
+                return bytes.count * 2
+            }
         }
-        if let failure { throw failure }
-        return decoded.finish()
     }
 
     private static func decodeHex(_ text: SecretBytes) throws(JOSEError) -> SecretBytes {
         guard text.count % 2 == 0 else {
             throw JOSEError(.invalidEncoding, "the hex secret has an odd number of digits")
         }
-        let decoded = SecretBytes.Builder(capacity: text.count / 2)
-        let valid = unsafe text.withBytes { bytes -> Bool in
-            for index in stride(from: 0, to: bytes.count, by: 2) {
-                guard let high = unsafe nibble(bytes[index]), let low = unsafe nibble(bytes[index + 1]) else {
-                    return false
+        return try unsafe text.withBytes { digits throws(JOSEError) in
+            try unsafe SecretBytes(capacity: digits.count / 2) { bytes throws(JOSEError) in
+                for index in 0..<digits.count / 2 {
+                    guard let high = unsafe nibble(digits[index * 2]), let low = unsafe nibble(digits[index * 2 + 1])
+                    else {
+                        throw JOSEError(.invalidEncoding, "the secret holds a character that is not a hex digit")
+                    }
+                    unsafe bytes[index] = high << 4 | low
                 }
-                decoded.append(high << 4 | low)
+                return digits.count / 2
             }
-            return true
         }
-        guard valid else { throw JOSEError(.invalidEncoding, "the secret holds a character that is not a hex digit") }
-        return decoded.finish()
+    }
+
+    private static func digit(_ nibble: UInt8) -> UInt8 {
+        nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
     }
 
     private static func nibble(_ character: UInt8) -> UInt8? {
@@ -93,6 +83,57 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
         case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
         case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
         default: nil
+        }
+    }
+}
+
+extension SecretBytes {
+    /// Whether the bytes are UTF-8 text. Looked at where they lie: a `String` would be a copy that nobody overwrites.
+    fileprivate var isUTF8: Bool {
+        unsafe withBytes { bytes in
+            var decoder = UTF8()
+            var rest = unsafe bytes.makeIterator()
+            while true {
+                switch unsafe decoder.decode(&rest) {
+                case .scalarValue: continue
+                case .emptyInput: return true
+                case .error: return false
+                }
+            }
+        }
+    }
+}
+
+extension Base64 {
+    /// The text that stands for `secret`.
+    func encode(_ secret: SecretBytes) -> SecretBytes {
+        let count = encodedCount(of: secret.count)
+        return unsafe secret.withBytes { bytes in
+            unsafe SecretBytes(capacity: count) { text in
+                unsafe write(bytes.bindMemory(to: UInt8.self), to: text.bindMemory(to: UInt8.self))
+                return count
+            }
+        }
+    }
+
+    /// The secret that `text` stands for.
+    ///
+    /// - Throws: as `decode(_:)`.
+    func decode(_ text: SecretBytes) throws(JOSEError) -> SecretBytes {
+        try unsafe text.withBytes { text throws(JOSEError) in try unsafe decodeSecret(text) }
+    }
+
+    /// The secret that `text` stands for, straight into memory that is overwritten.
+    ///
+    /// - Throws: as `decode(_:)`.
+    func decodeSecret(_ text: some BidirectionalCollection<UInt8>) throws(JOSEError) -> SecretBytes {
+        try unsafe SecretBytes(capacity: text.count / 4 * 3 + 3) { bytes throws(JOSEError) in
+            var count = 0
+            try decode(text) { byte in
+                unsafe bytes[count] = byte
+                count += 1
+            }
+            return count
         }
     }
 }

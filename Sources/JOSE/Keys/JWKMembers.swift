@@ -2,14 +2,16 @@ import COpenSSL
 
 /// The members of one JWK on their way into libcrypto.
 struct JWKMembers {
+    /// The text, which `root` reads; overwritten when the import is over.
+    private let text: SecretArray
     private let root: JSONValue
     let type: String
 
     init(_ text: SecretBytes) throws(JOSEError) {
-        // The document keeps a copy of the text for as long as the import takes.
-        let bytes = unsafe text.withBytes { unsafe Array($0) }
+        let text = SecretArray(copying: text)
+        self.text = text
         do throws(JSONError) {
-            root = try JSONDocument(parsing: bytes, limits: .init(bytes: 1 << 16, depth: 4)).root
+            root = try JSONDocument(parsing: text.bytes, limits: .init(bytes: 1 << 16, depth: 4)).root
         } catch { throw JOSEError(.invalidKey, "not a JWK: \(error)") }
         guard let type = root["kty"]?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
         self.type = type
@@ -34,10 +36,9 @@ struct JWKMembers {
         return algorithm
     }
 
+    /// The bytes of a member that is private.
     func secret(_ name: String) throws(JOSEError) -> SecretBytes {
-        var bytes = try self.bytes(name)
-        defer { SecretBytes.cleanse(&bytes) }
-        return SecretBytes(copying: bytes)
+        try member(name) { member throws(JOSEError) in try Base64.url.decodeSecret(member) }
     }
 
     func evpKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
@@ -49,11 +50,18 @@ struct JWKMembers {
         }
     }
 
+    /// The bytes of a member that is public.
     private func bytes(_ name: String) throws(JOSEError) -> [UInt8] {
+        try member(name) { member throws(JOSEError) in try Base64.url.decode(member) }
+    }
+
+    private func member<Bytes>(
+        _ name: String, _ decode: (ArraySlice<UInt8>) throws(JOSEError) -> Bytes
+    ) throws(JOSEError) -> Bytes {
         guard let member = root[name], member.isString else {
             throw JOSEError(.invalidKey, "the JWK lacks the string member \"\(name)\"")
         }
-        do throws(JOSEError) { return try Base64.url.decode(member.rawBytes) } catch {
+        do throws(JOSEError) { return try decode(member.rawBytes) } catch {
             throw JOSEError(.invalidKey, "the JWK's \"\(name)\" is not base64url")
         }
     }
@@ -63,7 +71,7 @@ struct JWKMembers {
         try parameters.push(OSSL_PKEY_PARAM_RSA_N, number: bytes("n"))
         try parameters.push(OSSL_PKEY_PARAM_RSA_E, number: bytes("e"))
         if isPrivate {
-            try parameters.push(OSSL_PKEY_PARAM_RSA_D, number: bytes("d"), isSecret: true)
+            try parameters.push(OSSL_PKEY_PARAM_RSA_D, number: secret("d"))
             // All five or none (RFC 7518, 6.3.2). libcrypto's names are compound macros, spelt out here.
             let crt = [
                 ("p", "rsa-factor1"), ("q", "rsa-factor2"),
@@ -71,7 +79,7 @@ struct JWKMembers {
                 ("qi", "rsa-coefficient1"),
             ]
             if crt.contains(where: { has($0.0) }) {
-                for (member, name) in crt { try parameters.push(name, number: bytes(member), isSecret: true) }
+                for (member, name) in crt { try parameters.push(name, number: secret(member)) }
             }
         }
         let key = try parameters.key("RSA", isPrivate: isPrivate)
@@ -92,7 +100,7 @@ struct JWKMembers {
         let parameters = try KeyParameters()
         try parameters.push(OSSL_PKEY_PARAM_GROUP_NAME, text: curve.groupName)
         try parameters.push(OSSL_PKEY_PARAM_PUB_KEY, octets: [4] + x + y)
-        if isPrivate { try parameters.push(OSSL_PKEY_PARAM_PRIV_KEY, number: bytes("d"), isSecret: true) }
+        if isPrivate { try parameters.push(OSSL_PKEY_PARAM_PRIV_KEY, number: secret("d")) }
         let key = try parameters.key("EC", isPrivate: isPrivate)
         if isPrivate { try key.requireConsistency() }
         return key
@@ -111,10 +119,11 @@ struct JWKMembers {
             throw JOSEError(.invalidKey, "the JWK's \"x\" is not an Ed25519 public key")
         }
         guard isPrivate else { return publicKey }
-        var d = try bytes("d")
-        defer { SecretBytes.cleanse(&d) }
-        let privateKey = unsafe EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, d, d.count).map {
-            unsafe EVPKey(owning: $0)
+        let privateKey = unsafe try secret("d").withBytes { d in
+            let bytes = unsafe d.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            return unsafe EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, bytes, d.count).map {
+                unsafe EVPKey(owning: $0)
+            }
         }
         guard let privateKey, privateKey.hasSamePublicKey(as: publicKey) else {
             clearCryptoErrors()
@@ -159,15 +168,23 @@ private final class KeyParameters {
         unsafe stored.forEach { unsafe $0.deallocate() }
     }
 
-    func push(_ name: String, number bytes: [UInt8], isSecret: Bool = false) throws(JOSEError) {
-        var bytes = bytes
-        defer { if isSecret { SecretBytes.cleanse(&bytes) } }
-        // Secret numbers go to libcrypto's own cleansed memory.
-        guard let number = unsafe isSecret ? BN_secure_new() : BN_new() else { throw Self.outOfMemory }
+    func push(_ name: String, number bytes: [UInt8]) throws(JOSEError) {
+        guard let number = unsafe BN_new() else { throw Self.outOfMemory }
         unsafe numbers.append(number)
         guard unsafe BN_bin2bn(bytes, Int32(clamping: bytes.count), number) != nil,
             unsafe OSSL_PARAM_BLD_push_BN(builder, store(name), number) == 1
-        else { throw JOSEError(.invalidKey, "the JWK holds a number libcrypto does not take") }
+        else { throw Self.notANumber }
+    }
+
+    func push(_ name: String, number secret: SecretBytes) throws(JOSEError) {
+        // libcrypto overwrites such a number, and the parameter it becomes.
+        guard let number = unsafe BN_secure_new() else { throw Self.outOfMemory }
+        unsafe numbers.append(number)
+        let isRead = unsafe secret.withBytes { bytes in
+            unsafe BN_bin2bn(
+                bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: bytes.count), number) != nil
+        }
+        guard isRead, unsafe OSSL_PARAM_BLD_push_BN(builder, store(name), number) == 1 else { throw Self.notANumber }
     }
 
     func push(_ name: String, text: String) throws(JOSEError) {
@@ -202,6 +219,7 @@ private final class KeyParameters {
         return unsafe EVPKey(owning: pointer)
     }
 
+    private static let notANumber = JOSEError(.invalidKey, "the JWK holds a number libcrypto does not take")
     private static let outOfMemory = JOSEError(.libcrypto, "libcrypto is out of memory")
 
     /// The builder keeps the pointer to a parameter's name, too.

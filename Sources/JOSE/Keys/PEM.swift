@@ -53,17 +53,26 @@ enum PEM {
         return text
     }
 
-    /// The label of the first block, to say what a file is when it is not what was wanted.
+    /// The label of the first block, to say what a file is when it is not what was wanted; empty where there is none. Nothing but
+    /// the label leaves the secret's memory.
     private static func label(of text: SecretBytes) -> String {
-        unsafe text.withBytes { bytes in
-            let head = unsafe String(decoding: bytes.prefix(4096), as: UTF8.self)
-            guard let line = head.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("-----BEGIN ") })
-            else {
-                return ""
+        let (mark, hyphen) = (Array("-----BEGIN ".utf8), UInt8(ascii: "-"))
+        return unsafe text.withBytes { bytes in
+            let head = unsafe bytes.prefix(4096)
+            for start in unsafe head.indices {
+                guard unsafe start == 0 || head[start - 1] == 0x0A || head[start - 1] == 0x0D,
+                    unsafe head[start...].starts(with: mark)
+                else { continue }
+                // RFC 7468 knows none that is longer.
+                let label = unsafe head[start...].dropFirst(mark.count).prefix(longestLabel).prefix { $0 != hyphen }
+                return unsafe String(decoding: label, as: UTF8.self)
             }
-            return String(line.dropFirst(11).prefix { $0 != "-" })
+            return ""
         }
     }
+
+    /// `ENCRYPTED PRIVATE KEY` and its like.
+    private static let longestLabel = 40
 
     static func withBIO<Result>(_ text: SecretBytes, _ body: (OpaquePointer) -> Result?) -> Result? {
         unsafe text.withBytes { bytes in

@@ -66,26 +66,17 @@ extension LookupEndpoint.Credentials {
         switch (authorization, self) {
         case (.mintedToken, _): return nil
         case (.key(let scheme), .key(let key)):
-            var header = Array("\(scheme) ".utf8)
-            defer { SecretBytes.cleanse(&header) }
-            key.withBytes { header += $0 }
             // A space or a line's end in a key is a slip of the hand, and would end the header or change it.
-            let isPrintable = header.dropFirst(scheme.utf8.count + 1).allSatisfy { $0 > 0x20 && $0 < 0x7F }
-            guard key.count > 0, isPrintable else {
+            guard key.count > 0, key.withBytes({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } }) else {
                 throw WorkerError("the API key is empty, or has a character in it that no header can hold")
             }
-            return SecretBytes(copying: header)
+            return SecretBytes("\(scheme) ".utf8, followedBy: key)
         case (.basic, .basic(let user, let password)):
             guard !user.isEmpty, !user.utf8.contains(UInt8(ascii: ":")) else {
                 throw WorkerError("the user name is empty, or has a colon in it, which none may have (RFC 7617)")
             }
-            var pair = Array("\(user):".utf8)
-            defer { SecretBytes.cleanse(&pair) }
-            password.withBytes { pair += $0 }
-            var header = Array("Basic ".utf8)
-            defer { SecretBytes.cleanse(&header) }
-            Base64.standard.encode(pair, appendingTo: &header)
-            return SecretBytes(copying: header)
+            let pair = SecretBytes("\(user):".utf8, followedBy: password)
+            return SecretBytes("Basic ".utf8, followedBy: SecretEncoding.base64.encode(pair))
         case (.key, _): throw WorkerError("the API key is missing")
         case (.basic, _): throw WorkerError("the user name and the password are missing")
         }

@@ -1,0 +1,80 @@
+import COpenSSL
+import Glibc
+import Synchronization
+
+/// What is known of the pages that secrets lie on.
+package enum SecretMemory {
+    /// How often the system refused to keep a secret's pages out of swap (`mlock`), since the process began. What it refuses is
+    /// mostly more than RLIMIT_MEMLOCK allows.
+    package static var refusedLocks: Int { refusals.load(ordering: .relaxed) }
+
+    fileprivate static let refusals = Atomic(0)
+
+    /// From now on nobody but root may trace this process, read its memory through `/proc` or have its core dumped.
+    ///
+    /// - Returns: whether the system did it.
+    package static func forbidTracing() -> Bool { remint_forbid_tracing() == 1 }
+}
+
+/// Memory for one secret, and how it is given back.
+@safe
+struct SecretRegion {
+    /// As many bytes as were asked for.
+    let bytes: UnsafeMutableRawBufferPointer
+    /// The pages `bytes` begin, in bytes; nil for memory of the ordinary heap.
+    let mapped: Int?
+}
+
+/// Where secrets get their memory from. Tests have another place, and look at what comes back.
+struct SecretStorage: Sendable {
+    /// Memory for so many bytes.
+    let allocate: @Sendable (Int) -> SecretRegion
+    /// Takes back memory that was overwritten.
+    let release: @Sendable (SecretRegion) -> Void
+
+    /// Pages that hold one secret and nothing else: `mlock` and `munlock` are about whole pages and do not count, so that a
+    /// secret which shared its page would be unlocked with its neighbour's end. They are left out of core dumps, and given back
+    /// to the system with the secret.
+    static let pages = SecretStorage(allocate: { map($0) }, release: { unmap($0) })
+
+    private static func map(_ count: Int) -> SecretRegion {
+        let page = max(Int(sysconf(Int32(_SC_PAGESIZE))), 4096)
+        let (length, overflow) = max(count, 1).addingReportingOverflow(page - 1)
+        precondition(!overflow, "a secret of more bytes than there is memory")
+        let mapped = length / page * page
+        let start = unsafe mmap(nil, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let start = unsafe start, unsafe start != MAP_FAILED else {
+            SecretMemory.refusals.add(1, ordering: .relaxed)
+            return unsafe SecretRegion(bytes: .allocate(byteCount: count, alignment: 16), mapped: nil)
+        }
+        if unsafe mlock(start, mapped) != 0 { SecretMemory.refusals.add(1, ordering: .relaxed) }
+        _ = unsafe madvise(start, mapped, MADV_DONTDUMP)
+        return unsafe SecretRegion(bytes: UnsafeMutableRawBufferPointer(start: start, count: count), mapped: mapped)
+    }
+
+    private static func unmap(_ region: SecretRegion) {
+        guard let mapped = region.mapped, let start = unsafe region.bytes.baseAddress else {
+            unsafe region.bytes.deallocate()
+            return
+        }
+        // The lock ends with the mapping.
+        _ = unsafe munmap(start, mapped)
+    }
+}
+
+/// An array that holds a secret for a reader that takes nothing but arrays. It is overwritten where it lies when this object
+/// goes, whoever else still holds it: `withUnsafeMutableBytes` would overwrite a copy then and leave the secret alone.
+///
+/// Whoever reads the array must be done with it by then; it is all zeros afterwards.
+@safe
+final class SecretArray {
+    let bytes: [UInt8]
+
+    init(copying secret: SecretBytes) { unsafe bytes = secret.withBytes { unsafe Array($0) } }
+
+    deinit {
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe OPENSSL_cleanse(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+        }
+    }
+}
