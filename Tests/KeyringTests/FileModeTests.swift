@@ -1,3 +1,4 @@
+import Foundation
 import JOSE
 import Keyring
 import Testing
@@ -18,10 +19,12 @@ struct FileMode: CustomTestStringConvertible {
 }
 
 @Suite struct FileModeTests {
+    private static let isRoot = geteuid() == 0
     private static let modes: [FileMode] = [
         .init(0o400, keys: true, listings: true), .init(0o600, keys: true, listings: true),
         .init(0o700, keys: true, listings: true),
-        .init(0o440, keys: true, listings: true), .init(0o640, keys: true, listings: true),
+        // A group may read what root hands to it.
+        .init(0o440, keys: isRoot, listings: true), .init(0o640, keys: isRoot, listings: true),
         .init(0o644, keys: false, listings: true),
         .init(0o604, keys: false, listings: true), .init(0o444, keys: false, listings: true),
         .init(0o601, keys: false, listings: true),
@@ -47,17 +50,7 @@ struct FileMode: CustomTestStringConvertible {
         let error = try ring.refusal()
         #expect(error.place == "2:21")
         #expect(error.message.contains("mode \(mode.testDescription)"))
-        #expect(error.message.contains("chmod 600 \(ring.path("k"))"))
-    }
-
-    @Test(arguments: modes) func `says the same of a secret that something else reads`(_ mode: FileMode) throws {
-        let ring = try makeRing()
-        try ring.setMode(mode.mode, of: "k")
-        let path = ring.path("k")
-        let complaint =
-            "has mode \(mode.testDescription), so others than its owner can use it; run: chmod 600 \(path)"
-        #expect(KeyFile.exposure(of: path) == (mode.isFitForKeys ? nil : complaint))
-        #expect(KeyFile.exposure(of: ring.path("nowhere")) == nil)
+        #expect(error.message.contains("so others than its owner can use it; run: chmod 600 \(ring.path("k"))"))
     }
 
     @Test(arguments: modes) func `refuses a passphrase that others can read or change`(_ mode: FileMode) throws {
@@ -91,6 +84,11 @@ struct FileMode: CustomTestStringConvertible {
         #expect(try KeyFile.read(ring.path("s")).text == "secret\n")
         try ring.setMode(0o644, of: "s")
         #expect(throws: KeyRingError.self) { try KeyFile.read(ring.path("s")) }
+        // Those who hand secrets to containers do it by links.
+        try FileManager.default.createSymbolicLink(atPath: ring.path("link"), withDestinationPath: "s")
+        #expect(throws: KeyRingError.self) { try KeyFile.read(ring.path("link")) }
+        try ring.setMode(0o600, of: "s")
+        #expect(try KeyFile.read(ring.path("link")).text == "secret\n")
         try ring.write("", to: "empty")
         #expect(try KeyFile.read(ring.path("empty")).count == 0)
         try ring.write([UInt8](repeating: 7, count: 65_536), to: "full")

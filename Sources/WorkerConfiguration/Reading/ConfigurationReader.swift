@@ -132,7 +132,7 @@ public struct ConfigurationReader {
         }
         if let (file, node) = section.requiredTextIfPresent("token_file") {
             admin.tokenFile = section.diagnostics.resolve(file)
-            let token = section.contents(ofFile: file, node, named: "admin.token_file", source)
+            let token = section.secret(ofFile: file, node, named: "admin.token_file", source)
             if let token, token.utf8.count < 16 {
                 section.diagnostics.error(node, "the token of admin.token_file is shorter than 16 bytes")
             }
@@ -188,12 +188,29 @@ extension Section {
     ///   - path: as the file names it.
     ///   - node: where it does.
     ///   - name: how the key is called in messages.
+    func secret(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
+        switch source.secret(diagnostics.resolve(path)) {
+        case .contents(let secret):
+            if let text = secret.withBytes({ String(validating: $0, as: UTF8.self) }) {
+                return Self.withoutLineEnd(text)
+            }
+            diagnostics.error(node, "the file of \(name) is not UTF-8 text")
+        case .refused(let reason): diagnostics.error(node, "the file of \(name) \(reason)")
+        }
+        return nil
+    }
+
+    /// The text of a file that holds no secret, without the end of its last line; see `secret`.
     func contents(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
         guard let contents = source.file(diagnostics.resolve(path)) else {
             diagnostics.error(node, "the file of \(name) cannot be read")
             return nil
         }
-        return contents.last?.isNewline == true ? String(contents.dropLast()) : contents
+        return Self.withoutLineEnd(contents)
+    }
+
+    private static func withoutLineEnd(_ text: String) -> String {
+        text.last?.isNewline == true ? String(text.dropLast()) : text
     }
 }
 

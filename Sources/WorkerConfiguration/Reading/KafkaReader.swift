@@ -38,7 +38,7 @@ struct KafkaReader {
             section.diagnostics.error(key, "\(base) is set by the worker itself; remove it")
             return nil
         }
-        guard let text = base == name ? text : section.contents(ofFile: text, value, named: name, source) else {
+        guard let text = base == name ? text : contents(ofFile: text, of: base, named: name, value, section) else {
             return nil
         }
         if Self.isUnverified(base, text) {
@@ -51,6 +51,17 @@ struct KafkaReader {
 
     /// What the names of the lanes' groups end in besides the live lane's; a fleet called so would join another's lane.
     private static let laneSuffixes = ["-retries", "-bulk"]
+
+    private func contents(
+        ofFile path: String, of base: String, named name: String, _ node: Node, _ section: Section
+    ) -> String? {
+        Self.publicTexts.contains(base)
+            ? section.contents(ofFile: path, node, named: name, source)
+            : section.secret(ofFile: path, node, named: name, source)
+    }
+
+    /// Certificates, which anybody may read and which can be many.
+    private static let publicTexts: Set<String> = ["ssl.ca.pem", "ssl.certificate.pem"]
 
     /// What delivery guarantees hang on, and what has a key of its own.
     private static let ownProperties: Set<String> = [

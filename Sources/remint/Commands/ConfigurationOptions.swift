@@ -46,5 +46,5 @@ extension ConfigurationSource {
     /// This process's environment and files.
     static let system = ConfigurationSource(
         environment: { ProcessInfo.processInfo.environment[$0] },
-        file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+        file: { try? String(contentsOfFile: $0, encoding: .utf8) }, secret: guardedSecret)
 }

@@ -92,7 +92,7 @@ struct CredentialsReader {
             diagnostics.error(node, "\(section.path(name)) is empty")
             return nil
         }
-        guard let text = section.contents(ofFile: path, node, named: section.path(name), source) else { return nil }
+        guard let text = section.secret(ofFile: path, node, named: section.path(name), source) else { return nil }
         let file = Configuration.Lookup.File(
             path: diagnostics.resolve(path), content: .secret, place: diagnostics.place(of: node))
         return (text, file)

@@ -1,6 +1,7 @@
 import AdapterKit
 import Foundation
 import JOSE
+import Keyring
 
 /// Tokens made one after the other as the worker makes them, and what libcrypto does alone.
 struct MintLoop: Sendable {
@@ -18,7 +19,7 @@ struct MintLoop: Sendable {
     }
 
     private static func read(_ file: String, _ algorithm: Algorithm) throws -> SigningKey {
-        let bytes = SecretBytes(copying: try Data(contentsOf: URL(filePath: file)))
+        let bytes = try KeyFile.read(file)
         return algorithm.keyType == .secret
             ? try SigningKey(secret: bytes, algorithm: algorithm, keyID: "bench-1")
             : try SigningKey(pem: bytes, algorithm: algorithm, keyID: "bench-1")

@@ -1,0 +1,106 @@
+import Glibc
+
+/// A file that is believed only where nobody else could have written it and, where it holds a secret, read it: the one check
+/// of modes and owners for key files, passphrases, listings, and the secrets that a configuration names.
+///
+/// It is read straight into memory that is cleansed, never through a buffer that is not. Links are followed, as those who hand
+/// secrets to containers make use of them; what is checked is the file they lead to, the very one that is read.
+package enum GuardedFile {
+    /// What a file holds.
+    package enum Content: Sendable {
+        /// A secret: for its owner alone. Where root owns the file, its group may read it: so a secret is handed to an account
+        /// that must not change it.
+        case secret
+        /// What is no secret, but says what is done: others may read it and not change it.
+        case instructions
+    }
+
+    /// The most a secret's file may hold, in bytes.
+    package static let limit = 64 << 10
+
+    /// The contents of `path`.
+    ///
+    /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, or others could
+    ///   read or change it.
+    package static func read(_ path: String, _ content: Content = .secret) throws(GuardedFileError) -> SecretBytes {
+        // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let remedy = errno == ENOENT ? "mend the path or put the file there" : "check its owner and mode"
+            throw GuardedFileError(path, "cannot be opened: \(reason()); \(remedy)")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw GuardedFileError(path, "is not a file")
+        }
+        if let exposure = exposure(
+            of: path, content, mode: status.st_mode & 0o777, owner: status.st_uid, reader: geteuid())
+        {
+            throw GuardedFileError(path, exposure)
+        }
+        guard let size = Int(exactly: status.st_size), size <= limit else {
+            throw GuardedFileError(path, "is larger than \(limit) bytes, so it is no key")
+        }
+        // One byte more shows a file that grows meanwhile.
+        let contents = try unsafe SecretBytes(capacity: size + 1) { buffer throws(GuardedFileError) in
+            try unsafe fill(buffer, from: descriptor, path)
+        }
+        guard contents.count <= size else {
+            throw GuardedFileError(path, "was written while it was read; try again when that is done")
+        }
+        return contents
+    }
+
+    private static func fill(
+        _ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, _ path: String
+    ) throws(GuardedFileError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let read = unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw GuardedFileError(path, "cannot be read: \(reason())") }
+            if read == 0 { break }
+            count += read
+        }
+        return count
+    }
+
+    /// What is wrong with who may use a file; nil where nothing is.
+    ///
+    /// - Parameters:
+    ///   - mode: the permissions, without the kind of file.
+    ///   - owner: the user whose file it is.
+    ///   - reader: the user this process runs as. Root reads what belongs to the account it helps.
+    static func exposure(
+        of path: String, _ content: Content, mode: UInt32, owner: UInt32, reader: UInt32
+    ) -> String? {
+        guard owner == 0 || owner == reader || reader == 0 else {
+            return
+                "belongs to user \(owner), who could change it, and this runs as user \(reader); run: chown \(reader) \(path)"
+        }
+        let (bits, right): (UInt32, String) =
+            switch content {
+            case .secret: (owner == 0 ? 0o027 : 0o077, "600")
+            case .instructions: (0o022, "644")
+            }
+        guard mode & bits != 0 else { return nil }
+        return "has mode \(String(mode, radix: 8)), so others than its owner can use it; run: chmod \(right) \(path)"
+    }
+
+    private static func reason() -> String { unsafe String(cString: strerror(errno)) }
+}
+
+/// Why a file is not believed: which, what is wrong, what would be right. Never a byte of it.
+package struct GuardedFileError: Error, Sendable, Equatable {
+    /// The file.
+    package let path: String
+    /// What is wrong and what would be right.
+    package let message: String
+
+    /// `message` about `path`.
+    package init(_ path: String, _ message: String) {
+        self.path = path
+        self.message = message
+    }
+}
