@@ -18,6 +18,8 @@ package final class Program: Sendable {
 
     private let state = Mutex(State())
     private let process: pid_t
+    /// Its number among the system's processes, for as long as it lives.
+    package var processID: pid_t { process }
 
     /// Starts `executable` (a path, or a name on the PATH).
     package init(

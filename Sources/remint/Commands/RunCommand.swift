@@ -21,9 +21,11 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         Heap.keepSmall()
+        let protection = KeyProtection()
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let logger = Logger.remint(configuration.log)
+        protection.report(to: logger)
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system)
         let service = DeadlineService(

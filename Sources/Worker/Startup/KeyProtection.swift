@@ -1,0 +1,39 @@
+import Glibc
+import JOSE
+public import Logging
+import Telemetry
+
+/// Keeps the keys of this process in its memory: no core dump holds them, nobody traces them out, and they are not swapped.
+///
+/// Made before any key is read. What the system does not allow is said once, in a line of the log, and the process goes on:
+/// it is as safe as before then.
+public struct KeyProtection: Sendable {
+    /// What the system did not do.
+    enum Gap: String, Sendable, CaseIterable {
+        case coreDumps = "core dumps are possible (RLIMIT_CORE cannot be set)"
+        case tracing = "the process can be traced (PR_SET_DUMPABLE cannot be set)"
+        case swap = "keys may be swapped to disk; allow more locked memory (ulimit -l, LimitMEMLOCK=, RLIMIT_MEMLOCK)"
+    }
+
+    private let gaps: [Gap]
+
+    /// Forbids core dumps, for this process and for good, and tracing by anybody but root.
+    public init() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        let isCoreless = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0
+        let isUntraced = SecretMemory.forbidTracing()
+        gaps = [isCoreless ? nil : .coreDumps, isUntraced ? nil : .tracing].compactMap { $0 }
+    }
+
+    /// Says what the keys that were read by now are not protected from; nothing where there is nothing to say.
+    public func report(to logger: Logger) {
+        let all = Self.gaps(gaps, refusedLocks: SecretMemory.refusedLocks)
+        guard !all.isEmpty else { return }
+        logger.notice(
+            "the system does not protect the keys in memory as it could",
+            metadata: [LogKey.detail: "\(all.map(\.rawValue).joined(separator: "; "))"])
+    }
+
+    /// `gaps`, and the one that shows only once there are keys.
+    static func gaps(_ gaps: [Gap], refusedLocks: Int) -> [Gap] { refusedLocks > 0 ? gaps + [.swap] : gaps }
+}
