@@ -89,6 +89,25 @@ extension Scenarios {
             await shop.broker.close()
         }
 
+        @Test func `a link in the place of a job's file is not followed`() async throws {
+            let shop = try await Shop.open()
+            let input = shop.folder.appending(path: "users.jsonl")
+            try Data("\"a\"\n7\n".utf8).write(to: input)
+            let precious = shop.folder.appending(path: "precious")
+            let arguments = ["reissue", "--config", shop.configuration, "--app", "braze-ios", "--input", input.path]
+            for ending in [".reissue.json", ".reissue.rejects.jsonl"] {
+                try Data("precious".utf8).write(to: precious)
+                let link = input.path + ending
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: precious.path)
+                let job = try await Program.run(Repository.remint, arguments)
+                #expect(job.status != 0)
+                #expect(job.errorText.contains("it is a symbolic link, which is not followed"), "\(job.errorText)")
+                #expect(try String(contentsOf: precious, encoding: .utf8) == "precious")
+                try FileManager.default.removeItem(atPath: link)
+            }
+            await shop.broker.close()
+        }
+
         @Test func `a dry run counts and sends nothing`() async throws {
             let shop = try await Shop.open()
             let input = shop.folder.appending(path: "users.jsonl")

@@ -13,7 +13,8 @@ struct InspectCommand: ParsableCommand {
         discussion: """
             The token is verified with the app's key ring, for the user it names or the one given. A replacement token's record,
             as it stands on the mailbox topic, is taken as well. Exit code 1 where the vendor would refuse the token. The
-            signature is never printed.
+            signature is never printed. Give the token on standard input where others use this machine: what stands on the
+            command line, everybody sees in the list of processes, and it stays in the shell's history.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -22,7 +23,10 @@ struct InspectCommand: ParsableCommand {
     var user: String?
     @Option(help: "The nonce of the challenge the token answers. Default: the one it names.") var challenge: String?
     @Flag(help: "Print the result as JSON.") var json = false
-    @Argument(help: ArgumentHelp("The token; - for standard input.", valueName: "token|-")) var token = "-"
+    @Argument(
+        help: ArgumentHelp(
+            "The token; - for standard input, where no list of processes shows it.", valueName: "token|-"))
+    var token = "-"
 
     func run() throws {
         let preflight = try options.load()

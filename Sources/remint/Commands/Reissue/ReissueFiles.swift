@@ -13,8 +13,14 @@ struct ReissueFiles {
     ///
     /// - Throws: `InputUnreadable` where the file is something else.
     func load() throws -> ReissueProgress? {
-        guard let data = FileManager.default.contents(atPath: state) else { return nil }
-        guard let progress = ReissueProgress(Array(data)) else {
+        let descriptor = open(state, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw InputUnreadable(path: state, reason: Self.refusal(errno, "--state"))
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try Self.requireOwnFile(descriptor, state, "--state")
+        guard let progress = ReissueProgress(Array(try handle.readToEnd() ?? Data())) else {
             throw InputUnreadable(path: state, reason: "it is no checkpoint of a job; name another --state")
         }
         return progress
@@ -27,22 +33,32 @@ struct ReissueFiles {
         try KeyFile.write(SecretBytes(copying: progress.json), to: state)
     }
 
-    /// Opens the rejected rows' file, cut where the checkpoint knows of it.
+    /// Opens the rejected rows' file, cut where the checkpoint knows of it. It is made where it is not there, for its owner alone.
+    /// A link is not followed: whoever may write the folder could have the job cut any file of its account.
     ///
-    /// - Throws: what the file system says.
-    func openRejects(_ progress: ReissueProgress) throws -> FileHandle? {
-        if !FileManager.default.fileExists(atPath: rejects) {
-            guard
-                FileManager.default.createFile(
-                    atPath: rejects, contents: nil, attributes: [.posixPermissions: 0o600])
-            else { throw InputUnreadable(path: rejects, reason: "it cannot be written") }
-        }
-        guard let handle = FileHandle(forUpdatingAtPath: rejects) else {
-            throw InputUnreadable(path: rejects, reason: "it cannot be written")
-        }
-        try handle.truncate(atOffset: UInt64(progress.rejectsLength))
-        try handle.seek(toOffset: UInt64(progress.rejectsLength))
+    /// - Throws: `InputUnreadable`, or what the file system says.
+    func openRejects(_ progress: ReissueProgress) throws -> FileHandle {
+        let descriptor = open(rejects, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw InputUnreadable(path: rejects, reason: Self.refusal(errno, "--state")) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try Self.requireOwnFile(descriptor, rejects, "--state")
+        try handle.truncate(atOffset: UInt64(clamping: progress.rejectsLength))
+        try handle.seek(toOffset: UInt64(clamping: progress.rejectsLength))
         return handle
+    }
+
+    private static func refusal(_ error: Int32, _ option: String) -> String {
+        error == ELOOP
+            ? "it is a symbolic link, which is not followed; name the file itself with \(option)"
+            : "it cannot be opened: \(String(cString: strerror(error)))"
+    }
+
+    /// A pipe, a device or another account's file is none of a job's.
+    private static func requireOwnFile(_ descriptor: Int32, _ path: String, _ option: String) throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            geteuid() == 0 || status.st_uid == geteuid()
+        else { throw InputUnreadable(path: path, reason: "it is no file of yours; name another with \(option)") }
     }
 
     /// A line of the rejected rows' file: which row, and why; never what stands in it.
