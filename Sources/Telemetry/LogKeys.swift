@@ -38,6 +38,16 @@ public enum LogKey {
     public static let keyVersion = "remint.key.version"
     /// The path of a signer's socket.
     public static let signerSocket = "remint.signer.socket"
+    /// The id of the user on the other side of a signer's socket.
+    public static let signerUser = "remint.signer.user"
+    /// A count of signatures.
+    public static let signatures = "remint.signatures"
+    /// A count of what a policy did not let be signed.
+    public static let signaturesRefused = "remint.signatures.refused"
+    /// A count of what a key could not sign.
+    public static let signaturesFailed = "remint.signatures.failed"
+    /// A count of connections.
+    public static let connections = "remint.connections"
     /// An address of the admin server.
     public static let adminAddress = "remint.admin.address"
     /// A topic.

@@ -160,6 +160,25 @@ public struct Configuration: Sendable {
         public var signer: String?
         /// Where `path` or `signer` stands in the file.
         public var place: Place
+        /// What a signer signs with it.
+        public var policy = SigningPolicy()
+    }
+
+    /// What a signer signs with a ring: tokens of these terms and nothing else. Kept by `remint signer`.
+    public struct SigningPolicy: Sendable, Equatable {
+        /// The longest life a policy may allow, and does where it says nothing: more than a year, which is longer than any vendor
+        /// takes, and short enough that a token which was got by stealth ends.
+        public static let longest = Duration.seconds(400 * 86_400)
+
+        /// The algorithms that are signed with; nil for whatever the ring's keys are for. A key signs with its own in any case.
+        public var algorithms: Set<Algorithm>?
+        /// How far ahead `exp` may lie, 1 s to 400 days.
+        public var longestLife = longest
+        /// What `iss` must be; nil where it may be anything.
+        public var issuer: String?
+
+        /// The terms where nothing is written.
+        public init() {}
     }
 
     /// How the worker works.

@@ -56,6 +56,7 @@ public struct Preflight: Sendable {
             diagnostics + KafkaProperties.diagnostics(for: configuration) + keyDiagnostics
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
             + configuration.apps.flatMap { app in rings[app.key].map { Self.check(app, $0) } ?? [] }
+            + configuration.apps.flatMap { Self.check($0, configuration.keys) }
     }
 
     private static func load(_ keys: [Configuration.Key]) -> ([String: KeyRing], [Diagnostic]) {
@@ -91,6 +92,27 @@ public struct Preflight: Sendable {
             return Diagnostic(.error, at: key.place, "\(error.file) \(error.message)")
         }
         return Diagnostic(.error, at: Place(file: error.file, line: line, column: column), error.message)
+    }
+
+    /// Whether a signer that keeps the ring's policy would sign the app's tokens.
+    private static func check(_ app: Configuration.App, _ keys: [Configuration.Key]) -> [Diagnostic] {
+        guard let policy = keys.first(where: { $0.name == app.key })?.policy else { return [] }
+        var found: [Diagnostic] = []
+        if let algorithms = policy.algorithms, !algorithms.contains(app.adapter.algorithm) {
+            found.append(
+                Diagnostic(
+                    .error, at: app.keyPlace,
+                    "keys.\(app.key).policy.algorithms lacks \(app.adapter.algorithm.rawValue), the one \(app.adapter.vendor) takes"
+                ))
+        }
+        if Duration.seconds(app.lifetime) > policy.longestLife {
+            found.append(
+                Diagnostic(
+                    .error, at: app.keyPlace,
+                    "the tokens of \(app.name) live longer than keys.\(app.key).policy.longest_life allows; shorten apps.\(app.name).lifetime"
+                ))
+        }
+        return found
     }
 
     /// Whether the ring's keys are of the kind the vendor takes.

@@ -154,11 +154,17 @@ public struct ConfigurationReader {
                 section.diagnostics.error(
                     node, "\(key.name) has both path and signer; a ring is read from its folder or held by a signer")
             }
+            let policy = PolicyReader(key: key).read()
+            if let (_, node) = signer, key.value("policy") != nil {
+                section.diagnostics.error(
+                    node, "\(key.name) has both policy and signer; the signer keeps it: write it into its configuration"
+                )
+            }
             guard let (path, node) = signer ?? key.requiredText("path") else { return nil }
             let resolved = section.diagnostics.resolve(path)
             return Configuration.Key(
                 name: name, path: signer == nil ? resolved : nil, signer: signer == nil ? nil : resolved,
-                place: section.diagnostics.place(of: node))
+                place: section.diagnostics.place(of: node), policy: policy)
         }
     }
 

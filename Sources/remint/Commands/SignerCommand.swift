@@ -1,3 +1,4 @@
+import AdapterKit
 import ArgumentParser
 import Foundation
 import Logging
@@ -13,20 +14,31 @@ struct SignerCommand: AsyncParsableCommand {
         discussion: """
             Serves every key ring of the configuration that has a path, until SIGTERM or SIGINT. A worker names the socket
             in place of the path: keys: { NAME: { signer: /run/remint/signer.sock } }. The socket has mode 0660; its folder,
-            owner and group say who may have something signed. A change of a key ring is picked up within a second.
+            owner and group say who can connect, and --allow-uid whose tokens are signed, which the kernel vouches for. What is
+            signed, each ring's policy says (keys.NAME.policy); how much for whom, a line of the log a minute. A change of a key
+            ring is picked up within a second.
             """)
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: ArgumentHelp("Where to listen.", valueName: "path")) var socket: String
+    @Option(
+        name: .customLong("allow-uid"),
+        help: ArgumentHelp(
+            "A user whose workers may ask, by its id; may be given several times. Default: the signer's own user and root.",
+            valueName: "uid"))
+    var users: [UInt32] = []
 
     func run() async throws {
+        let protection = KeyProtection()
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let logger = Logger.remint(configuration.log)
+        protection.report(to: logger)
         let server: SignerServer
         do {
             server = try SignerServer(
-                preflight, socket: socket, signingLanes: ProcessInfo.processInfo.activeProcessorCount, logger: logger)
+                preflight, socket: socket, allowing: users.isEmpty ? nil : Set(users),
+                signingLanes: ProcessInfo.processInfo.activeProcessorCount, logger: logger, now: UnixTime.system)
         } catch {
             Terminal.error("remint: \(error)")
             throw ExitCode.failure

@@ -45,7 +45,7 @@ final class PublishedKeys: Sendable {
     }
 
     /// The keys of `items`; nil for one that does not sign.
-    func references(of items: [SignerFrame.Item]) -> [SigningKeyReference?] {
+    func references(of items: some Sequence<SignerFrame.Item>) -> [SigningKeyReference?] {
         let names = state.withLock { $0.names }
         return items.map { names[Name(ring: $0.ring, version: $0.version, algorithm: $0.algorithm)] }
     }

@@ -29,6 +29,10 @@ actor SignatureCheck {
             case .failed:
                 troubles[.failed] = "could not sign with \(name)"
                 return .failure(Rejection(.mintFailed, "the signer could not sign with \(name)"))
+            case .refused(let violation):
+                let text = "does not sign with \(name): \(violation)"
+                troubles[.policy] = "\(text); mend keys.\(request.key.ring).policy of its configuration, or the app's"
+                return .failure(Rejection(.mintFailed, "the signer \(text)"))
             case .signature(let bytes):
                 if known.contains(where: { $0[request.key.ring]?.isRight(bytes, for: request) == true }) {
                     return .success(bytes)

@@ -6,6 +6,8 @@ import Synchronization
 enum SignerFailure: Error, Sendable, Equatable {
     /// The connection broke, or there is none.
     case broken(String)
+    /// The signer closed the connection, for this reason.
+    case closed(SignerClosing)
     /// The answer did not come in time.
     case overdue(Duration)
     /// What came is not of the protocol.
@@ -109,6 +111,9 @@ final class SignerQuestions: Sendable {
     func answer(_ frame: SignerFrame) throws(SignerProtocolError) {
         switch frame {
         case .keys, .signatures: break
+        case .closing(let reason):
+            end(.closed(reason))
+            return
         case .keysRequest, .signRequest: throw SignerProtocolError("the signer asks where it may only answer")
         }
         let isKnown = state.withLock { $0.lastNumber >= frame.id }

@@ -4,88 +4,153 @@ import NIOCore
 import Pipeline
 import ServiceLifecycle
 import Telemetry
+import WorkerConfiguration
+
+/// What all of a signer's connections have in common.
+struct SigningDesk: Sendable {
+    let signer: LocalSigner
+    let keys: PublishedKeys
+    /// By ring.
+    let policies: [String: Configuration.SigningPolicy]
+    let keeper: ConnectionKeeper
+    let tally: SigningTally
+    let clock: SignerClock
+    let logger: Logger
+    /// Whoever waits does not wait for what nobody waits for: these sign on other threads.
+    private let live = SigningTurns()
+    private let background = SigningTurns()
+
+    init(
+        signer: LocalSigner, keys: PublishedKeys, policies: [String: Configuration.SigningPolicy],
+        keeper: ConnectionKeeper, tally: SigningTally, clock: SignerClock, logger: Logger
+    ) {
+        self.signer = signer
+        self.keys = keys
+        self.policies = policies
+        self.keeper = keeper
+        self.tally = tally
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Where requests of `urgency` wait for their turn.
+    func turns(for urgency: SigningUrgency) -> SigningTurns { urgency == .live ? live : background }
+}
 
 /// A signer's side of a connection: answers each question, several at a time, until the worker leaves.
 struct SignerConversation: Sendable {
     /// The most questions that are worked on at once; a question after the keys is not kept waiting by signatures.
     private static let maximumQuestions = 4
+    /// How much is signed in one turn: as much as a worker asks for at a time.
+    static let pieceCount = 256
 
-    let signer: LocalSigner
-    let keys: PublishedKeys
-    let logger: Logger
+    let desk: SigningDesk
+    /// The connection's number.
+    let number: Int
+    /// Whose it is.
+    let user: UInt32
 
     /// Answers until the worker leaves, a graceful shutdown, or a frame that is none: then the connection is closed, for
     /// nobody knows where the next frame would begin.
     func run(_ connection: NIOAsyncChannel<SignerFrame, ByteBuffer>) async {
-        logger.info("a worker connected")
+        let metadata: Logger.Metadata = [LogKey.signerUser: "\(user)"]
+        desk.logger.info("a worker connected", metadata: metadata)
         do {
             try await connection.executeThenClose { questions, answers in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     var open = 0
                     for try await question in questions.cancelOnGracefulShutdown() {
+                        desk.keeper.asked(number)
                         while open >= Self.maximumQuestions, try await group.next() != nil { open -= 1 }
-                        group.addTask { try await answers.write(try await answer(question).encoded()) }
+                        group.addTask {
+                            let bytes: ByteBuffer
+                            do {
+                                defer { desk.keeper.answered(number) }
+                                bytes = try await answer(question).encoded()
+                            }
+                            try await answers.write(bytes)
+                            desk.keeper.delivered(number)
+                        }
                         open += 1
                     }
                     try await group.waitForAll()
                 }
             }
-            logger.info("a worker left")
+            desk.logger.info("a worker left", metadata: metadata)
         } catch let error as SignerProtocolError {
-            logger.warning(
+            desk.logger.warning(
                 "a connection was closed: what came is not of the signer's protocol",
-                metadata: [LogKey.detail: "\(error)"])
+                metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
         } catch {
-            logger.info("a worker left", metadata: [LogKey.detail: "\(error)"])
+            desk.logger.info("a worker left", metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
         }
     }
 
     private func answer(_ question: SignerFrame) async throws(SignerProtocolError) -> SignerFrame {
         switch question {
-        case .keysRequest(let id): return .keys(id: id, keys.all)
+        case .keysRequest(let id): return .keys(id: id, desk.keys.all)
         case .signRequest(let id, let urgency, let items): return .signatures(id: id, await sign(items, urgency))
-        case .keys, .signatures: throw SignerProtocolError("a worker sent an answer where it may only ask")
+        case .keys, .signatures, .closing:
+            throw SignerProtocolError("a worker sent an answer where it may only ask")
         }
     }
 
+    /// A piece at a time, each in its turn.
     private func sign(_ items: [SignerFrame.Item], _ urgency: SigningUrgency) async -> [SignerFrame.Answer] {
-        let references = keys.references(of: items)
+        let turns = desk.turns(for: urgency)
+        var answers: [SignerFrame.Answer] = []
+        for start in stride(from: 0, to: items.count, by: Self.pieceCount) {
+            let piece = items[start..<min(start + Self.pieceCount, items.count)]
+            answers += await turns.take(.init(user: user, connection: number)) {
+                // Nobody is there any more to take them.
+                Task.isCancelled ? piece.map { _ in .failed } : await sign(piece, urgency)
+            }
+        }
+        return answers
+    }
+
+    private func sign(
+        _ items: ArraySlice<SignerFrame.Item>, _ urgency: SigningUrgency
+    ) async -> [SignerFrame.Answer] {
+        let now = desk.clock.now()
         var requests: [SigningRequest] = []
         var answers = [SignerFrame.Answer](repeating: .failed, count: items.count)
         var places: [Int] = []
-        for (index, (item, reference)) in zip(items, references).enumerated() {
+        for (index, (item, reference)) in zip(items, desk.keys.references(of: items)).enumerated() {
             guard let reference else {
                 answers[index] = .keyUnavailable
                 continue
             }
-            // A key that signs tokens signs nothing that could be taken for something else.
-            guard Self.isSigningInput(item.input) else { continue }
+            let policy = desk.policies[item.ring] ?? Configuration.SigningPolicy()
+            if let violation = policy.violation(of: item.input, signedWith: reference.algorithm, at: now) {
+                answers[index] = .refused(violation)
+                continue
+            }
             requests.append(SigningRequest(key: reference, input: SigningInput(bytes: item.input)))
             places.append(index)
         }
-        for (place, signature) in zip(places, await signer.sign(requests, urgency: urgency)) {
+        for (place, signature) in zip(places, await desk.signer.sign(requests, urgency: urgency)) {
             answers[place] =
                 switch signature {
                 case .success(let bytes): .signature(bytes)
                 case .failure(let rejection): rejection.code == .keyUnavailable ? .keyUnavailable : .failed
                 }
         }
+        count(items, answers)
         return answers
     }
 
-    /// Whether `input` is two parts in base64url with a dot between them (RFC 7515, section 5.1).
-    static func isSigningInput(_ input: [UInt8]) -> Bool {
-        let dot = UInt8(ascii: ".")
-        var dots = 0
-        for byte in input {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                break
-            case dot: dots += 1
-            default: return false
+    private func count(_ items: ArraySlice<SignerFrame.Item>, _ answers: [SignerFrame.Answer]) {
+        var counts: [String: SigningTally.Counts] = [:]
+        for (item, answer) in zip(items, answers) {
+            // A ring there is not has no line: whoever asks could fill the log with names.
+            guard desk.policies[item.ring] != nil else { continue }
+            switch answer {
+            case .signature: counts[item.ring, default: .init()].signed += 1
+            case .refused: counts[item.ring, default: .init()].refused += 1
+            case .keyUnavailable, .failed: counts[item.ring, default: .init()].failed += 1
             }
         }
-        return dots == 1 && input.first != dot && input.last != dot
+        desk.tally.add(counts, of: user)
     }
 }

@@ -51,6 +51,11 @@ extension SignerFrame {
             self = .keys(id: id, try body.list(atMost: SignerProtocol.maximumRings, PublishedRing.init))
         case .signatures:
             self = .signatures(id: id, try body.list(atMost: SignerProtocol.maximumItems, SignerFrame.Answer.init))
+        case .closing:
+            guard let reason = SignerClosing(rawValue: try body.integer()) else {
+                throw SignerProtocolError("a connection is closed for an unknown reason")
+            }
+            self = .closing(reason)
         }
     }
 }
@@ -71,6 +76,11 @@ extension SignerFrame.Answer {
         case 0: self = .signature(try body.bytes(atMost: SignerProtocol.maximumSignatureBytes))
         case 1: self = .keyUnavailable
         case 2: self = .failed
+        case 3:
+            guard let violation = PolicyViolation(rawValue: try body.integer()) else {
+                throw SignerProtocolError("a policy is violated in an unknown way")
+            }
+            self = .refused(violation)
         default: throw SignerProtocolError("an answer is neither a signature nor a known error")
         }
     }

@@ -23,6 +23,7 @@ extension SignerFrame {
         case .signatures(_, let answers):
             body.writeInteger(try Self.count(answers.count, atMost: SignerProtocol.maximumItems))
             for answer in answers { try answer.write(to: &body) }
+        case .closing(let reason): body.writeInteger(reason.rawValue)
         }
         let length = body.readableBytes - MemoryLayout<UInt32>.size
         body.setInteger(
@@ -36,6 +37,7 @@ extension SignerFrame {
         case signRequest = 2
         case keys = 129
         case signatures = 130
+        case closing = 131
     }
 
     private var kind: Kind {
@@ -44,6 +46,7 @@ extension SignerFrame {
         case .signRequest: .signRequest
         case .keys: .keys
         case .signatures: .signatures
+        case .closing: .closing
         }
     }
 
@@ -72,6 +75,9 @@ extension SignerFrame.Answer {
             try body.write(bytes: bytes)
         case .keyUnavailable: body.writeInteger(UInt8(1))
         case .failed: body.writeInteger(UInt8(2))
+        case .refused(let violation):
+            body.writeInteger(UInt8(3))
+            body.writeInteger(violation.rawValue)
         }
     }
 }

@@ -11,6 +11,8 @@ enum SignerFrame: Sendable, Equatable {
     case keys(id: UInt64, [PublishedRing])
     /// For each of what was to be signed, in its order.
     case signatures(id: UInt64, [Answer])
+    /// The signer closes the connection, for this reason. It answers no question: its number is 0.
+    case closing(SignerClosing)
 
     /// Something to be signed.
     struct Item: Sendable, Equatable {
@@ -29,14 +31,39 @@ enum SignerFrame: Sendable, Equatable {
         case signature([UInt8])
         /// No key of that name and algorithm signs.
         case keyUnavailable
-        /// The key is there and could not sign, or what was to be signed is no JWS.
+        /// The key is there and could not sign.
         case failed
+        /// The ring's policy does not let it be signed.
+        case refused(PolicyViolation)
     }
 
     /// What ties an answer to its question.
     var id: UInt64 {
         switch self {
         case .keysRequest(let id), .signRequest(let id, _, _), .keys(let id, _), .signatures(let id, _): id
+        case .closing: 0
+        }
+    }
+}
+
+/// Why a signer closes a connection that did nothing against the protocol.
+enum SignerClosing: UInt8, Sendable, CaseIterable, CustomStringConvertible {
+    /// The peer's account is none of those that may ask.
+    case accountNotAllowed = 1
+    /// There are as many connections as may be, and all of them are at work.
+    case full = 2
+    /// Another connection needed the place, and this one had been silent for longest.
+    case replaced = 3
+    /// Nothing was asked for too long.
+    case idle = 4
+
+    var description: String {
+        switch self {
+        case .accountNotAllowed:
+            "this account may not ask; name its user id when the signer is started: remint signer --allow-uid UID"
+        case .full: "every connection it has is taken and at work"
+        case .replaced: "another connection took the place of this one, which had asked nothing for longest"
+        case .idle: "nothing was asked for too long"
         }
     }
 }
@@ -68,7 +95,7 @@ struct PublishedRing: Sendable, Equatable {
 /// What both sides keep to.
 enum SignerProtocol {
     /// The only version there is.
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     /// The most bytes that follow a frame's length.
     static let maximumFrameBytes = 16 << 20
     /// The most items of one request.

@@ -141,7 +141,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
             let (results, troubles) = await check.results(of: piece, answers, [now, before])
             note(troubles)
             if results.allSatisfy({ (try? $0.get()) != nil }) {
-                clear([.overdue, .malformed, .count, .signature, .failed])
+                clear([.overdue, .malformed, .count, .signature, .failed, .policy])
             }
             return results
         case .success:
@@ -157,6 +157,8 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
             return failed(.keyUnavailable, "the signer did not answer within \(patience)")
         case .failure(.broken(let text)):
             return failed(.keyUnavailable, "the connection to the signer broke: \(text)")
+        case .failure(.closed(let reason)):
+            return failed(.keyUnavailable, "the signer closed the connection: \(reason)")
         case .failure(.tooLarge(let text)): return failed(.mintFailed, "the token is too large for the signer: \(text)")
         }
     }

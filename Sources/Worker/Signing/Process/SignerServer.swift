@@ -1,4 +1,5 @@
-import AdapterKit
+public import AdapterKit
+import Glibc
 import Keyring
 public import Logging
 import NIOCore
@@ -10,28 +11,39 @@ import WorkerConfiguration
 
 /// The signer: holds the key rings and signs for workers that connect to its Unix socket.
 ///
-/// It runs until a graceful shutdown: it takes nothing new then, finishes what it has and takes its socket away. Whoever
-/// may connect may have anything signed that looks like a JWT; who that is, the socket's folder, owner and group say.
+/// It runs until a graceful shutdown: it takes nothing new then, finishes what it has and takes its socket away. Who may ask, the
+/// socket's folder, owner and group say, and the users it is told; what is signed for them, each ring's policy.
 public struct SignerServer: Service, CustomStringConvertible, CustomReflectable {
-    /// Each may have a few frames in memory.
-    private static let maximumConnections = 16
-
     private let configuration: Configuration
     private let rings: [KeyRing]
     private let socket: String
     private let signingLanes: Int
+    private let table: ConnectionTable
+    private let clock: SignerClock
     private let logger: Logger
     private let isReady: @Sendable () -> Void
 
     /// - Parameters:
     ///   - preflight: a configuration that is ready; the rings it reads from folders are served.
     ///   - socket: where to listen.
+    ///   - users: the users that may ask, by their ids; nil for the signer's own and root.
     ///   - signingLanes: threads that sign, usually one per core.
+    ///   - now: the time of day.
     ///   - isReady: told once it listens.
     /// - Throws: `WorkerError` where the configuration is not ready or has no ring to serve.
     public init(
-        _ preflight: Preflight, socket: String, signingLanes: Int, logger: Logger,
-        isReady: @escaping @Sendable () -> Void = {}
+        _ preflight: Preflight, socket: String, allowing users: Set<UInt32>? = nil, signingLanes: Int, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime, isReady: @escaping @Sendable () -> Void = {}
+    ) throws(WorkerError) {
+        try self.init(
+            preflight, socket: socket,
+            table: ConnectionTable(allowing: users ?? [geteuid(), 0], limits: .init()), signingLanes: signingLanes,
+            logger: logger, clock: .system(now: now), isReady: isReady)
+    }
+
+    init(
+        _ preflight: Preflight, socket: String, table: ConnectionTable, signingLanes: Int, logger: Logger,
+        clock: SignerClock, isReady: @escaping @Sendable () -> Void
     ) throws(WorkerError) {
         guard let configuration = preflight.configuration, preflight.isReady else {
             throw WorkerError("the configuration has errors; run: remint check")
@@ -43,6 +55,8 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         rings = Array(preflight.rings.values)
         self.socket = socket
         self.signingLanes = signingLanes
+        self.table = table
+        self.clock = clock
         self.logger = logger
         self.isReady = isReady
     }
@@ -65,10 +79,20 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
 
     private typealias Connection = NIOAsyncChannel<SignerFrame, ByteBuffer>
 
+    /// A connection, and whose it is.
+    private struct Arrival: Sendable {
+        let connection: Connection
+        let user: UInt32
+    }
+
     private func serve(on descriptor: Int32) async throws {
         let signer = LocalSigner(rings, lanes: signingLanes)
         let keys = PublishedKeys(rings)
-        let conversation = SignerConversation(signer: signer, keys: keys, logger: logger)
+        let served = Set(rings.map(\.name))
+        let policies = configuration.keys.filter { served.contains($0.name) }.map { ($0.name, $0.policy) }
+        let desk = SigningDesk(
+            signer: signer, keys: keys, policies: Dictionary(policies) { first, _ in first },
+            keeper: ConnectionKeeper(table, uptime: clock.uptime), tally: SigningTally(), clock: clock, logger: logger)
         let watcher = KeyRingWatcher(
             configuration: configuration, signer: signer, status: WorkerStatus(), logger: logger,
             changed: { keys.replace($0) })
@@ -78,40 +102,82 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         logger.notice(
             "the signer listens", metadata: [LogKey.signerSocket: "\(socket)", LogKey.keyRing: "\(names)"])
         isReady()
+        defer { desk.tally.report(to: logger) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await watcher.run(since: revisions) }
+            group.addTask { await keepHouse(desk) }
             defer { group.cancelAll() }
-            try await accept(server, conversation)
+            try await accept(server, desk)
         }
     }
 
-    private func listen(on descriptor: Int32) async throws -> NIOAsyncChannel<Connection, Never> {
+    /// Closes what is silent for too long, and reports once a minute, until the task is cancelled.
+    private func keepHouse(_ desk: SigningDesk) async {
+        var reported = clock.uptime()
+        while (try? await clock.sleep(SignerClock.round)) != nil {
+            desk.keeper.closeOverdue()
+            guard clock.uptime() - reported >= SignerClock.reportInterval else { continue }
+            reported = clock.uptime()
+            desk.tally.report(to: logger)
+        }
+    }
+
+    private func listen(on descriptor: Int32) async throws -> NIOAsyncChannel<Arrival, Never> {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 64)
             .bind(descriptor) { channel in
-                channel.eventLoop.makeCompletedFuture {
+                PeerCredentials.of(channel).flatMapThrowing { peer in
                     try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(SignerFrameDecoder()))
                     // A frame may be large: what nobody can work on yet stays with whoever sent it.
-                    return try Connection(
+                    let connection = try Connection(
                         wrappingChannelSynchronously: channel,
                         configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2)))
+                    return Arrival(connection: connection, user: peer.user)
                 }
             }
     }
 
-    private func accept(
-        _ server: NIOAsyncChannel<Connection, Never>, _ conversation: SignerConversation
-    ) async throws {
-        try await server.executeThenClose { connections in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                var open = 0
-                for try await connection in connections.cancelOnGracefulShutdown() {
-                    while open >= Self.maximumConnections, try await group.next() != nil { open -= 1 }
-                    group.addTask { await conversation.run(connection) }
-                    open += 1
+    private func accept(_ server: NIOAsyncChannel<Arrival, Never>, _ desk: SigningDesk) async throws {
+        try await server.executeThenClose { arrivals in
+            try await withThrowingDiscardingTaskGroup { group in
+                for try await arrival in arrivals.cancelOnGracefulShutdown() {
+                    group.addTask { await receive(arrival, desk) }
                 }
-                try await group.waitForAll()
             }
         }
+    }
+
+    private func receive(_ arrival: Arrival, _ desk: SigningDesk) async {
+        do throws(ConnectionKeeper.Refusal) {
+            let number = try desk.keeper.admit(arrival.connection.channel, of: arrival.user)
+            defer { desk.keeper.left(number) }
+            await SignerConversation(desk: desk, number: number, user: arrival.user).run(arrival.connection)
+        } catch {
+            let reason = error.reason
+            if reason != .accountNotAllowed || desk.tally.turnedAway(arrival.user) {
+                logger.warning(
+                    "a connection was closed at once",
+                    metadata: [LogKey.signerUser: "\(arrival.user)", LogKey.detail: "\(reason)"])
+            }
+            // Whether the peer hears it is the peer's affair.
+            try? await arrival.connection.executeThenClose { _, answers in
+                try await answers.write(try SignerFrame.closing(reason).encoded())
+            }
+        }
+    }
+}
+
+/// Who is on the other side of a Unix socket, as the kernel noted it when they connected (unix(7), SO_PEERCRED).
+private struct PeerCredentials: Sendable {
+    // `struct ucred`, which glibc declares for GNU programs alone.
+    var process: Int32 = 0
+    var user: UInt32 = 0
+    var group: UInt32 = 0
+
+    static func of(_ channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+        guard let provider = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        return provider.unsafeGetSocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
     }
 }

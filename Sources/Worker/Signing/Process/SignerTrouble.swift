@@ -18,6 +18,8 @@ enum SignerTrouble: Hashable, Sendable {
     case signature
     /// The signer has the key and could not sign.
     case failed
+    /// The ring's policy does not let the signer sign what the worker makes.
+    case policy
 }
 
 extension SignerProcess {

@@ -1,5 +1,6 @@
 import AdapterKit
 import Foundation
+import JOSE
 import Keyring
 import Logging
 import NIOCore
@@ -17,6 +18,8 @@ struct SignerBench: ~Copyable {
     let socket: String
     /// By ring.
     let keys: [String: SigningKey]
+    /// What the configuration says under `policy`, by ring.
+    var policies: [String: String] = [:]
 
     /// Rings named after their algorithms, and `push`, which an app needs.
     init(_ algorithms: [Algorithm]) throws {
@@ -41,10 +44,27 @@ struct SignerBench: ~Copyable {
         try KeyRingDirectory(path: "\(folder.path)/\(name)").load(name: name)
     }
 
+    /// The time of day of these signers.
+    static let now = UnixTime(seconds: 1_800_000_000)
+
+    /// A token's signing input that a signer takes where nothing is written about it, with `text` in it.
+    static func input(_ algorithm: Algorithm, _ text: String) -> SigningInput {
+        input(#"{"alg":"\#(algorithm.rawValue)"}"#, #"{"exp":1800003600,"text":"\#(text)"}"#)
+    }
+
+    static func input(_ header: String, _ payload: String) -> SigningInput {
+        SigningInput(
+            encodedHeader: Array(Base64.url.encode(Array(header.utf8)).utf8), payload: Array(payload.utf8))
+    }
+
     /// Runs a signer while `body` runs.
-    func withServer<Result>(logger: Logger = silent, _ body: () async throws -> Result) async throws -> Result {
+    func withServer<Result>(
+        logger: Logger = silent, allowing users: Set<UInt32> = [geteuid()], limits: ConnectionTable.Limits = .init(),
+        uptime: ManualUptime = ManualUptime(), _ body: () async throws -> Result
+    ) async throws -> Result {
         let (ready, isReady) = AsyncStream<Void>.makeStream()
-        let server = try server(logger: logger) { isReady.finish() }
+        let table = ConnectionTable(allowing: users, limits: limits)
+        let server = try server(logger: logger, table: table, uptime: uptime) { isReady.finish() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { isReady.finish() }
@@ -59,14 +79,119 @@ struct SignerBench: ~Copyable {
     }
 
     /// A signer of these rings.
-    func server(logger: Logger = silent, isReady: @escaping @Sendable () -> Void = {}) throws -> SignerServer {
-        let rings = keys.keys.sorted().map { "\($0): { path: \"\(folder.path)/\($0)\" }" }
+    func server(
+        logger: Logger = silent, table: ConnectionTable = ConnectionTable(allowing: [geteuid()], limits: .init()),
+        uptime: ManualUptime = ManualUptime(), isReady: @escaping @Sendable () -> Void = {}
+    ) throws -> SignerServer {
+        let rings = keys.keys.sorted().map { name in
+            let policy = policies[name].map { ", policy: { \($0) }" } ?? ""
+            return "\(name): { path: \"\(folder.path)/\(name)\"\(policy) }"
+        }
         let text = workerConfiguration(brokers: "127.0.0.1:1")
             .replacing("keys: { push: { path: \"ring\" } }", with: "keys: { \(rings.joined(separator: ", ")) }")
         let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil })
         let preflight = Preflight(file: "c.yaml", registry: registry, source: source)
         #expect(preflight.isReady, "\(preflight.diagnostics)")
-        return try SignerServer(preflight, socket: socket, signingLanes: 2, logger: logger, isReady: isReady)
+        return try SignerServer(
+            preflight, socket: socket, table: table, signingLanes: 2, logger: logger, clock: uptime.clock,
+            isReady: isReady)
+    }
+}
+
+/// A signer's uptime, which passes when a test says so.
+final class ManualUptime: Sendable {
+    private struct State {
+        var uptime = Duration.zero
+        var sleepers: [Int: CheckedContinuation<Void, any Error>] = [:]
+        var lastSleeper = 0
+        var watchers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var clock: SignerClock {
+        SignerClock(
+            now: { SignerBench.now }, uptime: { self.state.withLock { $0.uptime } },
+            sleep: { _ in try await self.sleep() })
+    }
+
+    /// Lets `duration` pass, once somebody waits for it, and wakes everybody.
+    func pass(_ duration: Duration) async {
+        await withCheckedContinuation { watcher in
+            let isAwaited = state.withLock { state in
+                if state.sleepers.isEmpty { state.watchers.append(watcher) }
+                return !state.sleepers.isEmpty
+            }
+            if isAwaited { watcher.resume() }
+        }
+        let sleepers = state.withLock { state in
+            state.uptime += duration
+            defer { state.sleepers = [:] }
+            return state.sleepers.values.map { $0 }
+        }
+        for sleeper in sleepers { sleeper.resume() }
+    }
+
+    private func sleep() async throws {
+        let number = state.withLock { state in
+            state.lastSleeper += 1
+            return state.lastSleeper
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { sleeper in
+                let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+                    guard !Task.isCancelled else { return nil }
+                    state.sleepers[number] = sleeper
+                    defer { state.watchers = [] }
+                    return state.watchers
+                }
+                guard let watchers else { return sleeper.resume(throwing: CancellationError()) }
+                for watcher in watchers { watcher.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+        }
+    }
+}
+
+/// One end of a connection to a signer, which sends what a test wants and keeps what comes.
+struct SignerPeer {
+    private let channel: any Channel
+    private var incoming: AsyncStream<SignerFrame>.Iterator
+
+    static func open(_ socket: String) async throws -> SignerPeer {
+        let (frames, sink) = AsyncStream<SignerFrame>.makeStream()
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers([
+                        ByteToMessageHandler(SignerFrameDecoder()), Collector(sink),
+                    ])
+                }
+            }
+            .connect(unixDomainSocketPath: socket).get()
+        return SignerPeer(channel: channel, incoming: frames.makeAsyncIterator())
+    }
+
+    func send(_ frame: SignerFrame) async throws { try await channel.writeAndFlush(try frame.encoded()) }
+
+    /// The next frame; nil where the connection has ended.
+    mutating func next() async -> SignerFrame? { await incoming.next(isolation: #isolation) }
+
+    /// What is answered to `frame`.
+    mutating func ask(_ frame: SignerFrame) async throws -> SignerFrame? {
+        try await send(frame)
+        return await next()
+    }
+
+    func close() async { try? await channel.close() }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = SignerFrame
+        private let sink: AsyncStream<SignerFrame>.Continuation
+        init(_ sink: AsyncStream<SignerFrame>.Continuation) { self.sink = sink }
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { sink.yield(Self.unwrapInboundIn(data)) }
+        func channelInactive(context: ChannelHandlerContext) { sink.finish() }
     }
 }
 
@@ -103,7 +228,7 @@ struct ClientBench {
     func request(_ ring: String, _ text: String) throws -> SigningRequest {
         let key = try #require(signer.activeKey(of: ring), "\(problem ?? "")")
         return SigningRequest(
-            key: key, input: SigningInput(encodedHeader: Array("e30".utf8), payload: Array(text.utf8)))
+            key: key, input: SignerBench.input(key.algorithm, text))
     }
 
     /// One signature of `ring`.

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct SignerDistrustTests {
     /// Wrong answers to one request, and how they end.
     enum Fault: CaseIterable {
-        case otherKey, otherInput, otherAlgorithm, empty, tooFew, tooMany, cannotSign, unavailable
+        case otherKey, otherInput, otherAlgorithm, empty, tooFew, tooMany, cannotSign, unavailable, policy
         case garbage, hugeLength, otherVersion, otherQuestion, unasked, hangsUp, silent, shortSecret
 
         var ring: String { self == .shortSecret ? "HS512" : "RS256" }
@@ -51,7 +51,7 @@ import Testing
                         items.map { item in
                             keys[item.ring].flatMap { signature($0, item.input) } ?? .keyUnavailable
                         }))
-            case .keys, .signatures: .hangUp
+            case .keys, .signatures, .closing: .hangUp
             }
         }
 
@@ -76,9 +76,10 @@ import Testing
             case .tooMany: answer(right, right)
             case .cannotSign: answer(.failed)
             case .unavailable: answer(.keyUnavailable)
+            case .policy: answer(.refused(.expiry))
             case .garbage: .bytes([0, 0, 0, 12] + (0..<12).map { UInt8($0 * 19) })
-            case .hugeLength: .bytes([0xFF, 0xFF, 0xFF, 0xFF, 1, 130])
-            case .otherVersion: .bytes([0, 0, 0, 14, 2, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])
+            case .hugeLength: .bytes([0xFF, 0xFF, 0xFF, 0xFF, 2, 130])
+            case .otherVersion: .bytes([0, 0, 0, 14, 1, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])
             case .otherQuestion: .frame(.keys(id: id, rings))
             case .unasked: .frame(.signatures(id: id + 1000, [right]))
             case .hangsUp: .hangUp

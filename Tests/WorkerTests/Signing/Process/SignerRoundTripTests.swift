@@ -127,8 +127,7 @@ import Testing
                 let requests = try (0..<101).map { number in
                     let key = try #require(routed.activeKey(of: number % 3 == 0 ? "HS512" : "ES256"))
                     return SigningRequest(
-                        key: key,
-                        input: SigningInput(encodedHeader: Array("e30".utf8), payload: Array("\(number)".utf8)))
+                        key: key, input: SignerBench.input(key.algorithm, "\(number)"))
                 }
                 let signatures = await routed.sign(requests, urgency: .live)
                 for (request, signature) in zip(requests, signatures) {

@@ -54,7 +54,7 @@ import WorkerConfiguration
         try await bench.withServer {
             let connection = try await SignerConnection.open(bench.socket)
             defer { connection.close(.broken("the test is over")) }
-            let token = Array("e30.e30".utf8)
+            let token = SignerBench.input(.hs256, "one").bytes
             let inputs: [[UInt8]] = [
                 [], Array("e30".utf8), Array(".".utf8), Array("e30.".utf8), Array("e30.e30.e30".utf8),
                 Array("e30.e 0".utf8), [0xFF, 0x2E, 0xFF], token,
@@ -75,7 +75,7 @@ import WorkerConfiguration
                 Issue.record("no answer")
                 return
             }
-            #expect(answers.dropLast(4).allSatisfy { $0 == .failed })
+            #expect(answers.dropLast(4).allSatisfy { $0 == .refused(.notSigningInput) })
             #expect(answers.suffix(3).allSatisfy { $0 == .keyUnavailable })
             guard case .signature(let signature) = answers[7] else {
                 Issue.record("not signed")
@@ -136,7 +136,8 @@ import WorkerConfiguration
             for await _ in ready {}
             let connection = try await SignerConnection.open(bench.socket)
             let items = [SignerFrame.Item](
-                repeating: .init(ring: "ES256", version: "k1", algorithm: "ES256", input: Array("e30.e30".utf8)),
+                repeating: .init(
+                    ring: "ES256", version: "k1", algorithm: "ES256", input: SignerBench.input(.es256, "one").bytes),
                 count: 500)
             async let answer = connection.ask(within: patience) { .signRequest(id: $0, .live, items) }
             await log.line("a worker connected")
@@ -160,7 +161,7 @@ import WorkerConfiguration
         #expect(preflight.isReady, "\(preflight.diagnostics)")
         #expect(preflight.rings.isEmpty)
         #expect(throws: WorkerError.self) {
-            try SignerServer(preflight, socket: "s", signingLanes: 1, logger: silent)
+            try SignerServer(preflight, socket: "s", signingLanes: 1, logger: silent, now: { SignerBench.now })
         }
     }
 }

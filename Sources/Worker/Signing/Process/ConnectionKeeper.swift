@@ -1,0 +1,83 @@
+import NIOCore
+import Synchronization
+
+/// Keeps a signer's connections to what `ConnectionTable` says of them.
+final class ConnectionKeeper: Sendable {
+    private struct State {
+        var table: ConnectionTable
+        var channels: [Int: any Channel] = [:]
+    }
+
+    private let state: Mutex<State>
+    private let uptime: @Sendable () -> Duration
+
+    /// - Parameter uptime: how long the signer has run; it only grows.
+    init(_ table: ConnectionTable, uptime: @escaping @Sendable () -> Duration) {
+        state = Mutex(State(table: table))
+        self.uptime = uptime
+    }
+
+    /// How many connections there are.
+    var count: Int { state.withLock { $0.table.count } }
+
+    /// A connection of `user` came.
+    ///
+    /// - Returns: its number.
+    /// - Throws: why it is to be closed.
+    func admit(_ channel: any Channel, of user: UInt32) throws(Refusal) -> Int {
+        let now = uptime()
+        let (admission, shed) = state.withLock { state -> (ConnectionTable.Admission, (any Channel)?) in
+            let admission = state.table.admit(user, at: now)
+            guard case .admitted(let number, let replaced) = admission else { return (admission, nil) }
+            state.channels[number] = channel
+            return (admission, replaced.flatMap { state.channels.removeValue(forKey: $0) })
+        }
+        if let shed { Self.close(shed, .replaced) }
+        switch admission {
+        case .admitted(let number, _): return number
+        case .refused(let reason): throw Refusal(reason: reason)
+        }
+    }
+
+    /// Why a connection is not taken.
+    struct Refusal: Error {
+        let reason: SignerClosing
+    }
+
+    /// A whole question came.
+    func asked(_ number: Int) { change { $0.asked(number, at: $1) } }
+
+    /// The signer has an answer.
+    func answered(_ number: Int) { change { $0.answered(number, at: $1) } }
+
+    /// The peer took an answer.
+    func delivered(_ number: Int) { change { $0.delivered(number, at: $1) } }
+
+    /// The connection has ended.
+    func left(_ number: Int) {
+        state.withLock { state in
+            state.table.left(number)
+            state.channels[number] = nil
+        }
+    }
+
+    /// Closes what was silent for too long.
+    func closeOverdue() {
+        let now = uptime()
+        let overdue = state.withLock { state in
+            state.table.takeOverdue(at: now).compactMap { state.channels.removeValue(forKey: $0) }
+        }
+        for channel in overdue { Self.close(channel, .idle) }
+    }
+
+    private func change(_ change: (inout ConnectionTable, Duration) -> Void) {
+        let now = uptime()
+        state.withLock { change(&$0.table, now) }
+    }
+
+    /// The reason first, as far as the peer takes it.
+    private static func close(_ channel: any Channel, _ reason: SignerClosing) {
+        if let bytes = try? SignerFrame.closing(reason).encoded() { channel.writeAndFlush(bytes, promise: nil) }
+        channel.close(promise: nil)
+    }
+}

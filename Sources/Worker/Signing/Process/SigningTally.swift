@@ -1,0 +1,77 @@
+import Logging
+import Synchronization
+import Telemetry
+
+/// Who had how much signed with which ring: a line of the log for each ring, user and minute, never one for a signature.
+final class SigningTally: Sendable {
+    /// What is counted together.
+    struct Account: Hashable, Comparable, Sendable {
+        let ring: String
+        let user: UInt32
+
+        static func < (left: Account, right: Account) -> Bool { (left.ring, left.user) < (right.ring, right.user) }
+    }
+
+    /// How what was asked for ended.
+    struct Counts: Sendable, Equatable {
+        /// Signatures that were made.
+        var signed = 0
+        /// What a policy forbade.
+        var refused = 0
+        /// What the key could not sign, or is not there to sign any more.
+        var failed = 0
+    }
+
+    private struct State {
+        var accounts: [Account: Counts] = [:]
+        var strangers: [UInt32: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds `counts`, by ring, to those of `user`.
+    func add(_ counts: [String: Counts], of user: UInt32) {
+        state.withLock { state in
+            for (ring, more) in counts {
+                let account = Account(ring: ring, user: user)
+                var sum = state.accounts[account] ?? Counts()
+                sum.signed += more.signed
+                sum.refused += more.refused
+                sum.failed += more.failed
+                state.accounts[account] = sum
+            }
+        }
+    }
+
+    /// A user came who may not ask.
+    ///
+    /// - Returns: whether it is the first time since the last report.
+    func turnedAway(_ user: UInt32) -> Bool {
+        state.withLock { state in
+            state.strangers[user, default: 0] += 1
+            return state.strangers[user] == 1
+        }
+    }
+
+    /// Logs what was counted since the last time, and begins anew.
+    func report(to logger: Logger) {
+        let past = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        for (account, counts) in past.accounts.sorted(by: { $0.key < $1.key }) {
+            logger.notice(
+                "what was signed with a key ring",
+                metadata: [
+                    LogKey.keyRing: "\(account.ring)", LogKey.signerUser: "\(account.user)",
+                    LogKey.signatures: "\(counts.signed)", LogKey.signaturesRefused: "\(counts.refused)",
+                    LogKey.signaturesFailed: "\(counts.failed)",
+                ])
+        }
+        for (user, count) in past.strangers.sorted(by: { $0.key < $1.key }) where count > 1 {
+            logger.warning(
+                "connections of an account that may not ask were closed",
+                metadata: [LogKey.signerUser: "\(user)", LogKey.connections: "\(count)"])
+        }
+    }
+}

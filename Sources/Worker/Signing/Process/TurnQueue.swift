@@ -1,0 +1,53 @@
+/// Who is next, as a value: users in turns, and each user's connections in turns; on one connection, whoever came first.
+struct TurnQueue<Element> {
+    /// Whose turn it is.
+    struct Owner: Hashable, Sendable {
+        let user: UInt32
+        let connection: Int
+    }
+
+    private struct Line {
+        var connections: [Int] = []
+        var waiting: [Int: [Element]] = [:]
+
+        mutating func pop() -> Element? {
+            guard let connection = connections.first, var rest = waiting.removeValue(forKey: connection) else {
+                return nil
+            }
+            connections.removeFirst()
+            let element = rest.isEmpty ? nil : rest.removeFirst()
+            if !rest.isEmpty {
+                connections.append(connection)
+                waiting[connection] = rest
+            }
+            return element
+        }
+    }
+
+    private var users: [UInt32] = []
+    private var lines: [UInt32: Line] = [:]
+
+    /// How many wait.
+    var count: Int { lines.values.reduce(0) { $0 + $1.waiting.values.reduce(0) { $0 + $1.count } } }
+
+    /// Puts `element` behind the others of its owner.
+    mutating func push(_ element: Element, of owner: Owner) {
+        if lines[owner.user] == nil { users.append(owner.user) }
+        var line = lines.removeValue(forKey: owner.user) ?? Line()
+        if line.waiting[owner.connection] == nil { line.connections.append(owner.connection) }
+        line.waiting[owner.connection, default: []].append(element)
+        lines[owner.user] = line
+    }
+
+    /// Takes the next one out; its owner's next comes after one of everybody else's.
+    mutating func pop() -> Element? {
+        guard let user = users.first, var line = lines.removeValue(forKey: user) else { return nil }
+        users.removeFirst()
+        let element = line.pop()
+        if !line.connections.isEmpty {
+            users.append(user)
+            lines[user] = line
+        }
+        return element
+    }
+}
