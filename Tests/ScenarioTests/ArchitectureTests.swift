@@ -33,7 +33,8 @@ extension Scenarios {
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
             "Telemetry": ["Foundation", "Logging", "Synchronization"],
             "Worker": [
-                "AsyncHTTPClient", "Dispatch", "Glibc", "Hummingbird", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+                "AsyncHTTPClient", "Dispatch", "Glibc", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore",
+                "NIOHTTP1", "NIOPosix",
                 "NIOSSL", "ServiceLifecycle", "Synchronization",
             ],
             "remint": [
