@@ -39,6 +39,28 @@ extension ClientHandle {
                 error: KafkaError(found.err, in: "the topic \(topic)"))
         }
     }
+
+    /// The names of all topics that the cluster shows to this client and that can be used.
+    ///
+    /// - Throws: `KafkaError` when no broker answers in time.
+    func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
+        let milliseconds = limit.kafkaMilliseconds
+        return try unsafe await blockingThrowing { (client) throws(KafkaError) in
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            if let error = unsafe KafkaError(
+                rd_kafka_metadata(client, 1, nil, &metadata, milliseconds), in: "asking for the cluster's topics")
+            {
+                throw error
+            }
+            guard let metadata = unsafe metadata else { throw KafkaError(.timedOut, "asking for the cluster's topics") }
+            defer { unsafe rd_kafka_metadata_destroy(metadata) }
+            let topics = unsafe UnsafeBufferPointer(
+                start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
+            return unsafe topics.compactMap { topic in
+                unsafe topic.err == RD_KAFKA_RESP_ERR_NO_ERROR ? String(cString: topic.topic) : nil
+            }
+        }
+    }
 }
 
 extension Duration {

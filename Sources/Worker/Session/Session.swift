@@ -49,7 +49,7 @@ struct Session {
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ producer: KafkaProducer,
         _ properties: KafkaProperties
     ) async throws -> SessionEnd {
-        guard try await waitForTopics(producer) else { return .stopped }
+        guard try await waitForTopics(producer), try await waitForAbandonedTiers(properties) else { return .stopped }
         let mailboxes = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
             .partitionCount
         let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
@@ -133,6 +133,27 @@ struct Session {
             context.logger.error(
                 "topics do not exist or may not be used; create them, or rename them under topics; waiting",
                 metadata: [LogKey.topic: "\(list)"])
+            guard await pause(backoff.pause()) else { return false }
+        }
+    }
+
+    /// Waits until no retry topic that was taken out of the configuration holds events: nobody else would read them.
+    ///
+    /// - Returns: false when the worker is to stop.
+    /// - Throws: `KafkaError` where no broker answers.
+    private func waitForAbandonedTiers(_ properties: KafkaProperties) async throws -> Bool {
+        let tiers = AbandonedTiers(configuration: configuration, properties: properties, logger: context.logger)
+        var backoff = Backoff()
+        while true {
+            let found = try await tiers.find().joined(separator: ", ")
+            if found.isEmpty {
+                context.status.set(.topics, nil)
+                return true
+            }
+            context.status.set(.topics, "no tier of worker.retries.tiers reads \(found)")
+            context.logger.error(
+                "retry topics hold events and belong to no tier; put the tiers back until they are empty, or delete the topics; waiting",
+                metadata: [LogKey.topic: "\(found)"])
             guard await pause(backoff.pause()) else { return false }
         }
     }

@@ -177,6 +177,23 @@ struct SuspensionTests {
         #expect(teller.admission.suspensions.all.isEmpty)
     }
 
+    @Test func `three nameless devices of each of ten users cost at most three tokens a user`() {
+        var teller = AdmissionTeller(AdmissionRules(subjects: 2000))
+        var ends: [String: Int] = [:]
+        for device in 0..<3 {
+            for user in 0..<10 {
+                // They come back one after the other, each behind the coalescing window of the one before.
+                let time = Double(device) * 20 + Double(user) / 10
+                let event = AdmissionStory.Event(at: time, user: "u-\(user)", remedy: .mintOnce, ends: "")
+                ends[teller.tell(event), default: 0] += 1
+            }
+        }
+        #expect(ends["mint", default: 0] <= 30)
+        #expect(ends["mint", default: 0] >= 10)
+        #expect(ends["refused"] == nil && ends["suspends"] == nil)
+        #expect(teller.admission.suspensions.all.isEmpty)
+    }
+
     @Test func `a pause ends with nothing but a word`() {
         var teller = AdmissionTeller(Self.rules)
         let pause = Suspension(app: "shop", cause: .paused, since: AdmissionTeller.time(0), by: "ann", why: "migration")

@@ -31,6 +31,7 @@ struct Shop: ~Copyable {
         ] {
             try await broker.createTopic(topic, partitions: partitions)
         }
+        try await broker.createTopic("remint.control", partitions: 1)
         let file = folder.appending(path: "remint.yaml")
         // The broker is the embedded one, in another process: no worker can know that it keeps no transactions.
         let text = try String(contentsOf: file, encoding: .utf8).replacing(

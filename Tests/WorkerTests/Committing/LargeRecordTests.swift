@@ -99,6 +99,29 @@ import WorkerConfiguration
         }
     }
 
+    /// Forty large ones among a hundred: found, and mended together.
+    @Test func `many large records are mended together`() async throws {
+        try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
+            try await bench.withProducer { producer in
+                var events = Events(bench.configuration)
+                var records: [InputRecord] = []
+                for number in 0..<100 {
+                    records.append(
+                        number % 5 < 2 ? events.garbage(bytes: 4000 + number) : events.challenge(number))
+                }
+                let transaction = try await events.transaction(records)
+                let result = await bench.committer(producer).commit(transaction)
+                guard case .committed(let committed) = result else {
+                    Issue.record("\(Ended(result))")
+                    return
+                }
+                let ends = committed.ends.map(\.settlement)
+                #expect(ends.count { $0.outcome == .minted } == 60)
+                #expect(ends.count { $0.outcome == .deadLettered(.malformedEvent) && $0.output?.value == nil } == 40)
+            }
+        }
+    }
+
     /// Whatever the broker calls too large, in whatever company, the search ends: each answer names a new suspect or a
     /// culprit, and each culprit becomes smaller twice at most.
     @Test(arguments: 0..<200 as Range<UInt64>) func `the search for the large ones ends`(seed: UInt64) {

@@ -26,6 +26,49 @@ import Testing
         }
     }
 
+    @Test func `waits while a retry tier that was taken out of the configuration holds events`() async throws {
+        let topic = "remint.retries.7m"
+        try await RunningWorker.with { broker, _ in
+            try await broker.createTopic(topic, partitions: 2)
+            let producer = try KafkaProducer(["bootstrap.servers": broker.bootstrapServers], logger: silent)
+            let errors = await producer.deliver([ProducerRecord(topic: topic, key: nil, value: [1])])
+            await producer.close(within: patience)
+            #expect(errors.compactMap { $0 }.isEmpty)
+        } _: { worker in
+            try await eventually("the reason") { worker.status.problems[.topics]?.contains(topic) ?? false }
+            #expect(try await worker.admin.ask("/health/ready").status == 503)
+            // Somebody deletes it.
+            try await worker.broker.inject(.topic(topic, .unknownTopicOrPartition))
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+        }
+    }
+
+    @Test func `a retry tier that is empty, and topics that only look like one, keep nobody waiting`() async throws {
+        try await RunningWorker.with { broker, _ in
+            try await broker.createTopic("remint.retries.7m", partitions: 2)
+            try await broker.createTopic("remint.retries.archive", partitions: 1)
+            let producer = try KafkaProducer(["bootstrap.servers": broker.bootstrapServers], logger: silent)
+            _ = await producer.deliver([ProducerRecord(topic: "remint.retries.archive", key: nil, value: [1])])
+            await producer.close(within: patience)
+        } _: { worker in
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+        }
+    }
+
+    @Test func `three aborts for one reason make it not ready, and a commit makes it ready again`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.assigned()
+            try await worker.broker.inject(
+                .errors(.transactionOffsetCommit, Array(repeating: .topicAuthorizationFailed, count: 4)))
+            try await worker.produce(0..<3)
+            try await eventually("the reason") {
+                worker.status.problems[.publishing]?.contains("every transaction is aborted") ?? false
+            }
+            try await eventually("every end") { worker.ends.count == 3 }
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+        }
+    }
+
     @Test func `stops while it waits for a topic`() async throws {
         try await RunningWorker.with { broker, configuration in
             try await broker.inject(.topic(configuration.topics.tokens, .unknownTopicOrPartition))

@@ -46,6 +46,31 @@ import WorkerConfiguration
         #expect(found.allSatisfy { $0.severity == .error && !$0.message.contains("s3cret") })
     }
 
+    /// What librdkafka sees only when it makes a client, and what it would see only when it connects.
+    @Test(arguments: [
+        "security.protocol: SSL, ssl.ca.location: /nowhere/ca.pem",
+        "security.protocol: SASL_PLAINTEXT, sasl.mechanism: SCRAM-SHA-256",
+        "security.protocol: SASL_PLAINTEXT, sasl.mechanism: OAUTHBEARER",
+        "session.timeout.ms: 6000, max.poll.interval.ms: 1000", "acks: 1",
+    ])
+    func `properties of which no client can be made are found before one is needed`(_ properties: String) throws {
+        let configuration = try configuration(
+            "  bootstrap_servers: 127.0.0.1:1\n  properties: { \(properties) }")
+        let found = KafkaProperties.diagnostics(for: configuration)
+        #expect(found.count >= 1 && found.allSatisfy { $0.severity == .error && $0.place.line == 3 })
+    }
+
+    @Test(arguments: [
+        "client.id: mine",
+        "security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p",
+        "acks: all", "compression.type: lz4",
+    ])
+    func `properties of which clients can be made are not complained of`(_ properties: String) throws {
+        let configuration = try configuration(
+            "  bootstrap_servers: 127.0.0.1:1\n  properties: { \(properties) }")
+        #expect(KafkaProperties.diagnostics(for: configuration).isEmpty)
+    }
+
     @Test func `the embedded broker gets the clients it needs`() throws {
         let properties = KafkaProperties(
             try configuration("  bootstrap_servers: embedded"), bootstrapServers: "127.0.0.1:7")

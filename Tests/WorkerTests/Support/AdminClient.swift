@@ -20,9 +20,10 @@ struct AdminClient {
 
     init(address: String) { self.address = address }
 
-    func ask(_ path: String, method: String = "GET") async throws -> Answer {
+    func ask(_ path: String, method: String = "GET", headers: [String: String] = [:]) async throws -> Answer {
         var request = URLRequest(url: try #require(URL(string: "http://\(address)\(path)")))
         request.httpMethod = method
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.timeoutInterval = 20
         let (data, response) = try await session.data(for: request)
         let http = try #require(response as? HTTPURLResponse)

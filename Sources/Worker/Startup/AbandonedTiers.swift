@@ -1,0 +1,74 @@
+import Kafka
+import Logging
+import Pipeline
+import WorkerConfiguration
+
+/// Retry topics that the configuration names no longer and that still hold events nobody has read.
+///
+/// A tier that is taken out of `worker.retries.tiers` is read by nobody: its events would end without an outcome.
+struct AbandonedTiers {
+    private static let timeout = Duration.seconds(15)
+
+    let configuration: Configuration
+    let properties: KafkaProperties
+    let logger: Logger
+
+    /// The topics with unread events, in the order of their names.
+    ///
+    /// - Throws: `KafkaError` where no broker answers.
+    func find() async throws(KafkaError) -> [String] {
+        let reader = try KafkaConsumer(
+            properties.reader(group: properties.consumer(of: .retries)["group.id"] ?? ""), reading: [], logger: logger)
+        do throws(KafkaError) {
+            var found: [String] = []
+            for topic in Self.candidates(try await reader.topicNames(within: Self.timeout), configuration)
+            where try await hasUnread(topic, reader) {
+                found.append(topic)
+            }
+            await reader.close(within: .seconds(1))
+            return found
+        } catch {
+            await reader.close(within: .seconds(1))
+            throw error
+        }
+    }
+
+    /// Those of `topics` that are named as tiers are and are none of the configuration's.
+    static func candidates(_ topics: [String], _ configuration: Configuration) -> [String] {
+        let prefix = "\(configuration.topics.retries)."
+        return topics.filter { topic in
+            topic.hasPrefix(prefix) && !configuration.allTopics.contains(topic)
+                && topic.dropFirst(prefix.count).wholeMatch(of: /[0-9]+(ms|s|m|h|d)/) != nil
+        }.sorted()
+    }
+
+    /// Whether a record lies behind what the retries' group has committed. What a transaction leaves in a partition's end is no
+    /// record, so that offsets alone cannot tell.
+    private func hasUnread(_ topic: String, _ reader: KafkaConsumer) async throws(KafkaError) -> Bool {
+        let count = try await reader.metadata(of: topic, within: Self.timeout).partitionCount
+        let partitions = (0..<count).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+        let committed = try await reader.committed(partitions, within: Self.timeout)
+        var open: [PartitionOffset] = []
+        for partition in partitions {
+            let bounds = try await reader.bounds(of: partition, within: Self.timeout)
+            let next = max(committed[partition] ?? bounds.lowerBound, bounds.lowerBound)
+            if next < bounds.upperBound { open.append(PartitionOffset(partition, offset: next)) }
+        }
+        guard !open.isEmpty else { return false }
+        try await reader.read(open)
+        var unfinished = Set(open.map(\.partition))
+        let end = ContinuousClock.now + Self.timeout
+        while !unfinished.isEmpty {
+            for event in await reader.events(limit: 100, within: .milliseconds(200)) {
+                switch event {
+                case .record(let record) where record.position.topic == topic: return true
+                case .endOfPartition(let partition): unfinished.remove(partition)
+                case .record, .rebalance, .error: break
+                }
+            }
+            // What cannot be read in time may hold events.
+            guard .now < end else { return true }
+        }
+        return false
+    }
+}

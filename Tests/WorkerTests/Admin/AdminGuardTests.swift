@@ -1,0 +1,73 @@
+import JOSE
+import Telemetry
+import Testing
+
+@testable import Worker
+@testable import WorkerConfiguration
+
+/// Who is kept away from the admin server.
+@Suite(.timeLimit(.minutes(1))) struct AdminGuardTests {
+    struct Attempt: CustomTestStringConvertible, Sendable {
+        let name: String
+        var path = "/apps"
+        var method = "GET"
+        var headers: [String: String] = [:]
+        var token = false
+        let status: Int
+
+        var testDescription: String { name }
+    }
+
+    /// `%` stands for the server's own address.
+    private static let attempts: [Attempt] = [
+        .init(name: "a monitor", status: 200),
+        .init(name: "its own page", headers: ["Origin": "http://%", "Sec-Fetch-Site": "same-origin"], status: 200),
+        .init(name: "somebody who types the address", headers: ["Sec-Fetch-Site": "none"], status: 200),
+        .init(name: "another page", headers: ["Origin": "https://evil.example"], status: 403),
+        .init(
+            name: "another page's form", path: "/apps/resume?app=a", method: "POST",
+            headers: ["Origin": "null", "Sec-Fetch-Site": "cross-site"], status: 403),
+        .init(name: "an image of another page", headers: ["Sec-Fetch-Site": "cross-site"], status: 403),
+        .init(name: "a page of the same site", headers: ["Sec-Fetch-Site": "same-site"], status: 403),
+        .init(name: "the same host over TLS", headers: ["Origin": "https://%"], status: 403),
+        .init(name: "a name that was bound to this address", headers: ["Host": "evil.example"], status: 421),
+        .init(name: "such a name with the port", headers: ["Host": "evil.example:9100"], status: 421),
+        .init(
+            name: "such a name that asks for health", path: "/health/ready", headers: ["Host": "evil.example"],
+            status: 421),
+        .init(name: "a configured name", headers: ["Host": "Workers.Example:9100"], status: 200),
+        .init(name: "no token", token: true, status: 401),
+        .init(name: "no token, metrics", path: "/metrics", token: true, status: 401),
+        .init(name: "the token", headers: ["Authorization": "Bearer t0ken-of-the-server"], token: true, status: 200),
+        .init(
+            name: "the scheme in other letters", headers: ["Authorization": "bearer t0ken-of-the-server"], token: true,
+            status: 200),
+        .init(
+            name: "a part of the token", headers: ["Authorization": "Bearer t0ken-of-the-serve"], token: true,
+            status: 401),
+        .init(
+            name: "more than the token", headers: ["Authorization": "Bearer t0ken-of-the-server " + "x"], token: true,
+            status: 401),
+        .init(
+            name: "another scheme", headers: ["Authorization": "Basic t0ken-of-the-server"], token: true, status: 401),
+        .init(name: "a probe", path: "/health/live", token: true, status: 200),
+    ]
+
+    @Test(arguments: attempts) func `who asks is looked at first`(_ attempt: Attempt) async throws {
+        let log = RecordingLog()
+        var server = AdminServer(
+            address: .init(host: "127.0.0.1", port: 0, hosts: ["workers.example"], tokenFile: nil),
+            status: WorkerStatus(),
+            metrics: MetricsRegistry(), logger: log.logger())
+        if attempt.token { server.token = SecretBytes(copying: "t0ken-of-the-server".utf8) }
+        let running = Task { [server] in try await server.run() }
+        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let headers = attempt.headers.mapValues { $0.replacing("%", with: address) }
+        let answer = try await AdminClient(address: address).ask(
+            attempt.path, method: attempt.method, headers: headers)
+        #expect(answer.status == attempt.status)
+        #expect(!answer.body.contains("t0ken"))
+        running.cancel()
+        _ = await running.result
+    }
+}
