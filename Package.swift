@@ -120,7 +120,9 @@ let package = Package(
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("PipelineTests", ["Pipeline", "AdapterKit"] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", logging]),
-        tests("WorkerConfigurationTests", ["WorkerConfiguration", "AdapterKit"] + someAdapters),
+        tests(
+            "WorkerConfigurationTests",
+            ["WorkerConfiguration", "AdapterKit", "ProgramTestSupport"] + adapterDependencies),
         tests("TelemetryTests", ["Telemetry", logging]),
         tests(
             "WorkerTests",

@@ -1,7 +1,7 @@
 import AdapterKit
 import Testing
 
-/// A subject and the mailbox key of DESIGN.md, section 6.
+/// A subject and the key of its tokens.
 struct SubjectKey: CustomTestStringConvertible {
     let app: String
     let subject: Subject

@@ -1,3 +1,4 @@
+import AdapterKit
 import Foundation
 import ProgramTestSupport
 import Testing
@@ -24,23 +25,94 @@ extension Scenarios {
             #expect(shell.outputText.contains("sent "))
         }
 
-        @Test func `every file README.md links to is there`() throws {
-            for name in ["README.md", "Sources/README.md", "Tests/README.md", "adapters/README.md", "config/README.md"]
-            {
-                let file = Repository.root.appending(path: name)
-                let text = try String(contentsOf: file, encoding: .utf8)
-                for match in text.matches(of: /\]\(([^)#:]+)\)/) {
-                    let target = file.deletingLastPathComponent().appending(path: String(match.1))
-                    #expect(FileManager.default.fileExists(atPath: target.path), "\(name) links to \(match.1)")
-                }
+        /// The pages that people read, by their places in the repository.
+        private static let pages = [
+            "README.md", "Sources/README.md", "Sources/Pipeline/README.md", "Sources/Keyring/README.md",
+            "Sources/Worker/Signing/Process/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
+            "adapters/README.md", "config/README.md", "config/OPERATION.md", "config/THREATS.md",
+        ]
+
+        private func text(_ page: String) throws -> String {
+            try String(contentsOf: Repository.root.appending(path: page), encoding: .utf8)
+        }
+
+        @Test(arguments: pages) func `every file a page links to is there`(_ page: String) throws {
+            let folder = Repository.root.appending(path: page).deletingLastPathComponent()
+            for match in try text(page).matches(of: /\]\(([^)#:]+)\)/) {
+                let target = folder.appending(path: String(match.1))
+                #expect(FileManager.default.fileExists(atPath: target.path), "\(page) links to \(match.1)")
+            }
+        }
+
+        @Test(arguments: ["README.md", "config/THREATS.md"])
+        func `every test that is said to hold something is there`(_ page: String) throws {
+            let files = ["Tests", "adapters"].flatMap { Repository.files(under: $0, ending: "swift") }
+            let sources = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+            let names = Set(try text(page).matches(of: /`([A-Za-z0-9]+Tests)`/).map { String($0.1) })
+            #expect(names.count > 10)
+            for name in names {
+                #expect(sources.contains("struct \(name)") || sources.contains("class \(name)"), "\(name)")
             }
         }
 
         @Test func `every target README.md names is in the Makefile`() throws {
-            let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
-            let makefile = try String(contentsOf: Repository.root.appending(path: "Makefile"), encoding: .utf8)
-            for match in readme.matches(of: /`make ([a-z-]+)`/) {
+            let makefile = try text("Makefile")
+            for match in try text("README.md").matches(of: /`make ([a-z-]+)`/) {
                 #expect(makefile.contains("\n\(match.1):"), "make \(match.1)")
+            }
+        }
+
+        @Test func `README.md is read in one go`() throws {
+            #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+        }
+
+        // MARK: Tables
+
+        /// The names in the first column of the tables of `page` that look like `pattern`.
+        private func firstColumn(of page: String, _ pattern: Regex<(Substring, Substring)>) throws -> Set<String> {
+            let rows = try text(page).split(separator: "\n").filter { $0.hasPrefix("| `") }
+            let cells = rows.map { $0.replacing("\\|", with: "/").split(separator: "|")[0] }
+            return Set(cells.flatMap { $0.matches(of: pattern).map { String($0.1) } })
+        }
+
+        @Test func `the table of codes has every code and no other`() throws {
+            let written = try firstColumn(of: "Sources/Pipeline/README.md", /`([a-z_]+)`/)
+            #expect(written == Set(ErrorCode.allCases.map(\.rawValue)))
+        }
+
+        @Test func `the table of metrics has every metric and no other`() throws {
+            let sources = try Repository.files(under: "Sources/Worker", ending: "swift").map {
+                try String(contentsOf: $0, encoding: .utf8)
+            }
+            let made = Set(sources.flatMap { $0.matches(of: /"(remint_[a-z_]+)"/).map { String($0.1) } })
+            #expect(made.count > 30)
+            #expect(try firstColumn(of: "config/OPERATION.md", /`(remint_[a-z_]+)`/) == made)
+        }
+
+        @Test func `the table of commands has every command and no other`() async throws {
+            let dump = try await Program.run(Repository.remint, ["--experimental-dump-help"])
+            let root = try JSONSerialization.jsonObject(with: dump.standardOutput) as? [String: Any]
+            let commands = leaves(try #require(root?["command"] as? [String: Any]), "")
+            #expect(commands.count > 30)
+            var written: Set<String> = []
+            for cell in try firstColumn(of: "config/OPERATION.md", /`(remint [^`]+)`/) {
+                let words = cell.split(separator: " ").dropFirst().prefix { !$0.hasPrefix("-") && !$0.hasPrefix("(") }
+                    .filter { $0.allSatisfy { $0.isLowercase || $0 == "-" || $0 == "/" } }
+                let last = words.last.map { $0.split(separator: "/") } ?? []
+                for word in last { written.insert((words.dropLast() + [word]).joined(separator: " ")) }
+            }
+            #expect(written == commands)
+        }
+
+        /// The commands that have none below them, as one types them.
+        private func leaves(_ command: [String: Any], _ path: String) -> Set<String> {
+            let below = (command["subcommands"] as? [[String: Any]] ?? []).filter {
+                $0["commandName"] as? String != "help"
+            }
+            guard !below.isEmpty else { return [path] }
+            return below.reduce(into: []) { found, command in
+                let name = command["commandName"] as? String ?? ""
+                found.formUnion(leaves(command, path.isEmpty ? name : "\(path) \(name)"))
             }
         }
     }

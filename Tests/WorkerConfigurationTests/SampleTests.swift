@@ -4,14 +4,14 @@ import WorkerConfiguration
 
 @Suite("Configurations that are right")
 struct SampleTests {
-    /// DESIGN section 10.
-    static let design = """
+    /// A file with the keys that most have.
+    static let usual = """
         kafka:
           bootstrap_servers: 127.0.0.1:9092
           group: remint
           properties: {}                    # any librdkafka property: TLS, SASL, …
         delivery: exactly_once              # or at_least_once
-        topics: {}                          # rename any of the topics of section 6
+        topics: {}                          # other names
         keys:
           shop-braze:     { path: keys/shop-braze }
           shop-infobip:   { path: keys/shop-infobip }
@@ -30,8 +30,8 @@ struct SampleTests {
         log:   { level: info, format: json }
         """
 
-    @Test func `the design's own sample is read`() throws {
-        let configuration = try ConfigurationFile(Self.design).configuration()
+    @Test func `a file with the usual keys is read`() throws {
+        let configuration = try ConfigurationFile(Self.usual).configuration()
         #expect(configuration.kafka.bootstrapServers == "127.0.0.1:9092")
         #expect(configuration.kafka.group == "remint")
         #expect(configuration.kafka.properties.isEmpty)
