@@ -7,26 +7,28 @@ import Pipeline
 struct CommittedOffsets {
     /// A partition that begins before what was committed.
     struct Setback: Equatable {
-        let partition: Flow.Partition
+        let partition: SessionStateMachine.Partition
         let committed: Int64
         let offset: Int64
     }
 
-    private var next: [Flow.Partition: Int64] = [:]
+    private var next: [SessionStateMachine.Partition: Int64] = [:]
     /// Assigned, and no record of it taken yet.
-    private var expected: Set<Flow.Partition> = []
+    private var expected: Set<SessionStateMachine.Partition> = []
 
     /// `offsets` were committed, each the next record to read.
-    mutating func committed(_ offsets: [Flow.Partition: Int64]) { next.merge(offsets) { max($0, $1) } }
+    mutating func committed(_ offsets: [SessionStateMachine.Partition: Int64]) { next.merge(offsets) { max($0, $1) } }
 
     /// `partitions` are assigned: the first record of each is looked at.
-    mutating func assigned(_ partitions: some Sequence<Flow.Partition>) { expected.formUnion(partitions) }
+    mutating func assigned(_ partitions: some Sequence<SessionStateMachine.Partition>) {
+        expected.formUnion(partitions)
+    }
 
     /// The partitions among `records`, taken in order, that begin before what was committed.
     mutating func setbacks(in records: [InputRecord]) -> [Setback] {
         guard !expected.isEmpty else { return [] }
         return records.compactMap { record in
-            let partition = Flow.Partition(record.origin)
+            let partition = SessionStateMachine.Partition(record.origin)
             guard expected.remove(partition) != nil, let committed = next[partition] else { return nil }
             guard record.origin.offset < committed else { return nil }
             next[partition] = record.origin.offset

@@ -5,7 +5,7 @@ import Pipeline
 struct PartitionWatch {
     enum Paused: Equatable {
         case everything
-        case some(Set<Flow.Partition>)
+        case some(Set<SessionStateMachine.Partition>)
     }
 
     private var applied = PerLane<Paused?> { _ in nil }

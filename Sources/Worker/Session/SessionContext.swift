@@ -75,7 +75,7 @@ struct SessionContext: Sendable {
     }
 
     /// What the metrics say of this moment.
-    func report(_ flow: Flow, _ processor: BatchProcessor, lag: [[String]: Double]) {
+    func report(_ flow: SessionStateMachine, _ processor: BatchProcessor, lag: [[String]: Double]) {
         showApps(processor)
         metrics.set(flow, at: now())
         metrics.set(lag: lag)

@@ -19,7 +19,7 @@ struct SessionLoop {
     let versions: @Sendable () async -> Int64?
     var processor: BatchProcessor
     var committed: CommittedOffsets
-    var flow: Flow
+    var machine: SessionStateMachine
     private var rebalances = PerLane<Rebalance?> { _ in nil }
     private var watch = PartitionWatch()
     private var blockage: Blockage?
@@ -54,8 +54,8 @@ struct SessionLoop {
         self.processor = processor
         self.committed = committed
         let worker = context.configuration.worker
-        flow = Flow(
-            Flow.Settings(
+        machine = SessionStateMachine(
+            SessionStateMachine.Settings(
                 // Of what is taken ahead, half is worked on at once.
                 shares: LaneShares(batchEvents: worker.batchEvents / 2, bulkShare: worker.bulkShare),
                 linger: worker.batchLinger, rest: context.configuration.delivery == .exactlyOnce ? Self.rest : .zero,
@@ -77,11 +77,11 @@ struct SessionLoop {
                 await lanes.wakeup.wait(atMost: min(pausedUntil - .now, .milliseconds(100)))
                 continue
             }
-            switch flow.next(at: context.now()) {
+            switch machine.next(at: context.now()) {
             case .process(let batch):
                 do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
             case .commit(let transaction): commit(transaction, &background)
-            case .add(let addition): flow.added(additions.offer(stamped(addition)) ? addition : nil)
+            case .add(let addition): machine.added(additions.offer(stamped(addition)) ? addition : nil)
             case .rollBack: processor.rollBack()
             // What was published is not left to be repeated by others.
             case .answer where await committer.hasOpenOffsets, .stop where await committer.hasOpenOffsets:
@@ -98,7 +98,7 @@ struct SessionLoop {
 
     private mutating func takeOrders() {
         if Task.isShuttingDownGracefully {
-            flow.stop()
+            machine.stop()
             context.status.set(.worker, "it is stopping")
         } else if context.status.isQuiet != isQuiet {
             isQuiet.toggle()
@@ -122,16 +122,16 @@ struct SessionLoop {
     /// - Returns: whether there may be more at once.
     private mutating func take() async throws(KafkaError) -> Bool {
         var hasMore = false
-        let isHeld = isQuiet || flow.isBlocked
+        let isHeld = isQuiet || machine.isBlocked
         for lane in Lane.allCases {
             let consumer = lanes.consumers[lane]
             // Whoever takes nothing must not seem gone, or the group gives its partitions away during a commit.
             await consumer.keepAlive()
             if rebalances[lane] != nil || Task.isShuttingDownGracefully { continue }
-            let throttled = lane == .retries ? flow.throttledRetries() : []
+            let throttled = lane == .retries ? machine.throttledRetries() : []
             try await watch.apply(isHeld ? .everything : .some(throttled), to: consumer, lane)
             // A held lane's partitions are paused: what comes is a rebalance or an error.
-            let limit = isHeld ? 100 : flow.demand(lane)
+            let limit = isHeld ? 100 : machine.demand(lane)
             let taken = await lanes.take(limit, of: lane)
             hasMore = hasMore || limit > 0 && taken.count == limit
             try handle(taken, lane)
@@ -141,9 +141,9 @@ struct SessionLoop {
 
     /// How much of a lane is taken while a batch is processed: what there is of it by then stands ready for the next one.
     private func demandBeside(_ lane: Lane) -> Int {
-        let isHeld = isQuiet || flow.isBlocked || rebalances[lane] != nil || Task.isShuttingDownGracefully
+        let isHeld = isQuiet || machine.isBlocked || rebalances[lane] != nil || Task.isShuttingDownGracefully
         // Partitions of the retries may have to be paused first.
-        return isHeld || lane == .retries ? 0 : flow.demand(lane)
+        return isHeld || lane == .retries ? 0 : machine.demand(lane)
     }
 
     private mutating func handle(_ taken: LaneConsumers.Taken, _ lane: Lane) throws(KafkaError) {
@@ -152,7 +152,7 @@ struct SessionLoop {
             case .record: break
             case .rebalance(let rebalance):
                 rebalances[lane] = rebalance
-                flow.rebalancing(lane, Flow.Rebalance(rebalance))
+                machine.rebalancing(lane, SessionStateMachine.Rebalance(rebalance))
             case .endOfPartition: break
             case .error(let error):
                 guard !error.isFatal else { throw error }
@@ -168,13 +168,13 @@ struct SessionLoop {
         guard !taken.records.isEmpty else { return }
         for setback in committed.setbacks(in: taken.records) { context.report(setback) }
         if context.status.problems[.topics] != nil { context.status.set(.topics, nil) }
-        flow.received(taken.records, on: lane, at: context.now())
+        machine.received(taken.records, on: lane, at: context.now())
         context.metrics.took(taken.records.count, lane)
     }
 
     private mutating func answer(_ lane: Lane) async {
         defer {
-            flow.answered(lane)
+            machine.answered(lane)
             rebalances[lane] = nil
             watch.forget(lane)
         }
@@ -188,7 +188,9 @@ struct SessionLoop {
         context.logger.info(
             rebalance.kind == .assigned ? "partitions were assigned" : "partitions were revoked",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
-        if rebalance.kind == .assigned { committed.assigned(rebalance.partitions.lazy.map { Flow.Partition($0) }) }
+        if rebalance.kind == .assigned {
+            committed.assigned(rebalance.partitions.lazy.map { SessionStateMachine.Partition($0) })
+        }
         do throws(KafkaError) { try await lanes.consumers[lane].answer(rebalance) } catch {
             context.logger.warning(
                 "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
@@ -227,14 +229,14 @@ struct SessionLoop {
         let replies = lookups.takeReplies()
         if !replies.isEmpty {
             processor.received(replies)
-            flow.answersCame()
+            machine.answersCame()
         }
         if !replies.isEmpty || processor.nextLookup.map({ $0 <= context.now() }) ?? false { askVendors() }
     }
 
     private mutating func askVendors() {
         guard let lookups = context.lookups else { return }
-        let calls = processor.lookups(isMoreComing: flow.queued(.live) + flow.queued(.bulk) > 0)
+        let calls = processor.lookups(isMoreComing: machine.queued(.live) + machine.queued(.bulk) > 0)
         if !calls.isEmpty { lookups.ask(calls) }
     }
 
@@ -247,7 +249,7 @@ struct SessionLoop {
         async let bulk = lanes.take(demand[.bulk], of: .bulk)
         let progress = await processor.process(batch)
         let seconds = (.now - start) / .seconds(1)
-        flow.processed(batch.number, progress, seconds: seconds)
+        machine.processed(batch.number, progress, seconds: seconds)
         context.metrics.processed(progress, seconds: seconds)
         raiseAlarms()
         askVendors()
@@ -297,7 +299,7 @@ struct SessionLoop {
     private mutating func ended(_ commit: EndedCommit) -> SessionEnd? {
         switch commit.result {
         case .committed(let transaction):
-            flow.committed(at: commit.at)
+            machine.committed(at: commit.at)
             for lane in Lane.allCases { committed.committed(transaction.offsets[lane]) }
             processor.confirm(throughBatch: transaction.lastBatch)
             backoff.reset()
@@ -306,13 +308,13 @@ struct SessionLoop {
             // At least once, a blockage is waited for within a commit, which may have been given up.
             if context.status.problems[.publishing] != nil { context.blocked(nil) }
         case .aborted(let error):
-            flow.aborted()
+            machine.aborted()
             noteAbort(error)
             pausedUntil = .now + backoff.pause()
             context.logger.warning(
                 "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
         case .blocked(let blockage):
-            flow.aborted(isBlocked: true)
+            machine.aborted(isBlocked: true)
             self.blockage = blockage
             pausedUntil = .now + backoff.pause()
             context.blocked(blockage)
@@ -351,7 +353,7 @@ struct SessionLoop {
         case .cleared:
             blockage = nil
             backoff.reset()
-            flow.unblocked()
+            machine.unblocked()
             context.blocked(nil)
         case .blocked(let error):
             pausedUntil = .now + backoff.pause()
@@ -400,10 +402,10 @@ struct SessionLoop {
         var lag: [[String]: Double] = [:]
         for lane in Lane.allCases {
             let ends = await lanes.consumers[lane].knownEnds
-            let positions = flow.positions(lane)
+            let positions = machine.positions(lane)
             for (partition, end) in ends {
                 // Until a first record came, nothing is known of where this member is.
-                guard let position = positions[Flow.Partition(partition)] else { continue }
+                guard let position = positions[SessionStateMachine.Partition(partition)] else { continue }
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
             }
         }
@@ -419,9 +421,9 @@ struct SessionLoop {
     }
 }
 
-extension Flow.Rebalance {
+extension SessionStateMachine.Rebalance {
     init(_ rebalance: Rebalance) {
-        let partitions = rebalance.partitions.map { Flow.Partition($0) }
+        let partitions = rebalance.partitions.map { SessionStateMachine.Partition($0) }
         switch rebalance.kind {
         case .assigned: self = .assigned
         case .revoked(let isLost): self = isLost ? .lost(partitions) : .revoked(partitions)

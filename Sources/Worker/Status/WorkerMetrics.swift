@@ -116,13 +116,13 @@ final class WorkerMetrics: Sendable {
 
     func set(lag values: [[String]: Double]) { lag.replace(values) }
 
-    func set(_ flow: Flow, at now: UnixTime) {
+    func set(_ flow: SessionStateMachine, at now: UnixTime) {
         for lane in Lane.allCases {
-            let age = flow.oldest(lane).map { Double(max(0, now.microseconds(since: $0))) / 1e6 }
+            let age = machine.oldest(lane).map { Double(max(0, now.microseconds(since: $0))) / 1e6 }
             oldest.set(age ?? 0, lane.rawValue)
-            queued.set(Double(flow.queued(lane)), lane.rawValue)
+            queued.set(Double(machine.queued(lane)), lane.rawValue)
         }
-        lookups.set(parked: flow.parkedCount)
+        lookups.set(parked: machine.parkedCount)
     }
 
     func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Worker
 
 @Suite struct CommittedOffsetsTests {
-    private let partition = Flow.Partition(topic: "in", number: 3)
+    private let partition = SessionStateMachine.Partition(topic: "in", number: 3)
 
     private func record(_ offset: Int64, of number: Int32 = 3) -> InputRecord {
         InputRecord(
@@ -23,7 +23,7 @@ import Testing
     @Test func `nor is one that others took further, or that was never committed here`() {
         var offsets = CommittedOffsets()
         offsets.committed([partition: 70])
-        offsets.assigned([partition, Flow.Partition(topic: "in", number: 4)])
+        offsets.assigned([partition, SessionStateMachine.Partition(topic: "in", number: 4)])
         #expect(offsets.setbacks(in: [record(900), record(2, of: 4)]) == [])
     }
 

@@ -38,8 +38,8 @@ struct Events {
 
     /// The transaction of `records`, as the flow begins it.
     func transaction(_ records: [InputRecord]) async throws -> Transaction {
-        var flow = Flow(
-            Flow.Settings(
+        var flow = SessionStateMachine(
+            SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 10_000, bulkShare: 0.5), linger: .milliseconds(1),
                 retries: configuration.retryPolicy))
         for lane in Lane.allCases {

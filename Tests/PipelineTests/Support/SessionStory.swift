@@ -4,13 +4,13 @@ import Testing
 @testable import Pipeline
 
 /// What happens to a flow, and what it names next whenever it is asked, written out.
-struct FlowStory: CustomTestStringConvertible, Sendable {
+struct SessionStory: CustomTestStringConvertible, Sendable {
     enum Act: Sendable {
         /// Records with these offsets come in, of partition 0 unless said otherwise.
         case take(Lane, ClosedRange<Int64>, partition: Int32 = 0)
         /// A record of the first retry tier comes in that may be taken so many milliseconds after the start.
         case takeRetry(Int64, due: Int64, partition: Int32 = 0)
-        case ask(Lane, Flow.Rebalance)
+        case ask(Lane, SessionStateMachine.Rebalance)
         case processed
         /// The batch in work ends but for these offsets, which wait in their places so many milliseconds.
         case parked([Int64], for: Int64)
@@ -29,7 +29,7 @@ struct FlowStory: CustomTestStringConvertible, Sendable {
         case stop
         /// Milliseconds go by.
         case pass(Int64)
-        /// The flow names this step, as `FlowTeller` puts it.
+        /// The flow names this step, as `SessionTeller` puts it.
         case next(String)
     }
 
@@ -48,31 +48,31 @@ struct FlowStory: CustomTestStringConvertible, Sendable {
     /// What the flow is to name, in order.
     var expected: [String] { acts.compactMap { if case .next(let step) = $0 { step } else { nil } } }
 
-    static func revoked(_ partitions: [Int32] = [0], of topic: String = "live") -> Flow.Rebalance {
+    static func revoked(_ partitions: [Int32] = [0], of topic: String = "live") -> SessionStateMachine.Rebalance {
         .revoked(partitions.map { .init(topic: topic, number: $0) })
     }
 
-    static func lost(_ partitions: [Int32] = [0], of topic: String = "live") -> Flow.Rebalance {
+    static func lost(_ partitions: [Int32] = [0], of topic: String = "live") -> SessionStateMachine.Rebalance {
         .lost(partitions.map { .init(topic: topic, number: $0) })
     }
 }
 
 /// Plays a story to a flow with batches of four, and tells its steps in words.
-struct FlowTeller {
-    private var flow: Flow
+struct SessionTeller {
+    private var flow: SessionStateMachine
     private var now = TestBench.now
     private var batch: Batch?
     private var addition: Transaction?
 
-    init(_ story: FlowStory) {
-        flow = Flow(
-            Flow.Settings(
+    init(_ story: SessionStory) {
+        flow = SessionStateMachine(
+            SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: story.linger, rest: story.rest,
                 retries: .standard))
     }
 
     /// What the flow named, act by act, where it was asked.
-    mutating func tell(_ acts: [FlowStory.Act]) -> [String] {
+    mutating func tell(_ acts: [SessionStory.Act]) -> [String] {
         acts.compactMap { act in
             if case .next = act { return step() }
             perform(act)
@@ -80,7 +80,7 @@ struct FlowTeller {
         }
     }
 
-    private mutating func perform(_ act: FlowStory.Act) {
+    private mutating func perform(_ act: SessionStory.Act) {
         switch act {
         case .take(let lane, let offsets, let partition):
             flow.received(offsets.map { record(lane, $0, partition) }, on: lane, at: now)

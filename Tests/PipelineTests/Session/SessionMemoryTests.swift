@@ -4,13 +4,13 @@ import Testing
 @testable import Pipeline
 
 @Suite("What was taken is bounded in bytes")
-struct FlowMemoryTests {
+struct SessionMemoryTests {
     private static let size = 10_000
     private static let start = UnixTime(seconds: 1_763_640_000)
 
-    private static func flow(memory: Int) -> Flow {
-        Flow(
-            Flow.Settings(
+    private static func flow(memory: Int) -> SessionStateMachine {
+        SessionStateMachine(
+            SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: .zero, retries: .standard, memory: memory))
     }
 
@@ -50,7 +50,7 @@ struct FlowMemoryTests {
         flow.processed(batch.number, [Settlement](), seconds: 0)
         #expect(flow.demand(.live) == 0)
         _ = flow.next(at: Self.start)
-        flow.rebalancing(.live, .lost([Flow.Partition(topic: "live", number: 0)]))
+        flow.rebalancing(.live, .lost([SessionStateMachine.Partition(topic: "live", number: 0)]))
         flow.answered(.live)
         #expect(flow.demand(.live) > 0 || flow.queued(.live) == 0)
     }
@@ -67,7 +67,7 @@ struct FlowMemoryTests {
         flow.received([Self.record(0, lane: .retries, due: 100)], on: .retries, at: Self.start)
         #expect(flow.throttledRetries().isEmpty)
         flow.received([Self.record(1, lane: .retries, due: 100)], on: .retries, at: Self.start)
-        #expect(flow.throttledRetries() == [Flow.Partition(topic: "retries", number: 0)])
+        #expect(flow.throttledRetries() == [SessionStateMachine.Partition(topic: "retries", number: 0)])
         #expect(flow.demand(.live) > 0, "a tier that waits keeps no live event out")
     }
 

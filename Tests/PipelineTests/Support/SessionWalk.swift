@@ -2,10 +2,10 @@ import AdapterKit
 
 @testable import Pipeline
 
-/// A walk through everything that can happen to a `Flow`, in any order that its shell and a broker can bring about.
+/// A walk through everything that can happen to a `SessionStateMachine`, in any order that its shell and a broker can bring about.
 ///
 /// It stands in for the shell: it carries out what the flow names, and checks each step by what it knows itself.
-struct FlowWalk {
+struct SessionWalk {
     typealias Partition = PartitionProgress.Partition
 
     /// How often something happened, so that a walk that met nothing is not taken for one that found nothing.
@@ -15,17 +15,17 @@ struct FlowWalk {
             assigned, late, stopped, retried, parked, resumed, expired, inTheWay, droppedWhileParked
     }
 
-    let settings: Flow.Settings
+    let settings: SessionStateMachine.Settings
     let linger: Int64
     var random: SeededGenerator
     var broker = InMemoryBroker()
-    var flow: Flow
+    var flow: SessionStateMachine
     var now = TestBench.now
     /// Of our partitions, how many records were fetched and how many were begun, counted from the log's first.
     var fetched: [Partition: Int] = [:]
     var begun: [Partition: Int] = [:]
     /// What the group asks, and which partitions that is about.
-    var asked: [Lane: (rebalance: Flow.Rebalance, partitions: [Partition])] = [:]
+    var asked: [Lane: (rebalance: SessionStateMachine.Rebalance, partitions: [Partition])] = [:]
     /// Batches whose tokens are remembered and not confirmed: ready, in work or in a commit.
     var remembered: [Int: Batch] = [:]
     var processing: Batch?
@@ -51,13 +51,13 @@ struct FlowWalk {
     init(seed: Int) {
         random = SeededGenerator(seed: UInt64(seed))
         linger = [0, 3000, 20_000][seed % 3]
-        settings = Flow.Settings(
+        settings = SessionStateMachine.Settings(
             shares: LaneShares(batchEvents: 1 + seed % 7, bulkShare: [0.1, 0, 0.5][seed / 3 % 3]),
             linger: .microseconds(linger), rest: .milliseconds([0, 8][seed / 9 % 2]),
             retries: RetryPolicy(
                 tiers: Self.delays.map { .init(name: "\($0)ms", delay: .milliseconds($0)) }, maxAttempts: 8,
                 deadline: .seconds(1000)))
-        flow = Flow(settings)
+        flow = SessionStateMachine(settings)
     }
 
     mutating func note(_ event: Event) { met[event, default: 0] += 1 }
@@ -190,7 +190,7 @@ struct FlowWalk {
 
     /// A new flow, which owns nothing yet.
     mutating func restart() {
-        flow = Flow(settings)
+        flow = SessionStateMachine(settings)
         for lane in Lane.allCases {
             for partition in broker.partitions(of: lane, .us) { broker.give(partition, to: .nobody) }
         }
@@ -224,7 +224,7 @@ struct FlowWalk {
         }
     }
 
-    mutating func ask(_ lane: Lane, _ rebalance: Flow.Rebalance, _ partitions: [Partition]) {
+    mutating func ask(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance, _ partitions: [Partition]) {
         asked[lane] = (rebalance, partitions)
         flow.rebalancing(lane, rebalance)
     }

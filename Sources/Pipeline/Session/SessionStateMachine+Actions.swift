@@ -1,6 +1,6 @@
 public import AdapterKit
 
-extension Flow {
+extension SessionStateMachine {
     /// How events are put together.
     public struct Settings: Sendable {
         /// How a batch is shared out.
@@ -41,7 +41,7 @@ extension Flow {
     }
 
     /// What is to be done next.
-    public enum Step: Sendable {
+    public enum Action: Sendable {
         /// Take these events to their ends, then call `processed`.
         case process(Batch)
         /// Commit, in the background, then call `committed` or `aborted`.

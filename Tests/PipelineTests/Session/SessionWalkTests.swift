@@ -3,13 +3,13 @@ import Testing
 @testable import Pipeline
 
 @Suite("The flow, whatever happens")
-struct FlowWalkTests {
+struct SessionWalkTests {
     /// Two of each combination of batch size, linger and share.
     static let seeds = Array(1...42)
 
     @Test(.timeLimit(.minutes(5)), arguments: seeds)
     func `three thousand things at random leave every event with one end, and no offset past one without`(_ seed: Int) {
-        var walk = FlowWalk(seed: seed)
+        var walk = SessionWalk(seed: seed)
         var step = 0
         do throws(WalkFailure) {
             while step < 3000 {
@@ -26,12 +26,12 @@ struct FlowWalkTests {
 
     @Test(.timeLimit(.minutes(5)))
     func `the walks meet everything that can happen`() throws {
-        var met: [FlowWalk.Event: Int] = [:]
+        var met: [SessionWalk.Event: Int] = [:]
         for seed in Self.seeds.prefix(24) {
-            var walk = FlowWalk(seed: seed)
+            var walk = SessionWalk(seed: seed)
             for _ in 0..<3000 { try walk.step() }
             met.merge(walk.met) { $0 + $1 }
         }
-        for event in FlowWalk.Event.allCases { #expect(met[event, default: 0] >= 3, "\(event)") }
+        for event in SessionWalk.Event.allCases { #expect(met[event, default: 0] >= 3, "\(event)") }
     }
 }

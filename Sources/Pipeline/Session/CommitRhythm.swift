@@ -24,7 +24,7 @@ struct CommitRhythm: Sendable {
     /// Until when the next transaction is not begun; nil where it may be.
     ///
     /// - Parameter isAwaited: whether a live event waits for it, or it is needed to go on at all.
-    func rest(_ settings: Flow.Settings, isAwaited: Bool, at now: UnixTime) -> UnixTime? {
+    func rest(_ settings: SessionStateMachine.Settings, isAwaited: Bool, at now: UnixTime) -> UnixTime? {
         let (last, least) = isAwaited ? (lastEnd, settings.rest) : (lastBegin, settings.pause)
         // A clock that was set back must not hold anything up.
         guard let last, last <= now else { return nil }

@@ -4,60 +4,60 @@ import Testing
 
 /// Events that wait in their places for a vendor's answer, with every way in which somebody may come to stand behind them.
 @Suite("The flow: waiting in place")
-struct FlowParkingTests {
-    private static let two: [FlowStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
+struct SessionParkingTests {
+    private static let two: [SessionStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
 
     static let stories = [
-        FlowStory(
+        SessionStory(
             "an event that waits keeps its offset from being committed, and its answer ends it",
             two + [
                 .parked([1], for: 900), .next("commit 1: live/0=1"), .committed, .next("wait until 900"), .answers,
                 .next("process 2 again: live/0 1"), .processed, .next("commit 2: live/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "one that others are ready behind goes to its end first",
             two + [
                 .parked([0], for: 900), .next("process 2 to the end: live/0 0"), .processed,
                 .next("commit 1+2: live/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "others behind it that come later do not wait for it either",
             two + [
                 .parked([0, 1], for: 900), .next("wait until 900"), .take(.live, 2...2), .next("process 2: live/0 2"),
                 .processed, .next("process 3 to the end: live/0 0 1"), .processed, .next("commit 2+3: live/0=3"),
             ]),
-        FlowStory(
+        SessionStory(
             "those of another partition are nobody's obstacle",
             [
                 .take(.live, 0...0), .take(.live, 5...5, partition: 1), .next("process 1: live/0 0 live/1 5"),
                 .parked([0], for: 900), .next("commit 1: live/1=6"), .committed, .next("wait until 900"),
             ]),
-        FlowStory(
+        SessionStory(
             "nor are those of another lane",
             [
                 .take(.live, 0...0), .take(.bulk, 5...5), .next("process 1: live/0 0 bulk/0 5"), .parked([0], for: 900),
                 .next("commit 1: bulk/0=6"), .committed, .next("wait until 900"),
             ]),
-        FlowStory(
+        SessionStory(
             "what waited long enough goes to its end",
             two + [
                 .parked([0, 1], for: 900), .pass(899), .next("wait until 900"), .pass(1),
                 .next("process 2 to the end: live/0 0 1"), .processed, .next("commit 2: live/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "looking again does not begin the wait anew",
             two + [
                 .parked([0, 1], for: 900), .pass(500), .answers, .next("process 2 again: live/0 0 1"),
                 .parked([0, 1], for: 900), .next("wait until 900"), .pass(400),
                 .next("process 3 to the end: live/0 0 1"),
             ]),
-        FlowStory(
+        SessionStory(
             "an answer is asked for once, not until it comes",
             two + [
                 .parked([0, 1], for: 900), .answers, .next("process 2 again: live/0 0 1"), .parked([0, 1], for: 900),
                 .next("wait until 900"), .next("wait until 900"),
             ]),
-        FlowStory(
+        SessionStory(
             "a round goes on in the next batch, and passes over the partition in which one goes on waiting",
             [
                 .take(.live, 0...2), .take(.live, 7...7, partition: 1), .next("process 1: live/0 0 1 2 live/1 7"),
@@ -66,7 +66,7 @@ struct FlowParkingTests {
                 .parked([1, 2], for: 1), .next("commit 3: live/0=1 live/1=8"), .committed,
                 .next("wait until 900"),
             ]),
-        FlowStory(
+        SessionStory(
             "live events take their turn between those that are looked at again",
             [
                 .take(.live, 0...3), .next("process 1: live/0 0 1 2 3"), .parked([0, 1, 2, 3], for: 900),
@@ -76,7 +76,7 @@ struct FlowParkingTests {
                 .next("process 5 again: live/0 4 5 6 7"), .processed, .next("add 4+5: live/0=8 live/1=9"), .added,
                 .next("wait"), .committed, .next("wait"),
             ]),
-        FlowStory(
+        SessionStory(
             "nothing is added to a transaction while what waits, or is looked at again, may stand in front of it",
             [
                 .take(.live, 0...0, partition: 1), .next("process 1: live/1 0"), .processed,
@@ -86,56 +86,56 @@ struct FlowParkingTests {
                 .answers, .next("process 4 again: live/0 0"), .next("wait"), .processed,
                 .next("add 2+3+4: live/0=4 live/1=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "an abort puts it back with those that stand around it",
             two + [
                 .parked([1], for: 900), .next("commit 1: live/0=1"), .aborted, .next("roll back"),
                 .next("process 2: live/0 0 1"), .processed, .next("commit 2: live/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "an abort while it is looked at again puts it back like the others",
             two + [
                 .parked([1], for: 900), .next("commit 1: live/0=1"), .answers, .next("process 2 again: live/0 1"),
                 .aborted, .next("roll back"), .next("process 3: live/0 0 1"), .processed,
                 .next("commit 3: live/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "a blockage holds it up like everybody",
             two + [
                 .parked([1], for: 900), .next("commit 1: live/0=1"), .blocked, .next("roll back"), .pass(1000),
                 .answers, .next("wait"), .unblocked, .next("process 2: live/0 0 1"),
             ]),
-        FlowStory(
+        SessionStory(
             "a partition that is given up takes it along, and somebody else takes it anew",
             two + [
-                .parked([1], for: 900), .ask(.live, FlowStory.revoked()), .next("commit 1: live/0=1"), .committed,
+                .parked([1], for: 900), .ask(.live, SessionStory.revoked()), .next("commit 1: live/0=1"), .committed,
                 .next("answer live"), .answers, .pass(1000), .next("wait"),
             ]),
-        FlowStory(
+        SessionStory(
             "a partition that is given up with others ready behind it ends it first",
             two + [
-                .parked([0], for: 900), .ask(.live, FlowStory.revoked()), .next("process 2 to the end: live/0 0"),
+                .parked([0], for: 900), .ask(.live, SessionStory.revoked()), .next("process 2 to the end: live/0 0"),
                 .processed, .next("commit 1+2: live/0=2"), .committed, .next("answer live"),
             ]),
-        FlowStory(
+        SessionStory(
             "a partition that is lost takes it along",
             two + [
-                .parked([0, 1], for: 900), .ask(.live, FlowStory.lost()), .next("answer live"), .pass(1000),
+                .parked([0, 1], for: 900), .ask(.live, SessionStory.lost()), .next("answer live"), .pass(1000),
                 .next("wait"),
             ]),
-        FlowStory(
+        SessionStory(
             "a worker that stops does not wait for it",
             two + [
                 .parked([1], for: 900), .stop, .next("commit 1: live/0=1"), .next("wait"), .committed, .next("stop"),
             ]),
-        FlowStory(
+        SessionStory(
             "an event of a retry tier waits in place as well",
             [
                 .takeRetry(3, due: 0), .next("process 1: retries/0 3"), .parked([3], for: 900),
                 .next("wait until 900"), .answers, .next("process 2 again: retries/0 3"), .processed,
                 .next("commit 2: retries/0=4"),
             ]),
-        FlowStory(
+        SessionStory(
             "when very many wait, the next do not",
             [
                 .take(.live, 0...3), .next("process 1: live/0 0 1 2 3"), .parked([0, 1, 2, 3], for: 900),
@@ -146,8 +146,8 @@ struct FlowParkingTests {
             ]),
     ]
 
-    @Test(arguments: stories) func `happens as it is written`(_ story: FlowStory) {
-        var teller = FlowTeller(story)
+    @Test(arguments: stories) func `happens as it is written`(_ story: SessionStory) {
+        var teller = SessionTeller(story)
         #expect(teller.tell(story.acts) == story.expected)
     }
 }

@@ -3,29 +3,29 @@ import Testing
 @testable import Pipeline
 
 @Suite("The flow's steps")
-struct FlowStepTests {
-    private static let taken: [FlowStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
+struct SessionStepTests {
+    private static let taken: [SessionStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
     private static let ready = taken + [.processed]
     private static let inCommit = ready + [.next("commit 1: live/0=2")]
     private static let both = inCommit + [.take(.live, 2...3), .next("process 2: live/0 2 3")]
 
-    private static let bulkCommitted: [FlowStory.Act] = [
+    private static let bulkCommitted: [SessionStory.Act] = [
         .take(.bulk, 0...0), .next("process 1: bulk/0 0"), .processed, .next("commit 1: bulk/0=1"), .committed,
     ]
 
-    static let course: [FlowStory] = [
-        FlowStory("nothing", [.next("wait"), .next("wait")]),
-        FlowStory("one batch", inCommit + [.next("wait"), .committed, .next("wait")]),
-        FlowStory(
+    static let course: [SessionStory] = [
+        SessionStory("nothing", [.next("wait"), .next("wait")]),
+        SessionStory("one batch", inCommit + [.next("wait"), .committed, .next("wait")]),
+        SessionStory(
             "the next is processed while the first is committed",
             both + [.next("wait"), .processed, .next("wait"), .committed, .next("commit 2: live/0=4")]),
-        FlowStory(
+        SessionStory(
             "what became ready meanwhile is committed together",
             both + [
                 .processed, .take(.live, 4...4), .next("process 3: live/0 4"), .processed, .committed,
                 .next("commit 2+3: live/0=5"),
             ]),
-        FlowStory(
+        SessionStory(
             "no more than three batches of events are kept ready",
             inCommit + [
                 .take(.live, 2...9), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"),
@@ -33,22 +33,22 @@ struct FlowStepTests {
                 .next("process 4: live/0 10 11 12 13"), .processed, .take(.live, 14...17), .next("wait"), .committed,
                 .next("commit 2+3+4: live/0=14"), .next("process 5: live/0 14 15 16 17"),
             ]),
-        FlowStory(
+        SessionStory(
             "in a backlog, what came to its end becomes part of the transaction under way",
             inCommit + [
                 .take(.live, 2...8), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"), .added,
                 .next("process 3: live/0 6 7 8"), .processed, .next("wait"), .committed, .next("commit 3: live/0=9"),
             ]),
-        FlowStory(
+        SessionStory(
             "what was added is committed or given back with the rest",
             inCommit + [
                 .take(.live, 2...5), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"), .added,
                 .aborted, .next("roll back"), .next("process 3: live/0 0 1 2 3"),
             ]),
-        FlowStory(
+        SessionStory(
             "a transaction does not grow for ever",
             inCommit
-                + (0..<6).flatMap { (index: Int64) -> [FlowStory.Act] in
+                + (0..<6).flatMap { (index: Int64) -> [SessionStory.Act] in
                     let first = 2 + 4 * index
                     let events = (first...first + 3).map(String.init).joined(separator: " ")
                     return [
@@ -60,39 +60,40 @@ struct FlowStepTests {
                     .committed,
                     .next("commit 8: live/0=30"),
                 ]),
-        FlowStory(
+        SessionStory(
             "a live event's transaction does not grow by bulk alone",
             [
                 .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
                 .take(.bulk, 0...3), .next("process 2 in the background: bulk/0 0 1 2 3"), .processed, .next("wait"),
                 .pass(1000), .next("add 2: live/0=1 bulk/0=4"),
             ]),
-        FlowStory(
+        SessionStory(
             "nothing is added while the group waits",
             inCommit + [
-                .take(.live, 2...5), .next("process 2: live/0 2 3 4 5"), .ask(.live, FlowStory.revoked()), .processed,
+                .take(.live, 2...5), .next("process 2: live/0 2 3 4 5"), .ask(.live, SessionStory.revoked()),
+                .processed,
                 .next("wait"), .committed, .next("commit 2: live/0=6"), .committed, .next("answer live"),
             ]),
-        FlowStory(
+        SessionStory(
             "offsets of several lanes go together, each as far as it came",
             [
                 .take(.live, 0...0), .take(.bulk, 7...7), .takeRetry(3, due: 0),
                 .next("process 1: live/0 0 retries/0 3 bulk/0 7"), .processed,
                 .next("commit 1: live/0=1 retries/0=4 bulk/0=8"),
             ]),
-        FlowStory(
+        SessionStory(
             "one bulk commit does not follow the other at once",
             bulkCommitted + [
                 .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .next("wait until 100"), .pass(99),
                 .next("wait until 100"), .pass(1), .next("commit 2: bulk/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "but a live event's takes along what is ready",
             bulkCommitted + [
                 .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .take(.live, 0...0),
                 .next("process 3: live/0 0"), .processed, .next("commit 2+3: live/0=1 bulk/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "after a transaction the broker has a moment", rest: .milliseconds(8),
             [
                 .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
@@ -100,7 +101,7 @@ struct FlowStepTests {
                 .next("wait until 13"), .pass(4), .take(.live, 2...2), .next("process 3: live/0 2"), .processed,
                 .pass(4), .next("commit 2+3: live/0=3"),
             ]),
-        FlowStory(
+        SessionStory(
             "bulk alone leaves room while live events are about",
             [
                 .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"), .committed,
@@ -108,7 +109,7 @@ struct FlowStepTests {
                 .next("commit 2: bulk/0=1"), .committed, .pass(1), .take(.bulk, 1...1),
                 .next("process 3: bulk/0 1"),
             ]),
-        FlowStory(
+        SessionStory(
             "beside a commit one batch in the background is enough, and a live event does not wait for it",
             [
                 .take(.live, 0...0), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
@@ -116,40 +117,40 @@ struct FlowStepTests {
                 .take(.live, 1...1), .next("process 3: live/0 1 bulk/0 4 5 6"), .processed, .committed,
                 .next("commit 2+3: live/0=2 bulk/0=7"), .next("process 4 in the background: bulk/0 7 8 9"),
             ]),
-        FlowStory(
+        SessionStory(
             "nor does a stop wait",
             bulkCommitted + [
                 .take(.bulk, 1...1), .next("process 2: bulk/0 1"), .processed, .stop, .next("commit 2: bulk/0=2"),
             ]),
-        FlowStory(
+        SessionStory(
             "a retry waits for its moment",
             [.takeRetry(3, due: 50), .next("wait until 50"), .pass(49)] + [
                 .next("wait until 50"), .pass(1), .next("process 1: retries/0 3"),
             ]),
-        FlowStory(
+        SessionStory(
             "quiet: what was taken comes to its end, and nothing new is asked for",
             both + [.processed, .committed, .next("commit 2: live/0=4"), .committed, .next("wait")]),
     ]
 
     @Test(arguments: course)
-    func `goes its course`(_ story: FlowStory) { play(story) }
+    func `goes its course`(_ story: SessionStory) { play(story) }
 
-    static let aborts: [FlowStory] = [
-        FlowStory(
+    static let aborts: [SessionStory] = [
+        SessionStory(
             "alone",
             inCommit + [.aborted, .next("roll back"), .next("process 2: live/0 0 1"), .processed]
                 + [.next("commit 2: live/0=2")]),
-        FlowStory(
+        SessionStory(
             "while the next is processed",
             both + [.aborted, .next("roll back"), .next("process 3: live/0 0 1 2 3"), .processed]
                 + [.next("commit 3: live/0=4")]),
-        FlowStory(
+        SessionStory(
             "while the next is ready",
             both + [.processed, .aborted, .next("roll back"), .next("process 3: live/0 0 1 2 3")]),
-        FlowStory(
+        SessionStory(
             "before what was not begun",
             inCommit + [.take(.live, 2...2), .aborted, .next("roll back"), .next("process 2: live/0 0 1 2")]),
-        FlowStory(
+        SessionStory(
             "of several lanes and partitions",
             [
                 .take(.live, 0...0), .take(.live, 8...8, partition: 1), .takeRetry(3, due: 0), .take(.bulk, 7...7),
@@ -157,119 +158,120 @@ struct FlowStepTests {
                 .next("commit 1: live/0=1 live/1=9 retries/0=4 bulk/0=8"), .takeRetry(4, due: 0), .aborted,
                 .next("roll back"), .next("process 2: live/0 0 live/1 8 retries/0 3 bulk/0 7"),
             ]),
-        FlowStory(
+        SessionStory(
             "the late end of what was given up is nobody's",
             both + [
                 .aborted, .processedLate(2), .next("roll back"), .processedLate(2), .next("process 3: live/0 0 1 2 3"),
                 .processedLate(2), .next("wait"), .processed, .next("commit 3: live/0=4"),
             ]),
-        FlowStory(
+        SessionStory(
             "blocked: nothing is begun until the topics can be written",
             inCommit + [
                 .take(.live, 2...2), .blocked, .next("roll back"), .next("wait"), .next("wait"), .unblocked,
                 .next("process 2: live/0 0 1 2"),
             ]),
-        FlowStory(
+        SessionStory(
             "again and again",
             inCommit + [
                 .aborted, .next("roll back"), .next("process 2: live/0 0 1"), .processed, .next("commit 2: live/0=2"),
                 .aborted, .next("roll back"), .next("process 3: live/0 0 1"), .processed, .next("commit 3: live/0=2"),
                 .committed, .next("wait"),
             ]),
-        FlowStory("answers that nobody waits for change nothing", taken + [.committed, .aborted, .next("wait")]),
+        SessionStory("answers that nobody waits for change nothing", taken + [.committed, .aborted, .next("wait")]),
     ]
 
     @Test(arguments: aborts)
-    func `an aborted transaction's events are taken again, in their order`(_ story: FlowStory) { play(story) }
+    func `an aborted transaction's events are taken again, in their order`(_ story: SessionStory) { play(story) }
 
-    static let stops: [FlowStory] = [
-        FlowStory("idle", [.stop, .next("stop"), .next("stop")]),
-        FlowStory("queued: nothing new is begun", [.take(.live, 0...1), .stop, .next("stop")]),
-        FlowStory(
+    static let stops: [SessionStory] = [
+        SessionStory("idle", [.stop, .next("stop"), .next("stop")]),
+        SessionStory("queued: nothing new is begun", [.take(.live, 0...1), .stop, .next("stop")]),
+        SessionStory(
             "processing",
             taken + [.stop, .next("wait"), .processed, .next("commit 1: live/0=2"), .next("wait"), .committed]
                 + [.next("stop")]),
-        FlowStory("ready", ready + [.stop, .next("commit 1: live/0=2"), .committed, .next("stop")]),
-        FlowStory("committing", inCommit + [.stop, .next("wait"), .committed, .next("stop")]),
-        FlowStory(
+        SessionStory("ready", ready + [.stop, .next("commit 1: live/0=2"), .committed, .next("stop")]),
+        SessionStory("committing", inCommit + [.stop, .next("wait"), .committed, .next("stop")]),
+        SessionStory(
             "committing and processing",
             both + [
                 .stop, .next("wait"), .committed, .next("wait"), .processed, .next("commit 2: live/0=4"), .committed,
                 .next("stop"),
             ]),
-        FlowStory(
+        SessionStory(
             "an abort then: others answer the events",
             inCommit + [.stop, .aborted, .next("roll back")] + [
                 .next("stop")
             ]),
-        FlowStory("blocked", inCommit + [.blocked, .next("roll back"), .stop, .next("stop")]),
-        FlowStory(
+        SessionStory("blocked", inCommit + [.blocked, .next("roll back"), .stop, .next("stop")]),
+        SessionStory(
             "with a rebalance to answer",
             ready + [
-                .stop, .ask(.live, FlowStory.revoked()), .next("commit 1: live/0=2"), .committed, .next("answer live"),
+                .stop, .ask(.live, SessionStory.revoked()), .next("commit 1: live/0=2"), .committed,
+                .next("answer live"),
                 .next("stop"),
             ]),
     ]
 
     @Test(arguments: stops)
-    func `stops once what was begun is committed`(_ story: FlowStory) { play(story) }
+    func `stops once what was begun is committed`(_ story: SessionStory) { play(story) }
 
-    static let lingering: [FlowStory] = [
-        FlowStory(
+    static let lingering: [SessionStory] = [
+        SessionStory(
             "a single event waits for others", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .next("wait until 20"), .pass(19), .take(.live, 1...1), .next("wait until 20"),
                 .pass(1), .next("process 1: live/0 0 1"),
             ]),
-        FlowStory(
+        SessionStory(
             "a full batch does not", linger: .seconds(9),
             [.take(.live, 0...3)] + [
                 .next("process 1: live/0 0 1 2 3")
             ]),
-        FlowStory(
+        SessionStory(
             "several lanes fill it together", linger: .seconds(9),
             [
                 .take(.live, 0...1), .take(.bulk, 0...1), .next("process 1: live/0 0 1 bulk/0 0 1"),
             ]),
-        FlowStory(
+        SessionStory(
             "the lane that came first says until when", linger: .milliseconds(20),
             [
                 .take(.bulk, 0...0), .pass(15), .take(.live, 0...0), .next("wait until 20"),
             ]),
-        FlowStory(
+        SessionStory(
             "nothing waits while a commit is under way", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
                 .take(.live, 1...1), .next("process 2: live/0 1"),
             ]),
-        FlowStory(
+        SessionStory(
             "nothing waits with a retry", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .takeRetry(5, due: 0), .next("process 1: live/0 0 retries/0 5"),
             ]),
-        FlowStory(
+        SessionStory(
             "nor past a retry's moment", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .takeRetry(5, due: 12), .next("wait until 12"),
             ]),
-        FlowStory(
+        SessionStory(
             "what was put back has waited", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
                 .aborted, .next("roll back"), .next("process 2: live/0 0"),
             ]),
-        FlowStory(
+        SessionStory(
             "a clock that is set back holds nothing up", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .pass(-1), .next("process 1: live/0 0"),
             ]),
-        FlowStory(
+        SessionStory(
             "what is ready is committed meanwhile", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .take(.live, 1...1), .processed,
                 .next("commit 1: live/0=1"), .pass(20), .committed, .take(.live, 2...2), .next("process 2: live/0 1 2"),
             ]),
-        FlowStory(
+        SessionStory(
             "no longer than a commit takes", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
@@ -277,7 +279,7 @@ struct FlowStepTests {
                 .next("process 2: live/0 1"), .processed, .next("commit 2: live/0=2"), .pass(2), .committed, .pass(2),
                 .take(.live, 2...2), .next("wait until 114"),
             ]),
-        FlowStory(
+        SessionStory(
             "a slow commit lets nothing wait longer than it is to", linger: .milliseconds(20),
             [
                 .take(.live, 0...0), .pass(20), .next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1"),
@@ -286,10 +288,10 @@ struct FlowStepTests {
     ]
 
     @Test(arguments: lingering)
-    func `lingers where it helps`(_ story: FlowStory) { play(story) }
+    func `lingers where it helps`(_ story: SessionStory) { play(story) }
 
-    private func play(_ story: FlowStory) {
-        var teller = FlowTeller(story)
+    private func play(_ story: SessionStory) {
+        var teller = SessionTeller(story)
         #expect(teller.tell(story.acts) == story.expected)
     }
 }

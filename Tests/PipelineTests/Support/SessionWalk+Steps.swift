@@ -4,7 +4,7 @@ import AdapterKit
 
 // MARK: What the flow wants
 
-extension FlowWalk {
+extension SessionWalk {
     /// Asks the flow for its next step, checks it, and carries it out.
     mutating func carryOut() throws(WalkFailure) {
         let step = flow.next(at: now)
@@ -224,7 +224,7 @@ extension FlowWalk {
 
 // MARK: How it ends
 
-extension FlowWalk {
+extension SessionWalk {
     /// The commit under way ends in one of the ways it can.
     mutating func finishCommit() throws(WalkFailure) {
         guard let (transaction, isVisible) = committing else { return }

@@ -10,7 +10,7 @@ import DequeModule
 /// - an event that was taken ends once, in a transaction that was committed, or is taken again;
 /// - a transaction holds the offsets of an unbroken run of ended events, and nothing of an event beyond them;
 /// - nothing of a partition is committed after it was given up.
-public struct Flow: Sendable {
+public struct SessionStateMachine: Sendable {
     /// A partition of a topic.
     public typealias Partition = PartitionProgress.Partition
 
@@ -146,7 +146,7 @@ public struct Flow: Sendable {
     // MARK: What comes next
 
     /// The next step, which is to be done before the next question.
-    public mutating func next(at now: UnixTime) -> Step {
+    public mutating func next(at now: UnixTime) -> Action {
         if owesRollBack {
             owesRollBack = false
             return .rollBack
@@ -170,7 +170,7 @@ public struct Flow: Sendable {
     // MARK: Waiting in place
 
     /// What is ready is committed, once those that wait in front of it have ended, in the retry tiers if need be.
-    private mutating func commitStep(at now: UnixTime) -> Step? {
+    private mutating func commitStep(at now: UnixTime) -> Action? {
         if processing != nil { return mayStandInFront ? nil : begin(at: now) }
         let inTheWay = parked.takeInTheWay(of: ended.ready, settings.shares.filling(pace: pace.secondsPerEvent))
         return inTheWay.isEmpty ? begin(at: now) : process(inTheWay, waiting: .over, at: now)
@@ -180,7 +180,7 @@ public struct Flow: Sendable {
     private var mayStandInFront: Bool { !parked.isEmpty || processing.map { $0.waiting != .allowed } ?? false }
 
     /// Events whose wait is over end; those that may have been answered are looked at again, taking turns with the others.
-    private mutating func parkedStep(at now: UnixTime) -> Step? {
+    private mutating func parkedStep(at now: UnixTime) -> Action? {
         guard processing == nil, !parked.isEmpty, !isBlocked, !isLosing, !isStopping else { return nil }
         guard !wasParked || taken.count(.live) == 0 else { return nil }
         let limit = settings.shares.filling(pace: pace.secondsPerEvent)
@@ -196,7 +196,7 @@ public struct Flow: Sendable {
         return process(round, waiting: .resumed, at: now)
     }
 
-    private mutating func process(_ records: [InputRecord], waiting: Waiting, at now: UnixTime) -> Step {
+    private mutating func process(_ records: [InputRecord], waiting: Waiting, at now: UnixTime) -> Action {
         let isBulk = records.allSatisfy { $0.lane == .bulk }
         let urgency: SigningUrgency = isBulk && taken.isLiveAbout(at: now) ? .background : .live
         let batch = Batch(number: nextNumber, records: records, urgency: urgency, waiting: waiting)
@@ -218,7 +218,7 @@ public struct Flow: Sendable {
     }
 
     /// What is ready is committed before partitions are given up; of partitions that are lost nothing may be.
-    private mutating func rebalanceStep(at now: UnixTime) -> Step? {
+    private mutating func rebalanceStep(at now: UnixTime) -> Action? {
         if isLosing, !ended.ready.isEmpty {
             putBack(inWork)
             owesRollBack = false
@@ -246,14 +246,14 @@ public struct Flow: Sendable {
         ended.readyCount < settings.shares.batchEvents * Self.readiness
     }
 
-    private mutating func begin(at now: UnixTime) -> Step {
+    private mutating func begin(at now: UnixTime) -> Action {
         rhythm.began(at: now)
         return .commit(ended.begin(progress))
     }
 
     /// In a backlog, what came to its end since a transaction began becomes part of it while its records are on their way:
     /// more events share what each transaction costs. Live events do not wait for others than theirs.
-    private func additionStep(at now: UnixTime) -> Step? {
+    private func additionStep(at now: UnixTime) -> Action? {
         guard let committing = ended.committing, ended.isOpen, !isStopping, !isRebalancing, !mayStandInFront else {
             return nil
         }
@@ -265,7 +265,7 @@ public struct Flow: Sendable {
         return isLive || !taken.isLiveAbout(at: now) ? .add(ended.addition(to: progress)) : nil
     }
 
-    private mutating func nextBatch(at now: UnixTime) -> Step {
+    private mutating func nextBatch(at now: UnixTime) -> Action {
         let limit = settings.shares.batchEvents
         let waitingCounts = taken.ready(at: now, limit: limit)
         if let moment = lingering(waitingCounts, now) {
@@ -335,7 +335,7 @@ public struct Flow: Sendable {
 
 // MARK: What there is to see
 
-extension Flow {
+extension SessionStateMachine {
     /// How many events of `lane` were taken and are not in work.
     public func queued(_ lane: Lane) -> Int { taken.count(lane) }
 
