@@ -19,8 +19,8 @@ public struct TokenMaker: Sendable {
     /// - Throws: what the recipe or libcrypto refuses.
     public func token(for subject: Subject, from issuedAt: Int64, to expiresAt: Int64? = nil) throws -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        let life = TokenLife(from: issuedAt, to: expiresAt ?? issuedAt + recipe.lifetime.standard)
-        let form = try TokenForm(recipe, keyID: key.keyID, living: life)
+        let life = Validity(from: issuedAt, to: expiresAt ?? issuedAt + recipe.lifetime.standard)
+        let form = try TokenForm(recipe, keyID: key.keyID, valid: life)
         return try sign(form.signingInput(for: subject, random: &random), with: key)
     }
 

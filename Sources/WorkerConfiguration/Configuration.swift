@@ -26,7 +26,7 @@ public struct Configuration: Sendable {
         /// Its value, which may be a secret.
         public let value: String
         /// Where it stands.
-        public let place: Place
+        public let place: FileLocation
 
         public var description: String { "\(name) (\(place.file):\(place.line))" }
         public var debugDescription: String { description }
@@ -131,7 +131,7 @@ public struct Configuration: Sendable {
         /// The name of its key ring.
         public var key: String
         /// Where `key` stands in the file.
-        public var keyPlace: Place
+        public var keyPlace: FileLocation
         /// How long its tokens live, in seconds.
         public var lifetime: Int64
         /// Whose word says whom a token is for.
@@ -159,7 +159,7 @@ public struct Configuration: Sendable {
         /// The socket of the signer that holds it; nil for a ring that is read from its folder.
         public var signer: String?
         /// Where `path` or `signer` stands in the file.
-        public var place: Place
+        public var place: FileLocation
         /// What a signer signs with it.
         public var policy = SigningPolicy()
     }
@@ -260,7 +260,7 @@ public struct Configuration: Sendable {
 }
 
 /// A place in a file, from 1.
-public struct Place: Sendable, Hashable {
+public struct FileLocation: Sendable, Hashable {
     /// The file.
     public let file: String
     /// The line.
@@ -289,14 +289,14 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Where.
-    public let place: Place
+    public let place: FileLocation
     /// How bad.
     public let severity: Severity
     /// What is wrong and what would be right.
     public let message: String
 
     /// `message` about `place`.
-    public init(_ severity: Severity, at place: Place, _ message: String) {
+    public init(_ severity: Severity, at place: FileLocation, _ message: String) {
         self.place = place
         self.severity = severity
         self.message = message

@@ -27,7 +27,7 @@ extension Configuration {
             /// What it holds.
             public let content: Content
             /// Where it is named.
-            public let place: Place
+            public let place: FileLocation
         }
 
         /// What is asked; never `.off`.

@@ -12,9 +12,9 @@ import Testing
     ) throws(Rejection) -> String {
         var random = SeededGenerator(seed: seed)
         // Made for one life and used for another, as a form is kept from one second to the next.
-        let first = TokenLife(from: 999_999_999, to: 12_000_000_000),
-            life = TokenLife(from: 1_800_000_000, to: 1_800_000_900)
-        let form = try TokenForm(SampleAdapter.recipe(claims: claims), keyID: nil, living: first).living(life)
+        let first = Validity(from: 999_999_999, to: 12_000_000_000),
+            life = Validity(from: 1_800_000_000, to: 1_800_000_900)
+        let form = try TokenForm(SampleAdapter.recipe(claims: claims), keyID: nil, valid: first).valid(life)
         return text(try form.claims(for: subject, adding: enrichment, random: &random))
     }
 

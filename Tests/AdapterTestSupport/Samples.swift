@@ -31,8 +31,8 @@ extension Adapter {
     package func parts(for subject: Subject, keyID: String? = nil) throws -> (header: String, claims: String) {
         let recipe = recipe(for: subject)
         var random = FixedGenerator()
-        let life = TokenLife(from: now.seconds, to: now.seconds + recipe.lifetime.standard)
-        let claims = try TokenForm(recipe, keyID: keyID, living: life).claims(for: subject, random: &random)
+        let life = Validity(from: now.seconds, to: now.seconds + recipe.lifetime.standard)
+        let claims = try TokenForm(recipe, keyID: keyID, valid: life).claims(for: subject, random: &random)
         let header = try Base64.url.decode(recipe.encodedHeader(keyID: keyID)[...])
         return (String(decoding: header, as: UTF8.self), String(decoding: claims, as: UTF8.self))
     }

@@ -49,7 +49,7 @@ struct SampleTests {
         #expect(app.key == "shop-braze")
         #expect(app.lifetime == 43_200)
         #expect(!app.skipsMissingUser)
-        #expect(app.keyPlace == Place(file: ConfigurationFile.name, line: 13, column: 10))
+        #expect(app.keyPlace == FileLocation(file: ConfigurationFile.name, line: 13, column: 10))
         #expect(configuration.worker.batchEvents == 2000)
         #expect(configuration.worker.batchLinger == .milliseconds(20))
         #expect(configuration.worker.bulkShare == 0.1)
@@ -82,7 +82,7 @@ struct SampleTests {
         let configuration = try file.configuration()
         #expect(configuration.keys.map(\.path) == ["conf/keys/shop", nil])
         #expect(configuration.keys.map(\.signer) == [nil, "conf/run/signer.sock"])
-        #expect(configuration.keys.last?.place == Place(file: ConfigurationFile.name, line: 5, column: 19))
+        #expect(configuration.keys.last?.place == FileLocation(file: ConfigurationFile.name, line: 5, column: 19))
     }
 
     @Test func `null and an empty mapping are as good as nothing`() throws {

@@ -93,7 +93,7 @@ struct ClaimsTemplate: Sendable {
     }
 
     /// The template with the times of `life` filled in.
-    func living(_ life: TokenLife) -> ClaimsTemplate {
+    func valid(_ life: Validity) -> ClaimsTemplate {
         var filled = ClaimsTemplate()
         filled.constants.reserveCapacity(constants.count + 2 * 20)
         filled.pieces.reserveCapacity(pieces.count)

@@ -4,7 +4,7 @@ public final class TokenForm: Sendable {
     /// What is filled in.
     public let recipe: Recipe
     /// How long its tokens live.
-    public let life: TokenLife
+    public let life: Validity
     private let encodedHeader: [UInt8]
     /// The claims without the times, from which the next second's are made, and with them.
     private let template: ClaimsTemplate
@@ -13,20 +13,20 @@ public final class TokenForm: Sendable {
     /// The form of `recipe`'s tokens that are signed by the key named `keyID` and live for `life`.
     ///
     /// - Throws: `Rejection` with `.keyUnavailable` when the header names the key and the key has no id.
-    public convenience init(_ recipe: Recipe, keyID: String?, living life: TokenLife) throws(Rejection) {
+    public convenience init(_ recipe: Recipe, keyID: String?, valid life: Validity) throws(Rejection) {
         self.init(recipe, try recipe.encodedHeader(keyID: keyID), ClaimsTemplate(recipe.claims), life)
     }
 
-    private init(_ recipe: Recipe, _ encodedHeader: [UInt8], _ template: ClaimsTemplate, _ life: TokenLife) {
+    private init(_ recipe: Recipe, _ encodedHeader: [UInt8], _ template: ClaimsTemplate, _ life: Validity) {
         self.recipe = recipe
         self.life = life
         self.encodedHeader = encodedHeader
         self.template = template
-        claims = template.living(life)
+        claims = template.valid(life)
     }
 
     /// The same with another life, at a small part of the cost.
-    public func living(_ life: TokenLife) -> TokenForm { TokenForm(recipe, encodedHeader, template, life) }
+    public func valid(_ life: Validity) -> TokenForm { TokenForm(recipe, encodedHeader, template, life) }
 
     /// What is to be signed for one token.
     ///

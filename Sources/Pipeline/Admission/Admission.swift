@@ -224,7 +224,7 @@ struct Admission: Sendable {
 }
 
 extension Admission.Request {
-    init(_ order: MintOrder, key: SigningKeyReference) {
+    init(_ order: MintRequest, key: SigningKeyReference) {
         self.init(
             app: order.app.name, isChallenge: order.subject.challenge != nil, loopGuard: order.app.loopGuard,
             isRefusal: order.isRefusal, isEnforced: order.isEnforced, isReissue: order.isReissue,

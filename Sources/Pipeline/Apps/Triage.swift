@@ -5,7 +5,7 @@ import AdapterKit
 /// Nearly all of them are minted for: the others' parts lie elsewhere, so that a batch of these stays small.
 enum Triage: Sendable {
     /// Mint for this subject.
-    case mint(MintOrder)
+    case mint(MintRequest)
     /// Nothing to do. Says why.
     indirect case skip(Envelope, String)
     /// It cannot be answered.
@@ -109,7 +109,7 @@ private struct EventReader {
             return .reject(envelope, Rejection(.malformedReport, "the report names nobody to mint for"), .decode)
         }
         return .mint(
-            MintOrder(
+            MintRequest(
                 envelope, app, subject, failure,
                 remedy: failure.remedy(signedBy: signer),
                 isOfActiveKey: signer == .active && (finding.expiresAt ?? 0) > now.seconds, grants: vouched?.grants,

@@ -14,12 +14,12 @@ public struct BatchProcessor: Sendable {
     private var ringKeys: [String: [RingKey]] = [:]
     private var ringRevision: Int?
     let signing: any SigningPort
-    private var endings: Endings
+    private var settler: Settler
     let now: @Sendable () -> UnixTime
     private var random: AnyGenerator
     private var minter: Minter
     var admission: Admission
-    private var resolver: Resolver
+    private var resolver: LookupScheduler
     var alarms: [Alarm] = []
 
     /// - Parameters:
@@ -42,11 +42,11 @@ public struct BatchProcessor: Sendable {
         self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
         provingRings = Set(apps.filter(\.adapter.reportsFailedToken).map(\.keyRing))
         self.signing = signing
-        endings = Endings(retries: retries, apps: Set(apps.map(\.name)), random: AnyGenerator(base: random))
+        settler = Settler(retries: retries, apps: Set(apps.map(\.name)), random: AnyGenerator(base: random))
         self.now = now
         self.random = AnyGenerator(base: random)
         self.admission = Admission(admission)
-        resolver = Resolver(accounts, capacity: rememberedAnswers)
+        resolver = LookupScheduler(accounts, capacity: rememberedAnswers)
         minter = Minter(random: random)
     }
 
@@ -96,7 +96,7 @@ public struct BatchProcessor: Sendable {
         return work.settlements.enumerated().map { index, settlement in
             if let until = work.waiting[index] { return .waits(until: until) }
             let gone = Rejection(.mintFailed, "the signer gave no answer")
-            return .ended(settlement ?? endings.failed(records[index], nil, gone, .mint, work.now))
+            return .ended(settlement ?? settler.failed(records[index], nil, gone, .mint, work.now))
         }
     }
 
@@ -115,8 +115,8 @@ public struct BatchProcessor: Sendable {
     // MARK: Work in hand
 
     /// What every record says and calls for. It depends on nothing but the record.
-    private func read(_ records: ArraySlice<InputRecord>, at now: UnixTime) async -> Pieces<EventReading> {
-        await Pieces(records.count) { [decoder, apps, ringKeys] in
+    private func read(_ records: ArraySlice<InputRecord>, at now: UnixTime) async -> ParallelMap<EventReading> {
+        await ParallelMap(records.count) { [decoder, apps, ringKeys] in
             EventReading(records[records.startIndex + $0], decoder, apps, ringKeys, now)
         }
     }
@@ -132,12 +132,12 @@ public struct BatchProcessor: Sendable {
     /// The drafts with their signatures. Each depends on nothing but its own.
     private static func finished(
         _ drafts: [PendingToken], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency
-    ) async -> Pieces<Result<FinishedToken, Rejection>> {
+    ) async -> ParallelMap<Result<SignedToken, Rejection>> {
         let signatures = await signing.sign(drafts.map(\.token.request), urgency: urgency)
-        return await Pieces(min(drafts.count, signatures.count), with: { try? SHA256Hasher() }) { place, hasher in
+        return await ParallelMap(min(drafts.count, signatures.count), with: { try? SHA256Hasher() }) { place, hasher in
             switch signatures[place] {
             case .success(let signature):
-                FinishedToken.make(drafts[place].token, signature, records[drafts[place].index].origin, hasher)
+                SignedToken.make(drafts[place].token, signature, records[drafts[place].index].origin, hasher)
             case .failure(let rejection): .failure(rejection)
             }
         }
@@ -146,9 +146,9 @@ public struct BatchProcessor: Sendable {
     /// Drafts that were signed together, from the `first` on.
     private struct FinishedPiece: Sendable {
         let first: Int
-        let tokens: Pieces<Result<FinishedToken, Rejection>>
+        let tokens: ParallelMap<Result<SignedToken, Rejection>>
 
-        init(_ first: Int, _ tokens: Pieces<Result<FinishedToken, Rejection>>) {
+        init(_ first: Int, _ tokens: ParallelMap<Result<SignedToken, Rejection>>) {
             self.first = first
             self.tokens = tokens
         }
@@ -165,18 +165,18 @@ public struct BatchProcessor: Sendable {
         }
         guard case .event(let triage) = reading else {
             if case .unreadable(let rejection) = reading {
-                work.settlements[index] = endings.failed(record, nil, rejection, .decode, work.now)
+                work.settlements[index] = settler.failed(record, nil, rejection, .decode, work.now)
             }
             return
         }
         switch triage {
         case .reject(let event, let rejection, let stage):
-            work.settlements[index] = endings.failed(record, event, rejection, stage, work.now)
-        case .skip(let event, let why): work.settlements[index] = endings.settled(record, event, .skipped(why))
+            work.settlements[index] = settler.failed(record, event, rejection, stage, work.now)
+        case .skip(let event, let why): work.settlements[index] = settler.settled(record, event, .skipped(why))
         case .mint(let order):
             guard let key = minter.key(of: order.app, from: signing) else {
                 let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
-                work.settlements[index] = endings.failed(record, order.event, missing, .mint, work.now)
+                work.settlements[index] = settler.failed(record, order.event, missing, .mint, work.now)
                 return
             }
             admit(record, index, order, key, &work)
@@ -184,7 +184,7 @@ public struct BatchProcessor: Sendable {
     }
 
     private mutating func admit(
-        _ record: InputRecord, _ index: Int, _ order: MintOrder, _ key: SigningKeyReference,
+        _ record: InputRecord, _ index: Int, _ order: MintRequest, _ key: SigningKeyReference,
         _ work: inout BatchWork
     ) {
         let isShared = admission.isOn && order.subject.challenge == nil
@@ -196,12 +196,12 @@ public struct BatchProcessor: Sendable {
         let request = Admission.Request(order, key: key)
         let count = work.subjects[order.id]?.tokens ?? 0
         switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
-        case .superseded(let why): work.settlements[index] = endings.settled(record, order.event, .superseded(why))
-        case .suspended: work.settlements[index] = endings.suspended(record, order.event, work.now)
+        case .superseded(let why): work.settlements[index] = settler.settled(record, order.event, .superseded(why))
+        case .suspended: work.settlements[index] = settler.suspended(record, order.event, work.now)
         case .refused(let detail, let suspension):
             if let suspension { alarms.append(.suspended(suspension)) }
             let rejection = Rejection(.rejectedByVendor, detail)
-            work.settlements[index] = endings.failed(record, order.event, rejection, .admit, work.now)
+            work.settlements[index] = settler.failed(record, order.event, rejection, .admit, work.now)
         case .mint(let ticket):
             guard let found = resolve(record, index, order, &work) else { return }
             do throws(Rejection) {
@@ -210,7 +210,7 @@ public struct BatchProcessor: Sendable {
                 let token = try minter.token(order, with: key, adding: enrichment, at: work.now)
                 work.drafts.append(PendingToken(index: index, token: token, ticket: ticket))
                 work.subjects[order.id] = BatchWork.Minted(leader: isShared ? index : nil, tokens: count + 1)
-            } catch { work.settlements[index] = endings.failed(record, order.event, error, .mint, work.now) }
+            } catch { work.settlements[index] = settler.failed(record, order.event, error, .mint, work.now) }
         }
     }
 
@@ -218,7 +218,7 @@ public struct BatchProcessor: Sendable {
     ///
     /// - Returns: what it adds to the token; nil where there will be none now, and the event ended or waits.
     private mutating func resolve(
-        _ record: InputRecord, _ index: Int, _ order: MintOrder, _ work: inout BatchWork
+        _ record: InputRecord, _ index: Int, _ order: MintRequest, _ work: inout BatchWork
     ) -> Enrichment? {
         guard let lookup = order.app.lookup else { return Enrichment() }
         switch resolver.answer(about: order.subject.withoutChallenge, order.id, of: order.app, at: work.now) {
@@ -227,10 +227,10 @@ public struct BatchProcessor: Sendable {
         case .known(.unknown):
             let rejection = Rejection(
                 .userGone, "the vendor does not know this user, and lookup.unknown_user is reject")
-            work.settlements[index] = endings.failed(record, order.event, rejection, .resolve, work.now)
+            work.settlements[index] = settler.failed(record, order.event, rejection, .resolve, work.now)
         case .known(.gone):
             let rejection = Rejection(.userGone, "the vendor says that this user is no more")
-            work.settlements[index] = endings.failed(record, order.event, rejection, .resolve, work.now)
+            work.settlements[index] = settler.failed(record, order.event, rejection, .resolve, work.now)
         case .expected(let moment):
             if moment.microseconds(since: work.now) <= lookup.patience, work.rule != .over {
                 work.waiting[index] = work.now.advanced(byMicroseconds: lookup.patience)
@@ -238,20 +238,20 @@ public struct BatchProcessor: Sendable {
             } else if lookup.onFailure == .mint {
                 return Enrichment()
             } else {
-                let end = endings.awaiting(moment, record, order.event, work.now)
+                let end = settler.awaiting(moment, record, order.event, work.now)
                 if let until = end.comesBack { resolver.keep(order.id, until: until) }
                 work.settlements[index] = end.settlement
             }
         case .failed where lookup.onFailure == .mint: return Enrichment()
         case .failed(let failure):
             let rejection = Rejection(.lookupFailed, "\(failure.kind.rawValue): \(failure.detail)")
-            work.settlements[index] = endings.failed(record, order.event, rejection, .resolve, work.now)
+            work.settlements[index] = settler.failed(record, order.event, rejection, .resolve, work.now)
         }
         return nil
     }
 
     private mutating func end(
-        _ record: InputRecord, _ draft: PendingToken, _ finished: Result<FinishedToken, Rejection>,
+        _ record: InputRecord, _ draft: PendingToken, _ finished: Result<SignedToken, Rejection>,
         _ work: inout BatchWork
     ) -> Settlement {
         switch finished {
@@ -263,7 +263,7 @@ public struct BatchProcessor: Sendable {
             return finished.settlement
         case .failure(let rejection):
             work.failures[draft.index] = rejection
-            return endings.failed(record, draft.token.order.event, rejection, .mint, work.now)
+            return settler.failed(record, draft.token.order.event, rejection, .mint, work.now)
         }
     }
 
@@ -271,10 +271,10 @@ public struct BatchProcessor: Sendable {
     private mutating func follow(_ follower: BatchWork.Follower, _ record: InputRecord, _ work: BatchWork) -> Settlement
     {
         if work.settlements[follower.leader]?.outcome == .minted {
-            return endings.settled(record, follower.order.event, .superseded(.sameBatch))
+            return settler.settled(record, follower.order.event, .superseded(.sameBatch))
         }
         let rejection = work.failures[follower.leader] ?? Rejection(.mintFailed, "the signer gave no answer")
-        return endings.failed(record, follower.order.event, rejection, .mint, work.now)
+        return settler.failed(record, follower.order.event, rejection, .mint, work.now)
     }
 }
 

@@ -6,7 +6,7 @@ struct BatchWork {
     struct Follower {
         let index: Int
         let leader: Int
-        let order: MintOrder
+        let order: MintRequest
     }
 
     /// What the batch makes for a subject.

@@ -4,12 +4,12 @@ import AdapterKit
 struct PendingToken: Sendable {
     /// The event's place in the batch.
     let index: Int
-    let token: ReplacementToken
+    let token: UnsignedToken
     let ticket: Admission.Ticket
 }
 
 /// A token with its signature, and the record that publishes it.
-struct FinishedToken: Sendable {
+struct SignedToken: Sendable {
     /// The first bytes of the token's hash.
     let hash: UInt64
     let settlement: Settlement
@@ -23,8 +23,8 @@ struct FinishedToken: Sendable {
     ///
     /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, or where its hash cannot be made.
     static func make(
-        _ token: ReplacementToken, _ signature: [UInt8], _ origin: Origin, _ hasher: SHA256Hasher?
-    ) -> Result<FinishedToken, Rejection> {
+        _ token: UnsignedToken, _ signature: [UInt8], _ origin: Origin, _ hasher: SHA256Hasher?
+    ) -> Result<SignedToken, Rejection> {
         if signature.isEmpty { return .failure(Rejection(.mintFailed, "the signer gave an empty signature")) }
         let (record, place) = token.output(signature: signature)
         guard let hash = hasher?.prefix(of: record.contents.bytes, in: place) else {
@@ -33,6 +33,6 @@ struct FinishedToken: Sendable {
         let settlement = Settlement(
             token.order.event, at: origin, app: token.order.app.name, outcome: .minted, output: record,
             algorithm: token.key.algorithm)
-        return .success(FinishedToken(hash: hash, settlement: settlement))
+        return .success(SignedToken(hash: hash, settlement: settlement))
     }
 }

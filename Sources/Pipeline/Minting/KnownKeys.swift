@@ -36,7 +36,7 @@ struct KnownKeys {
     ///
     /// - Throws: as `TokenForm`.
     mutating func form(
-        of app: App, _ recipe: Recipe, _ key: SigningKeyReference, living life: TokenLife
+        of app: App, _ recipe: Recipe, _ key: SigningKeyReference, valid life: Validity
     ) throws(Rejection) -> TokenForm {
         let id = ObjectIdentifier(app)
         let known = apps[id]
@@ -44,9 +44,9 @@ struct KnownKeys {
         let form: TokenForm
         if isKnown, let last = known?.form, last.recipe === recipe {
             if last.life == life { return last }
-            form = last.living(life)
+            form = last.valid(life)
         } else {
-            form = try TokenForm(recipe, keyID: key.keyID, living: life)
+            form = try TokenForm(recipe, keyID: key.keyID, valid: life)
         }
         if isKnown { apps[id]?.form = form }
         return form

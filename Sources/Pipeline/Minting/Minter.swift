@@ -33,17 +33,17 @@ struct Minter {
     /// - Throws: `Rejection` with `.keyUnavailable` where `key` cannot sign it or retires too soon, and with `.mintFailed` where
     ///   the subject lacks what a claim needs.
     mutating func token(
-        _ order: MintOrder, with key: SigningKeyReference, adding enrichment: Enrichment,
+        _ order: MintRequest, with key: SigningKeyReference, adding enrichment: Enrichment,
         at now: UnixTime
-    ) throws(Rejection) -> ReplacementToken {
+    ) throws(Rejection) -> UnsignedToken {
         let (app, subject) = (order.app, order.subject)
         let recipe = try recipe(for: subject, app, key)
-        let life = TokenLife(from: now.seconds, to: try expiry(app, order.subjectKey, recipe, key, now))
-        let form = try known.form(of: app, recipe, key, living: life)
+        let life = Validity(from: now.seconds, to: try expiry(app, order.subjectKey, recipe, key, now))
+        let form = try known.form(of: app, recipe, key, valid: life)
         let input = try form.signingInput(
             for: subject, adding: enrichment, isFinishedInPlace: false, random: &random)
-        return ReplacementToken(
-            order, key, input, living: life, issuedAtText: text(of: now), version: versions.next(at: now))
+        return UnsignedToken(
+            order, key, input, valid: life, issuedAtText: text(of: now), version: versions.next(at: now))
     }
 
     private mutating func text(of time: UnixTime) -> [UInt8] {
@@ -59,8 +59,8 @@ struct Minter {
     ) throws(Rejection) -> SigningRequest {
         let recipe = try recipe(for: subject, app, key)
         let seconds = max(recipe.lifetime.allowed.lowerBound, min(Self.credentialLife, app.lifetime))
-        let life = TokenLife(from: now.seconds, to: now.advanced(bySeconds: seconds).seconds)
-        let form = try TokenForm(recipe, keyID: key.keyID, living: life)
+        let life = Validity(from: now.seconds, to: now.advanced(bySeconds: seconds).seconds)
+        let form = try TokenForm(recipe, keyID: key.keyID, valid: life)
         return SigningRequest(key: key, input: try form.signingInput(for: subject, random: &random))
     }
 

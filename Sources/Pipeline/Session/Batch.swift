@@ -35,7 +35,7 @@ public enum Waiting: Sendable {
 }
 
 /// Everything that becomes visible together: outputs, and the offsets of the inputs they come from.
-public struct Transaction: Sendable {
+public struct CommitUnit: Sendable {
     /// The batches, in order.
     public internal(set) var batches: [Batch]
     /// For each lane, and so each consumer group, the next record to read of each partition.
@@ -53,7 +53,7 @@ public struct Transaction: Sendable {
     }
 
     /// Adds what came to its end since: the batches behind the others, and offsets that hold for all of them.
-    public mutating func add(_ addition: Transaction) {
+    public mutating func add(_ addition: CommitUnit) {
         batches += addition.batches
         offsets = addition.offsets
         highestVersion = max(highestVersion, addition.highestVersion)

@@ -1,7 +1,7 @@
 /// The batches that came to their ends and are not committed: those that are ready, and the transaction under way.
 struct EndedBatches: Sendable {
     private(set) var ready: [Batch] = []
-    private(set) var committing: Transaction?
+    private(set) var committing: CommitUnit?
     /// Whether the transaction under way may be added to.
     private(set) var isOpen = false
 
@@ -16,23 +16,23 @@ struct EndedBatches: Sendable {
     /// What is ready, with the offsets that hold once it is committed behind everything before it.
     ///
     /// - Parameter progress: what was committed.
-    func addition(to progress: PerLane<PartitionProgress>) -> Transaction {
+    func addition(to progress: PerLane<PartitionProgress>) -> CommitUnit {
         var ended = progress
         for batch in (committing?.batches ?? []) + ready {
             for record in batch.records { ended[record.lane].finished(record.origin) }
         }
-        return Transaction(batches: ready, offsets: PerLane { ended[$0].committable })
+        return CommitUnit(batches: ready, offsets: PerLane { ended[$0].committable })
     }
 
     /// A transaction of what is ready begins.
-    mutating func begin(_ progress: PerLane<PartitionProgress>) -> Transaction {
+    mutating func begin(_ progress: PerLane<PartitionProgress>) -> CommitUnit {
         let transaction = addition(to: progress)
         (ready, committing, isOpen) = ([], transaction, true)
         return transaction
     }
 
     /// What is ready, put together by `addition`, becomes part of the transaction under way.
-    mutating func join(_ addition: Transaction) {
+    mutating func join(_ addition: CommitUnit) {
         committing?.add(addition)
         ready = []
     }
@@ -41,7 +41,7 @@ struct EndedBatches: Sendable {
     mutating func close() { isOpen = false }
 
     /// The transaction under way ended, one way or the other.
-    mutating func end() -> Transaction? {
+    mutating func end() -> CommitUnit? {
         defer { committing = nil }
         return committing
     }

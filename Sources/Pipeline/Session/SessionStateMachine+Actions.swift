@@ -45,9 +45,9 @@ extension SessionStateMachine {
         /// Take these events to their ends, then call `processed`.
         case process(Batch)
         /// Commit, in the background, then call `committed` or `aborted`.
-        case commit(Transaction)
+        case commit(CommitUnit)
         /// Add this to the transaction under way if that is still possible, then call `added`.
-        case add(Transaction)
+        case add(CommitUnit)
         /// Forget the tokens that were not published, then ask again.
         case rollBack
         /// Tell the group that its rebalance is done, then call `answered`.

@@ -114,7 +114,7 @@ public struct SessionStateMachine: Sendable {
     public mutating func answersCame() { parked.answersCame() }
 
     /// What was to be added to the transaction under way was; nil where it was too late for that, and it stays ready.
-    public mutating func added(_ addition: Transaction?) {
+    public mutating func added(_ addition: CommitUnit?) {
         if let addition { ended.join(addition) } else { ended.close() }
     }
 

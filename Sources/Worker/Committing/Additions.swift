@@ -7,7 +7,7 @@ import Synchronization
 /// with it, and nothing is taken afterwards.
 final class Additions: Sendable {
     private enum State {
-        case open(Transaction?)
+        case open(CommitUnit?)
         case closed
     }
 
@@ -16,7 +16,7 @@ final class Additions: Sendable {
     /// Adds to the transaction.
     ///
     /// - Returns: whether that was in time.
-    func offer(_ addition: Transaction) -> Bool {
+    func offer(_ addition: CommitUnit) -> Bool {
         state.withLock { state in
             guard case .open(let waiting) = state else { return false }
             var all = waiting ?? addition
@@ -27,7 +27,7 @@ final class Additions: Sendable {
     }
 
     /// What was added since the last call. Where that is nothing, nothing is taken any more.
-    func takeOrClose() -> Transaction? {
+    func takeOrClose() -> CommitUnit? {
         state.withLock { state in
             guard case .open(let waiting) = state else { return nil }
             state = waiting == nil ? .closed : .open(nil)

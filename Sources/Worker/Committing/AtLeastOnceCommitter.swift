@@ -33,7 +33,7 @@ struct AtLeastOnceCommitter: Committer {
         offsets = OffsetCommits { await Self.commit($0, version: $1, consumers, logger) }
     }
 
-    func commit(_ transaction: Transaction, _ additions: Additions) async -> CommitResult {
+    func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult {
         var transaction = transaction
         if let result = await deliver(&transaction) { return result }
         while var addition = additions.takeOrClose() {
@@ -68,7 +68,7 @@ struct AtLeastOnceCommitter: Committer {
     /// Delivers all of it.
     ///
     /// - Returns: nil, or how the attempt ended where the producer is of no further use or the patience is over.
-    private func deliver(_ transaction: inout Transaction) async -> CommitResult? {
+    private func deliver(_ transaction: inout CommitUnit) async -> CommitResult? {
         let all = Deliveries(transaction, configuration).records
         var open = all.map { (place: $0.place, record: $0.record) }
         var backoff = Backoff()
@@ -108,7 +108,7 @@ struct AtLeastOnceCommitter: Committer {
 
     /// What is too large with others may not be so alone; what is too large alone becomes smaller.
     private func secondTry(
-        _ delivery: (place: Int, record: ProducerRecord), _ error: KafkaError, _ transaction: inout Transaction
+        _ delivery: (place: Int, record: ProducerRecord), _ error: KafkaError, _ transaction: inout CommitUnit
     ) async -> SecondTry {
         guard error.code == .messageTooLarge else { return .refused(error) }
         guard let alone = await producer.deliver([delivery.record]).first ?? nil else { return .delivered }

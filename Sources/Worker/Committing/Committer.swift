@@ -7,7 +7,7 @@ protocol Committer: Sendable {
     /// Does so, however long it takes. What is not committed together with the records is left open.
     ///
     /// - Parameter additions: what becomes part of the transaction while its records are on their way.
-    func commit(_ transaction: Transaction, _ additions: Additions) async -> CommitResult
+    func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult
 
     /// Commits the offsets that were left open.
     func commitOffsets() async
@@ -21,13 +21,13 @@ protocol Committer: Sendable {
 
 extension Committer {
     /// Commits a transaction to which nothing is added.
-    func commit(_ transaction: Transaction) async -> CommitResult { await commit(transaction, Additions()) }
+    func commit(_ transaction: CommitUnit) async -> CommitResult { await commit(transaction, Additions()) }
 }
 
 /// How an attempt to commit ended.
 enum CommitResult: Sendable {
     /// Everything is visible. The transaction as it was committed: some ends may have become smaller.
-    case committed(Transaction)
+    case committed(CommitUnit)
     /// Nothing is; the same events may be tried again. Says why.
     case aborted(KafkaError)
     /// Nothing is, and will not be until a topic is mended.

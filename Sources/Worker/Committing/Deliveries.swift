@@ -9,7 +9,7 @@ struct Deliveries {
     private var errors: [KafkaError?]
 
     /// Those of `transaction`, the first of whose events has the place `first`.
-    init(_ transaction: Transaction, from first: Int = 0, _ configuration: Configuration) {
+    init(_ transaction: CommitUnit, from first: Int = 0, _ configuration: Configuration) {
         var records: [(place: Int, record: ProducerRecord)] = []
         records.reserveCapacity(transaction.eventCount)
         var place = first

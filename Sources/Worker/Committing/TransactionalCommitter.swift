@@ -21,7 +21,7 @@ struct TransactionalCommitter: Committer {
     /// How often in a row a transaction may fail because of the one before it.
     private static let aftermaths = 5
 
-    func commit(_ transaction: Transaction, _ additions: Additions) async -> CommitResult {
+    func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult {
         var transaction = transaction
         var large = LargeRecords()
         var aftermaths = 0
@@ -62,7 +62,7 @@ struct TransactionalCommitter: Committer {
     }
 
     private func attempt(
-        _ transaction: inout Transaction, _ additions: Additions, oneByOne single: Set<Int>
+        _ transaction: inout CommitUnit, _ additions: Additions, oneByOne single: Set<Int>
     ) async -> Attempt {
         // For partitions that are lost already nothing is begun.
         do throws(KafkaError) { _ = try await identities(transaction) } catch { return .ended(.aborted(error)) }
@@ -94,7 +94,7 @@ struct TransactionalCommitter: Committer {
 
     /// Each lane's offsets, with its group's generation of this moment. A lost assignment is never committed.
     private func identities(
-        _ transaction: Transaction
+        _ transaction: CommitUnit
     ) async throws(KafkaError) -> [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] {
         var groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] = []
         for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
@@ -148,7 +148,7 @@ struct TransactionalCommitter: Committer {
         }
     }
 
-    private func blocked(_ transaction: Transaction, _ place: Int, _ error: KafkaError) -> CommitResult {
+    private func blocked(_ transaction: CommitUnit, _ place: Int, _ error: KafkaError) -> CommitResult {
         guard let output = transaction.ends[place].settlement.output else { return .aborted(error) }
         return .blocked(Blockage(error, [ProducerRecord(output, configuration)]))
     }

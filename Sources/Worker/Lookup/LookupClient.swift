@@ -24,7 +24,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     private let maximumBodyBytes: Int
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
-    private let book = LookupBook()
+    private let book = OpenCalls()
     private let calls: (stream: AsyncStream<OpenCall>, continuation: AsyncStream<OpenCall>.Continuation)
 
     /// - Parameters:
@@ -91,7 +91,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
                 group.addTask { await self.make(open, exchange, place) }
             }
         }
-        book.closeAll(LookupTrouble.stopping)
+        book.closeAll(LookupErrorText.stopping)
         for exchange in exchanges.values { try? await exchange.client.shutdown() }
     }
 
@@ -101,13 +101,13 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         await withTaskGroup(of: Result<LookupAnswer, LookupFailure>.self) { group in
             group.addTask {
                 await account.permits.withPermit(place) { await exchange.perform(open.call) }
-                    ?? .failure(LookupTrouble.stopping)
+                    ?? .failure(LookupErrorText.stopping)
             }
             group.addTask {
                 do { try await Task.sleep(until: open.deadline, clock: .continuous) } catch {
-                    return .failure(LookupTrouble.stopping)
+                    return .failure(LookupErrorText.stopping)
                 }
-                return .failure(LookupTrouble(host: account.url.host, timeout: account.timeout).overdue)
+                return .failure(LookupErrorText(host: account.url.host, timeout: account.timeout).overdue)
             }
             if let first = await group.next() {
                 if case .failure(let failure) = first { note(failure, account.name) }

@@ -6,7 +6,7 @@ import Pipeline
 /// events are answered twice, which must not pass unsaid.
 struct CommittedOffsets {
     /// A partition that begins before what was committed.
-    struct Setback: Equatable {
+    struct OffsetRegression: Equatable {
         let partition: SessionStateMachine.Partition
         let committed: Int64
         let offset: Int64
@@ -25,14 +25,14 @@ struct CommittedOffsets {
     }
 
     /// The partitions among `records`, taken in order, that begin before what was committed.
-    mutating func setbacks(in records: [InputRecord]) -> [Setback] {
+    mutating func setbacks(in records: [InputRecord]) -> [OffsetRegression] {
         guard !expected.isEmpty else { return [] }
         return records.compactMap { record in
             let partition = SessionStateMachine.Partition(record.origin)
             guard expected.remove(partition) != nil, let committed = next[partition] else { return nil }
             guard record.origin.offset < committed else { return nil }
             next[partition] = record.origin.offset
-            return Setback(partition: partition, committed: committed, offset: record.origin.offset)
+            return OffsetRegression(partition: partition, committed: committed, offset: record.origin.offset)
         }
     }
 }

@@ -6,5 +6,5 @@ struct EndedCommit: Sendable {
     /// When it came to that, which is before the loop has time to hear of it.
     let at: UnixTime
     let took: Duration
-    let digest: EndsDigest
+    let digest: OutcomeLog
 }

@@ -50,7 +50,7 @@ struct Session {
         _ properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer), try await waitForAbandonedTiers(properties) else { return .stopped }
-        let mailboxes = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
+        let tokenPartitions = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
             .partitionCount
         let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
         producer.prepare(configuration.outputTopics)
@@ -75,7 +75,7 @@ struct Session {
         var loop = SessionLoop(
             lanes: lanes, committer: committer(producer, lanes, patience), context: context, control: control,
             patience: patience,
-            versions: { await floor.read(partitions: mailboxes) }, processor: processor,
+            versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed)
         // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }

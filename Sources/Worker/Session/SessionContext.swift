@@ -20,7 +20,7 @@ struct SessionContext: Sendable {
     let observe: (@Sendable ([Settlement]) -> Void)?
 
     /// A transaction is visible.
-    func committed(_ transaction: Transaction) {
+    func committed(_ transaction: CommitUnit) {
         metrics.committed(transaction, at: now())
         observe?(transaction.batches.flatMap(\.settlements))
     }
@@ -39,7 +39,7 @@ struct SessionContext: Sendable {
     }
 
     /// A partition came back at an offset before what this process committed.
-    func report(_ setback: CommittedOffsets.Setback) {
+    func report(_ setback: CommittedOffsets.OffsetRegression) {
         logger.error(
             "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",
             metadata: [

@@ -28,15 +28,15 @@ struct SessionLoop {
     private var backoff = Backoff()
     private var pausedUntil: ContinuousClock.Instant?
     private var nextReport = ContinuousClock.now
-    private var digest = EndsDigest()
+    private var digest = OutcomeLog()
     /// The last abort's error, and how often in a row it came.
     private var aborts: (code: KafkaError.Code, count: Int)?
     /// So many equal aborts in a row are no accident.
     private static let abortsToTell = 3
     /// What is added to the transaction under way.
     private var additions = Additions()
-    private let commits = Mailbox<EndedCommit>()
-    private let checks = Mailbox<BlockageCheck>()
+    private let commits = Handoff<EndedCommit>()
+    private let checks = Handoff<BlockageCheck>()
     /// What a broker takes to write a transaction's markers, with some to spare.
     private static let rest = Duration.milliseconds(8)
 
@@ -258,13 +258,13 @@ struct SessionLoop {
     }
 
     /// With the highest version there is: whoever takes its partitions next goes on above it.
-    private func stamped(_ transaction: Transaction) -> Transaction {
+    private func stamped(_ transaction: CommitUnit) -> CommitUnit {
         var transaction = transaction
         transaction.highestVersion = processor.highestVersion
         return transaction
     }
 
-    private mutating func commit(_ transaction: Transaction, _ background: inout DiscardingTaskGroup) {
+    private mutating func commit(_ transaction: CommitUnit, _ background: inout DiscardingTaskGroup) {
         additions = Additions()
         background.addTask {
             [transaction = stamped(transaction), committer, additions, commits, context, wakeup = lanes.wakeup] in
@@ -272,10 +272,10 @@ struct SessionLoop {
             let result = await committer.commit(transaction, additions)
             let (took, end) = (.now - start, context.now())
             // What there is to tell of thousands of events is told here: the loop has the next ones to process.
-            var digest = EndsDigest()
+            var digest = OutcomeLog()
             if case .committed(let transaction) = result {
                 context.committed(transaction)
-                digest = EndsDigest(transaction)
+                digest = OutcomeLog(transaction)
             }
             commits.put(EndedCommit(result: result, at: end, took: took, digest: digest))
             wakeup.signal()
@@ -409,7 +409,7 @@ struct SessionLoop {
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
             }
         }
-        context.report(flow, processor, lag: lag)
+        context.report(machine, processor, lag: lag)
         context.report(processor.takeLookupTally())
         if context.reachability.isQuestionDue {
             let topic = context.configuration.topics.invalidations

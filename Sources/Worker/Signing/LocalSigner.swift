@@ -14,10 +14,10 @@ public final class LocalSigner: SigningPort {
     }
 
     private let active: Mutex<Active>
-    private let lanes: [SigningLane]
+    private let lanes: [SigningThread]
     /// One less than there are cores, on threads that give way to all others.
-    private let background: [SigningLane]
-    private var everyLane: [SigningLane] { lanes + background }
+    private let background: [SigningThread]
+    private var everyLane: [SigningThread] { lanes + background }
 
     /// A signer with the active keys of `rings` and `lanes` threads.
     public init(_ rings: [KeyRing], lanes count: Int) {
@@ -27,8 +27,8 @@ public final class LocalSigner: SigningPort {
                 keys: Dictionary(keys.map { ($0.reference.ring, $0.reference) }) { first, _ in first },
                 versions: Dictionary(rings.map { ($0.name, $0.versionsToVerify) }) { first, _ in first }))
         let known = Dictionary(keys.map { ($0.reference, $0.key) }) { first, _ in first }
-        lanes = (0..<max(1, count)).map { SigningLane("live.\($0)", keys: known, .userInitiated) }
-        background = (0..<max(1, count - 1)).map { SigningLane("background.\($0)", keys: known, .background) }
+        lanes = (0..<max(1, count)).map { SigningThread("live.\($0)", keys: known, .userInitiated) }
+        background = (0..<max(1, count - 1)).map { SigningThread("background.\($0)", keys: known, .background) }
     }
 
     public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0.keys[ring] } }

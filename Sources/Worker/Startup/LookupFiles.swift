@@ -5,7 +5,7 @@ import WorkerConfiguration
 enum LookupFiles {
     /// What there is to say of those of `apps`, each file and place once.
     static func diagnostics(for apps: [Configuration.App], source: ConfigurationSource) -> [Diagnostic] {
-        var seen: Set<Place> = []
+        var seen: Set<FileLocation> = []
         return apps.flatMap { $0.lookup?.files ?? [] }
             .filter { $0.content == .certificates && seen.insert($0.place).inserted }
             .compactMap { trouble($0, source) }

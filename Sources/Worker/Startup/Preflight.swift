@@ -91,7 +91,7 @@ public struct Preflight: Sendable {
         guard let line = error.line, let column = error.column else {
             return Diagnostic(.error, at: key.place, "\(error.file) \(error.message)")
         }
-        return Diagnostic(.error, at: Place(file: error.file, line: line, column: column), error.message)
+        return Diagnostic(.error, at: FileLocation(file: error.file, line: line, column: column), error.message)
     }
 
     /// Whether a signer that keeps the ring's policy would sign the app's tokens.

@@ -6,7 +6,7 @@ import Telemetry
 final class WorkerMetrics: Sendable {
     let registry = MetricsRegistry()
     private let events: CounterFamily
-    private let ends: EndMetrics
+    private let ends: OutcomeMetrics
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
@@ -27,7 +27,7 @@ final class WorkerMetrics: Sendable {
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
         events = registry.counter("remint_events_total", "Events consumed.", labels: ["lane"])
-        ends = EndMetrics(registry)
+        ends = OutcomeMetrics(registry)
         signatures = registry.counter(
             "remint_signatures_total", "Signatures made, also for tokens that were not published.",
             labels: ["algorithm"])
@@ -70,7 +70,7 @@ final class WorkerMetrics: Sendable {
 
     func opened() { sessions.add() }
 
-    func wentBack(_ setback: CommittedOffsets.Setback) {
+    func wentBack(_ setback: CommittedOffsets.OffsetRegression) {
         setbacks.add(1, setback.partition.topic, String(setback.partition.number))
     }
 
@@ -90,7 +90,7 @@ final class WorkerMetrics: Sendable {
         transactions.add(1, result.name)
     }
 
-    func committed(_ transaction: Transaction, at now: UnixTime) {
+    func committed(_ transaction: CommitUnit, at now: UnixTime) {
         ends.count(transaction.batches.lazy.flatMap(\.settlements))
         var unkeyed: [String: Int] = [:]
         for batch in transaction.batches {
@@ -116,7 +116,7 @@ final class WorkerMetrics: Sendable {
 
     func set(lag values: [[String]: Double]) { lag.replace(values) }
 
-    func set(_ flow: SessionStateMachine, at now: UnixTime) {
+    func set(_ machine: SessionStateMachine, at now: UnixTime) {
         for lane in Lane.allCases {
             let age = machine.oldest(lane).map { Double(max(0, now.microseconds(since: $0))) / 1e6 }
             oldest.set(age ?? 0, lane.rawValue)

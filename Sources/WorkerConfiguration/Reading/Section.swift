@@ -9,16 +9,16 @@ final class Diagnostics {
 
     func error(_ node: Node?, _ message: String) { all.append(Diagnostic(.error, at: place(of: node), message)) }
 
-    func error(at place: Place, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
+    func error(at place: FileLocation, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
 
     func warning(_ node: Node?, _ message: String) { all.append(Diagnostic(.warning, at: place(of: node), message)) }
 
     func append(line: Int, column: Int, _ message: String) {
-        all.append(Diagnostic(.error, at: Place(file: file, line: line, column: column), message))
+        all.append(Diagnostic(.error, at: FileLocation(file: file, line: line, column: column), message))
     }
 
     /// Values that came from the environment, by their places: they may be secrets and are not repeated.
-    private var completed: Set<Place> = []
+    private var completed: Set<FileLocation> = []
 
     func complete(_ node: Node) { completed.insert(place(of: node)) }
 
@@ -27,8 +27,8 @@ final class Diagnostics {
         completed.contains(place(of: node)) ? "what the environment says" : text
     }
 
-    func place(of node: Node?) -> Place {
-        Place(file: file, line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1)
+    func place(of node: Node?) -> FileLocation {
+        FileLocation(file: file, line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1)
     }
 }
 

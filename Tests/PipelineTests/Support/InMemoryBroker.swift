@@ -81,12 +81,12 @@ struct InMemoryBroker {
     }
 
     /// Whether every partition of `transaction` is still ours, so that its offsets can be committed.
-    func accepts(_ transaction: Transaction) -> Bool {
+    func accepts(_ transaction: CommitUnit) -> Bool {
         Lane.allCases.allSatisfy { transaction.offsets[$0].keys.allSatisfy { logs[$0]?.owner == .us } }
     }
 
     /// Makes everything in `transaction` visible at once.
-    mutating func commit(_ transaction: Transaction, at now: UnixTime) throws(WalkFailure) {
+    mutating func commit(_ transaction: CommitUnit, at now: UnixTime) throws(WalkFailure) {
         guard accepts(transaction) else { throw WalkFailure("offsets of a partition of someone else's") }
         guard transaction.ends.count == transaction.eventCount else { throw WalkFailure("an event lacks its end") }
         for (record, settlement) in transaction.ends {

@@ -62,7 +62,7 @@ struct SessionTeller {
     private var flow: SessionStateMachine
     private var now = TestBench.now
     private var batch: Batch?
-    private var addition: Transaction?
+    private var addition: CommitUnit?
 
     init(_ story: SessionStory) {
         flow = SessionStateMachine(
@@ -135,7 +135,7 @@ struct SessionTeller {
     }
 
     /// `2+3: live/0=7 bulk/1=4`: the batches, and the offsets.
-    private static func list(_ transaction: Transaction) -> String {
+    private static func list(_ transaction: CommitUnit) -> String {
         let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
         let offsets = Lane.allCases.flatMap { lane in
             transaction.offsets[lane].map { "\($0.topic)/\($0.number)=\($1)" }.sorted()

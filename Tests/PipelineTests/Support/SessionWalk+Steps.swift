@@ -86,7 +86,7 @@ extension SessionWalk {
         remembered[batch.number] = batch
     }
 
-    private mutating func begin(_ transaction: Transaction) throws(WalkFailure) {
+    private mutating func begin(_ transaction: CommitUnit) throws(WalkFailure) {
         guard committing == nil, !isBlocked else { throw WalkFailure("a commit at the wrong time") }
         try check(transaction, behind: [])
         for (_, (rebalance, partitions)) in asked {
@@ -103,7 +103,7 @@ extension SessionWalk {
     }
 
     /// Something is added to the commit under way, or comes too late for it.
-    private mutating func add(_ addition: Transaction) throws(WalkFailure) {
+    private mutating func add(_ addition: CommitUnit) throws(WalkFailure) {
         guard let (transaction, isVisible) = committing, isOpen, asked.isEmpty, !isStopping, !isBlocked else {
             throw WalkFailure("something is added at the wrong time")
         }
@@ -115,7 +115,7 @@ extension SessionWalk {
     }
 
     /// What is ready is committed, with the offsets behind it and what is committed already.
-    private func check(_ transaction: Transaction, behind batches: [Batch]) throws(WalkFailure) {
+    private func check(_ transaction: CommitUnit, behind batches: [Batch]) throws(WalkFailure) {
         guard transaction.batches.map(\.number) == ready.map(\.number), !transaction.batches.isEmpty else {
             throw WalkFailure("not what is ready is committed: \(transaction.batches.map(\.number))")
         }

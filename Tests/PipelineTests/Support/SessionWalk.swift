@@ -29,7 +29,7 @@ struct SessionWalk {
     /// Batches whose tokens are remembered and not confirmed: ready, in work or in a commit.
     var remembered: [Int: Batch] = [:]
     var processing: Batch?
-    var committing: (transaction: Transaction, isVisible: Bool)?
+    var committing: (transaction: CommitUnit, isVisible: Bool)?
     /// Whether the commit under way may be added to.
     var isOpen = false
     /// When the last commit began.

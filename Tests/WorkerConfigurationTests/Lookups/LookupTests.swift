@@ -73,8 +73,8 @@ struct LookupTests {
         #expect(lookup.files.map(\.content) == [.certificates, .secret])
         #expect(
             lookup.files.map(\.place) == [
-                Place(file: ConfigurationFile.name, line: 12, column: 30),
-                Place(file: ConfigurationFile.name, line: 14, column: 22),
+                FileLocation(file: ConfigurationFile.name, line: 12, column: 30),
+                FileLocation(file: ConfigurationFile.name, line: 14, column: 22),
             ])
     }
 

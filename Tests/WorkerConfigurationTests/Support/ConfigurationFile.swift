@@ -78,7 +78,7 @@ enum SampleText {
 struct Mistake: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let file: ConfigurationFile
-    /// Place and message of each error: `7:5 what is said`; a message may stop anywhere.
+    /// FileLocation and message of each error: `7:5 what is said`; a message may stop anywhere.
     let says: [String]
 
     init(_ name: String, _ file: ConfigurationFile, says: String...) {

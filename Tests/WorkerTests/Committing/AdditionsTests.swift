@@ -25,8 +25,8 @@ import Testing
 
     /// What was committed; afterwards nothing is taken any more.
     private func commit(
-        _ transaction: Transaction, with addition: Transaction, by committer: some Committer
-    ) async throws -> Transaction {
+        _ transaction: CommitUnit, with addition: CommitUnit, by committer: some Committer
+    ) async throws -> CommitUnit {
         let additions = Additions()
         #expect(additions.offer(addition))
         let result = await committer.commit(transaction, additions)

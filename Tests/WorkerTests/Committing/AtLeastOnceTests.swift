@@ -48,7 +48,7 @@ import WorkerConfiguration
     }
 
     /// Delivers `transaction`, and commits its offsets.
-    private func commit(_ transaction: Transaction, by committer: AtLeastOnceCommitter) async -> Ended {
+    private func commit(_ transaction: CommitUnit, by committer: AtLeastOnceCommitter) async -> Ended {
         let result = Ended(await committer.commit(transaction))
         await committer.commitOffsets()
         #expect(await !committer.hasOpenOffsets)

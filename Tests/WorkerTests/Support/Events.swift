@@ -37,7 +37,7 @@ struct Events {
     }
 
     /// The transaction of `records`, as the flow begins it.
-    func transaction(_ records: [InputRecord]) async throws -> Transaction {
+    func transaction(_ records: [InputRecord]) async throws -> CommitUnit {
         var flow = SessionStateMachine(
             SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 10_000, bulkShare: 0.5), linger: .milliseconds(1),

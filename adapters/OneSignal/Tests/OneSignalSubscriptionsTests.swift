@@ -48,8 +48,8 @@ import Testing
             return
         }
         var random = FixedGenerator()
-        let life = TokenLife(from: 1_800_000_000, to: 1_800_003_600)
-        let form = try TokenForm(adapter.recipe(for: user), keyID: nil, living: life)
+        let life = Validity(from: 1_800_000_000, to: 1_800_003_600)
+        let form = try TokenForm(adapter.recipe(for: user), keyID: nil, valid: life)
         let claims = String(
             decoding: try form.claims(for: user, adding: enrichment, random: &random), as: UTF8.self)
         #expect(

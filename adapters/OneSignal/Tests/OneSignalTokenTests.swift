@@ -25,7 +25,7 @@ import Testing
         let recipe = try makeAdapter().recipe(for: user)
         var random = FixedGenerator()
         let found = Enrichment(["subscriptions": Array(#"[{"type":"Email","token":"u@example.com"}]"#.utf8)])
-        let form = try TokenForm(recipe, keyID: nil, living: TokenLife(from: 1_800_000_000, to: 1_800_003_600))
+        let form = try TokenForm(recipe, keyID: nil, valid: Validity(from: 1_800_000_000, to: 1_800_003_600))
         let claims = try form.claims(for: user, adding: found, random: &random)
         #expect(
             String(decoding: claims, as: UTF8.self)

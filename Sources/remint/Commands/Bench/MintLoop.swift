@@ -47,8 +47,8 @@ struct MintLoop: Sendable {
 
         init(_ app: BenchApp, _ key: SigningKey) throws {
             let recipe = app.adapter.recipe(for: Subject(user: "user-0"))
-            let life = TokenLife(from: 1_790_000_000, to: 1_790_003_600)
-            form = try TokenForm(recipe, keyID: key.keyID, living: life)
+            let life = Validity(from: 1_790_000_000, to: 1_790_003_600)
+            form = try TokenForm(recipe, keyID: key.keyID, valid: life)
         }
 
         mutating func tokens(_ times: Int, of subjects: Span<Subject>, with signer: Signer) throws {

@@ -3,7 +3,7 @@ import Pipeline
 import Synchronization
 
 /// Which calls are open, and the replies that nobody took yet. It is what makes every call end once.
-final class LookupBook: Sendable {
+final class OpenCalls: Sendable {
     private struct Values {
         var open: Set<Int> = []
         var replies: [LookupReply] = []
@@ -23,7 +23,7 @@ final class LookupBook: Sendable {
                 opened = calls.filter { values.open.insert($0.id).inserted }
                 return nil
             }
-            values.replies += calls.map { LookupReply(id: $0.id, result: .failure(LookupTrouble.stopping)) }
+            values.replies += calls.map { LookupReply(id: $0.id, result: .failure(LookupErrorText.stopping)) }
             return values.signal
         }
         signal?()

@@ -5,7 +5,7 @@ import AdapterKit
 ///
 /// A value without clock or I/O. `answer` is asked for every event and never waits; `calls` says what is to be sent now, and
 /// `received` takes what came back.
-struct Resolver: Sendable {
+struct LookupScheduler: Sendable {
     /// What is known of a user.
     enum Answer: Equatable {
         case known(AnswerCache.Answer)
@@ -15,7 +15,7 @@ struct Resolver: Sendable {
         case failed(LookupFailure)
     }
 
-    private struct Flight: Sendable {
+    private struct InFlightRequest: Sendable {
         let line: Int
         let app: App
         let questions: [Question]
@@ -30,13 +30,13 @@ struct Resolver: Sendable {
     /// later.
     static let longestQueue = 20_000
 
-    private var lines: [LookupLine]
+    private var lines: [AccountSchedule]
     private let indices: [String: Int]
     private var cache: AnswerCache
     /// Users who are waited for, and until when somebody will come for the answer.
     private var waiting: [SubjectID: UnixTime] = [:]
     private var failures: [SubjectID: (failure: LookupFailure, until: UnixTime)] = [:]
-    private var flights: [Int: Flight] = [:]
+    private var flights: [Int: InFlightRequest] = [:]
     private var lastCall = 0
     private var tally = LookupTally()
     /// When `calls` is to be asked next, if nothing comes before.
@@ -44,7 +44,7 @@ struct Resolver: Sendable {
 
     /// - Parameter capacity: how many answers are remembered at most.
     init(_ accounts: [LookupAccount], capacity: Int) {
-        lines = accounts.map { LookupLine($0) }
+        lines = accounts.map { AccountSchedule($0) }
         indices = Dictionary(accounts.enumerated().map { ($1.name, $0) }) { first, _ in first }
         cache = AnswerCache(capacity: capacity)
     }
@@ -152,7 +152,7 @@ struct Resolver: Sendable {
     ) -> LookupCall {
         lastCall += 1
         lines[line].began(at: now)
-        flights[lastCall] = Flight(line: line, app: prepared.app, questions: prepared.questions, begunAt: now)
+        flights[lastCall] = InFlightRequest(line: line, app: prepared.app, questions: prepared.questions, begunAt: now)
         return LookupCall(
             id: lastCall, account: lines[line].account.name, request: prepared.request, bearer: bearer)
     }
@@ -177,7 +177,8 @@ struct Resolver: Sendable {
         for (question, failure) in failed.reversed() { again(question, failure, flight, now, &random) }
     }
 
-    private mutating func verdicts(of reply: LookupReply, _ flight: Flight, _ now: UnixTime) -> [LookupVerdict] {
+    private mutating func verdicts(of reply: LookupReply, _ flight: InFlightRequest, _ now: UnixTime) -> [LookupVerdict]
+    {
         switch reply.result {
         case .failure(let failure): return flight.questions.map { _ in .unanswered(failure) }
         case .success(let answer):
@@ -222,7 +223,7 @@ struct Resolver: Sendable {
     }
 
     /// Halves a request that was refused, until the one user stands alone whom it is about.
-    private mutating func refused(_ flight: Flight, _ failure: LookupFailure, _ now: UnixTime) {
+    private mutating func refused(_ flight: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
         guard flight.questions.count > 1 else {
             for question in flight.questions { give(up: question, failure, now) }
             return tell(.refused(account: lines[flight.line].account.name, detail: failure.detail))
@@ -234,7 +235,7 @@ struct Resolver: Sendable {
 
     /// What a failure says of the vendor.
     private mutating func judge(
-        _ failure: LookupFailure, isPartial: Bool, _ flight: Flight, _ now: UnixTime,
+        _ failure: LookupFailure, isPartial: Bool, _ flight: InFlightRequest, _ now: UnixTime,
         _ random: inout some RandomNumberGenerator
     ) {
         switch failure.kind {
@@ -254,7 +255,7 @@ struct Resolver: Sendable {
 
     /// Asks again, where that may help.
     private mutating func again(
-        _ question: Question, _ failure: LookupFailure, _ flight: Flight, _ now: UnixTime,
+        _ question: Question, _ failure: LookupFailure, _ flight: InFlightRequest, _ now: UnixTime,
         _ random: inout some RandomNumberGenerator
     ) {
         var question = question
@@ -279,7 +280,7 @@ struct Resolver: Sendable {
 
 // MARK: Telling
 
-extension Resolver {
+extension LookupScheduler {
     /// What was counted since the last call.
     mutating func takeTally() -> LookupTally {
         defer { tally = LookupTally() }

@@ -1,7 +1,7 @@
 import AdapterKit
 
 /// Puts events' ends into settlements: what is published for each, and whether it is tried again.
-struct Endings: Sendable {
+struct Settler: Sendable {
     private let retries: RetryPolicy
     private let apps: Set<String>
     /// Where jitter comes from.

@@ -5,7 +5,7 @@ import Pipeline
 
 /// Signs on a thread of its own, one request after the other: the signatures' time is never taken from the cooperative
 /// pool, where it would hold up everything else.
-actor SigningLane {
+actor SigningThread {
     private let executor: QueueExecutor
     private var keys: [SigningKeyReference: SigningKey]
     /// What libcrypto set up for each key; it belongs to this lane's thread.

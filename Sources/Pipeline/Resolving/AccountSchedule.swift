@@ -8,7 +8,7 @@ struct PreparedLookup: Sendable {
 }
 
 /// The line to one account's vendor: who waits, what may be sent when, and whether the vendor works.
-struct LookupLine: Sendable {
+struct AccountSchedule: Sendable {
     let account: LookupAccount
     var queue = LookupQueue()
     private(set) var limiter: RequestLimiter

@@ -1,5 +1,5 @@
 /// The results of work that was done in two pieces at once where there was enough of it.
-struct Pieces<Result: Sendable>: Sendable {
+struct ParallelMap<Result: Sendable>: Sendable {
     private let first: [Result]
     private let second: [Result]
 

@@ -5,7 +5,7 @@ import Telemetry
 
 /// How events ended that someone should know of, gathered so that a busy worker says it once a second and not once a
 /// transaction. What a dead letter says stands in its headers.
-struct EndsDigest {
+struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
 
@@ -13,7 +13,7 @@ struct EndsDigest {
     init() {}
 
     /// The ends of a transaction.
-    init(_ transaction: Transaction) {
+    init(_ transaction: CommitUnit) {
         for settlement in transaction.batches.lazy.flatMap(\.settlements) {
             switch settlement.outcome {
             case .deadLettered(let code): dead[code.rawValue, default: 0] += 1
@@ -24,7 +24,7 @@ struct EndsDigest {
     }
 
     /// Counts what `other` counted, too.
-    mutating func add(_ other: EndsDigest) {
+    mutating func add(_ other: OutcomeLog) {
         dead.merge(other.dead, uniquingKeysWith: +)
         waiting.merge(other.waiting, uniquingKeysWith: +)
     }
@@ -35,7 +35,7 @@ struct EndsDigest {
         if !waiting.isEmpty {
             logger.notice("events wait in the retry tiers", metadata: [LogKey.errorCode: Self.list(waiting)])
         }
-        self = EndsDigest()
+        self = OutcomeLog()
     }
 
     private static func list(_ counts: [String: Int]) -> Logger.MetadataValue {

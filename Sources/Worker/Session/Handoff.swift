@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Where the background leaves what came of it, for the loop to find.
-final class Mailbox<Message: Sendable>: Sendable {
+final class Handoff<Message: Sendable>: Sendable {
     private let message = Mutex<Message?>(nil)
 
     func put(_ new: Message) { message.withLock { $0 = new } }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Worker
 
-@Suite struct MailboxTests {
+@Suite struct HandoffTests {
     @Test func `hands a message over once`() {
-        let mailbox = Mailbox<Int>()
+        let mailbox = Handoff<Int>()
         #expect(mailbox.take() == nil)
         mailbox.put(1)
         #expect(mailbox.take() == 1)

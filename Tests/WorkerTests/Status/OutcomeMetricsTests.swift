@@ -6,7 +6,7 @@ import Testing
 @testable import Worker
 
 @Suite("How events ended, as the metrics say")
-struct EndMetricsTests {
+struct OutcomeMetricsTests {
     private func end(_ app: String?, _ outcome: Outcome, _ algorithm: Algorithm? = nil) -> Settlement {
         Settlement(
             origin: Origin(topic: "t", partition: 0, offset: 0), eventID: nil, app: app, outcome: outcome, output: nil,
@@ -20,7 +20,7 @@ struct EndMetricsTests {
 
     @Test func `each end counts once, however often and whenever the metrics are read`() {
         let registry = MetricsRegistry()
-        let metrics = EndMetrics(registry)
+        let metrics = OutcomeMetrics(registry)
         #expect(samples(registry).isEmpty)
         metrics.count([
             end("a", .minted, .rs256), end("b", .minted, .hs256), end("a", .minted, .rs256),

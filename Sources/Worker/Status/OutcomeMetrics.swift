@@ -5,14 +5,14 @@ import Telemetry
 
 /// How events ended, by app. They are counted as they become visible, and written out when somebody reads the metrics: a
 /// thousand apps' labels are not put together for each transaction.
-final class EndMetrics: Sendable {
+final class OutcomeMetrics: Sendable {
     private let outcomes: CounterFamily
     private let reports: CounterFamily
     private let unkeyed: CounterFamily
     private let coalesced: CounterFamily
     private let superseded: CounterFamily
     private let minted: CounterFamily
-    private let tally = Mutex(Tally<End>())
+    private let tally = Mutex(Tally<OutcomeLabels>())
 
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
@@ -35,7 +35,7 @@ final class EndMetrics: Sendable {
 
     /// The ends of a transaction are visible.
     func count(_ settlements: some Sequence<Settlement>) {
-        tally.withLock { tally in for settlement in settlements { tally.count(End(settlement)) } }
+        tally.withLock { tally in for settlement in settlements { tally.count(OutcomeLabels(settlement)) } }
     }
 
     /// An event came without a key.
@@ -59,7 +59,7 @@ final class EndMetrics: Sendable {
 }
 
 /// What metrics say of an event's end.
-struct End: Hashable {
+struct OutcomeLabels: Hashable {
     let app: String
     let outcome: Outcome
     let algorithm: Algorithm?

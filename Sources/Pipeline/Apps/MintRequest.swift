@@ -1,7 +1,7 @@
 import AdapterKit
 
 /// A token that an event calls for: for whom, and because of which failure. Never changed, and handed on many times.
-final class MintOrder: Sendable {
+final class MintRequest: Sendable {
     /// The event that calls for it.
     let event: Envelope
     let app: App

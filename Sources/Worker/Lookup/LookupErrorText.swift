@@ -9,7 +9,7 @@ import NIOSSL
 /// What keeps a request from having an answer, in words for an operator.
 ///
 /// An error's own words are never repeated: some libraries put headers and URLs into them.
-struct LookupTrouble: Sendable {
+struct LookupErrorText: Sendable {
     let host: String
     let timeout: Duration
 

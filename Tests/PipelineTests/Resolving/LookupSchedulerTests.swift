@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("Look-ups") struct ResolverTests {
+@Suite("Look-ups") struct LookupSchedulerTests {
     @Test func `an event waits in its place, and its answer mints with what the vendor adds`() async throws {
         var bench = try LookupBench()
         let records = bench.records(["ann"])

@@ -2,19 +2,19 @@ import AdapterKit
 
 /// A token that lacks its signature alone, with all that the mailbox, a device or a ledger asks of it. By reference, for it
 /// goes through many hands.
-final class ReplacementToken: Sendable {
-    let order: MintOrder
+final class UnsignedToken: Sendable {
+    let order: MintRequest
     /// The key that signs it.
     let key: SigningKeyReference
     /// What is signed.
     let input: SigningInput
-    let life: TokenLife
+    let life: Validity
     /// When it is issued, in the form of RFC 3339.
     let issuedAtText: [UInt8]
     let version: Int64
 
     init(
-        _ order: MintOrder, _ key: SigningKeyReference, _ input: SigningInput, living life: TokenLife,
+        _ order: MintRequest, _ key: SigningKeyReference, _ input: SigningInput, valid life: Validity,
         issuedAtText: [UInt8], version: Int64
     ) {
         self.order = order
