@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 /// The modules that talk to C also say `unsafe` wherever they rely on it.
 let borderSettings = settings + [.strictMemorySafety()]
 
-/// The vendors. A folder under `adapters/` is one line here and one in `Sources/remint/Registry.swift`;
+/// The vendors. A folder under `adapters/` is a name here and a line in `Sources/remint/Registry.swift`;
 /// a test compares this list with the folders.
 let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 

@@ -3,7 +3,7 @@
 /// An adapter decides and the worker acts: it does no I/O, holds no key and reads no clock, so every function gives the
 /// same answer to the same question. It is made once per configured app and asked from several threads.
 ///
-/// The five questions, in the order an event meets them: `read`, `lookup`, `verdicts`, `recipe` and, in tests, in
+/// The questions an event asks, in its order: `read`, `lookup`, `verdicts`, `recipe` and, in tests, in
 /// `remint inspect` and in stub vendors, `verify`. `AdapterConformance` in AdapterTestKit checks an adapter against the
 /// promises made here.
 public protocol Adapter: Sendable {
@@ -125,20 +125,6 @@ extension Adapter {
 
     /// `vendor`, for an adapter behind `any Adapter`.
     public var vendor: String { Self.vendor }
-}
-
-/// How long a vendor's tokens may live.
-public struct LifetimeBounds: Sendable, Equatable {
-    /// What is taken where `apps.*.lifetime` is not set, in seconds.
-    public let standard: Int64
-    /// What is accepted, in seconds.
-    public let allowed: ClosedRange<Int64>
-
-    /// `standard` seconds unless configured, and `allowed` whatever is configured.
-    public init(standard: Int64, allowed: ClosedRange<Int64>) {
-        self.standard = standard
-        self.allowed = allowed
-    }
 }
 
 /// When the reports of one user are a loop, which another token would only keep going.

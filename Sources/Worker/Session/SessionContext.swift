@@ -46,7 +46,7 @@ struct SessionContext: Sendable {
                 LogKey.partitions: "\(setback.partition.topic)[\(setback.partition.number)]",
                 LogKey.committedOffset: "\(setback.committed)", LogKey.offset: "\(setback.offset)",
             ])
-        metrics.wentBack(setback)
+        metrics.wentBack(topic: setback.partition.topic, partition: setback.partition.number)
     }
 
     /// Something an operator should know of.

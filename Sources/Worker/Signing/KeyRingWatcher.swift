@@ -48,7 +48,7 @@ struct KeyRingWatcher: Sendable {
     private func load(_ key: Configuration.Key, _ directory: KeyRingDirectory) async -> String? {
         let ring: KeyRing
         do throws(KeyRingError) { ring = try directory.load(name: key.name) } catch { return refused(key, "\(error)") }
-        let errors = configuration.apps.filter { $0.key == key.name }.flatMap { Preflight.check($0, ring) }
+        let errors = configuration.apps.filter { $0.key == key.name }.flatMap { $0.misfits(of: ring) }
             .filter { $0.severity == .error }
         if let error = errors.first { return refused(key, error.message) }
         await signer.replace(ring)

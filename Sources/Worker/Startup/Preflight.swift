@@ -55,7 +55,7 @@ public struct Preflight: Sendable {
         self.diagnostics =
             diagnostics + KafkaProperties.diagnostics(for: configuration) + keyDiagnostics
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
-            + configuration.apps.flatMap { app in rings[app.key].map { Self.check(app, $0) } ?? [] }
+            + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
             + configuration.apps.flatMap { Self.check($0, configuration.keys) }
     }
 
@@ -113,35 +113,5 @@ public struct Preflight: Sendable {
                 ))
         }
         return found
-    }
-
-    /// Whether the ring's keys are of the kind the vendor takes.
-    static func check(_ app: Configuration.App, _ ring: KeyRing) -> [Diagnostic] {
-        let adapter = app.adapter
-        return ring.versions.filter { $0.state.verifies }.flatMap { version -> [Diagnostic] in
-            var found: [Diagnostic] = []
-            func note(_ severity: Diagnostic.Severity, _ message: String) {
-                found.append(
-                    Diagnostic(severity, at: app.keyPlace, "the version \(version.id) of \(ring.name) \(message)"))
-            }
-            if version.algorithm != adapter.algorithm {
-                note(
-                    .error,
-                    "is for \(version.algorithm.rawValue), and \(adapter.vendor) takes \(adapter.algorithm.rawValue) alone"
-                )
-            } else if let expected = adapter.secretEncoding, let encoding = version.secretEncoding, encoding != expected
-            {
-                note(
-                    .warning,
-                    "is written as \(encoding.rawValue), and \(adapter.vendor) shows its secrets as \(expected.rawValue)"
-                )
-            }
-            if version.signingKey?.isShorterThanDigest == true {
-                note(
-                    .warning,
-                    "is shorter than its digest, \(version.algorithm.digestBytes) bytes (RFC 7518, section 3.2)")
-            }
-            return found
-        }
     }
 }

@@ -70,8 +70,8 @@ final class WorkerMetrics: Sendable {
 
     func opened() { sessions.add() }
 
-    func wentBack(_ setback: CommittedOffsets.OffsetRegression) {
-        setbacks.add(1, setback.partition.topic, String(setback.partition.number))
+    func wentBack(topic: String, partition: Int32) {
+        setbacks.add(1, topic, String(partition))
     }
 
     func processed(_ batch: [Progress], seconds: Double) {

@@ -36,7 +36,7 @@ struct HostileHeaderTests {
         let record = InputRecord.raw(SampleReport.braze(), app: "shop-ios")
         let whole = try #require(try await bench.settle(record).byReference(record, at: bench.clock.now))
         #expect(whole.output?.value == record.value)
-        #expect(whole.output?.values("remint-error-stage") == ["publish"])
+        #expect(whole.output?.values("remint-error-stage") == ["settle"])
         let reference = try #require(whole.byReference(record, at: bench.clock.now))
         #expect(reference.output?.value == nil)
         #expect(reference.outcome == .deadLettered(.mintFailed))

@@ -47,11 +47,6 @@ public enum Deferral: Sendable, Hashable {
     var isAttempt: Bool { if case .failed = self { true } else { false } }
 }
 
-/// Where in the pipeline an event failed.
-public enum Stage: String, Sendable {
-    case decode, admit, resolve, mint, publish
-}
-
 /// How far a batch brought an event.
 public enum Progress: Sendable {
     /// To its end.
@@ -133,13 +128,13 @@ extension Settlement {
                 case .awaitingLookup: .lookupFailed
                 }
             let rejection = Rejection(code, "the event is too large for the retry topic, where it should have waited")
-            return ending(rejection, DeadLetter(record, rejection, at: .publish, on: time).output)
+            return ending(rejection, DeadLetter(record, rejection, at: .settle, on: time).output)
         case .minted:
             let rejection = Rejection(.mintFailed, "the token's record is larger than its topic takes")
-            return ending(rejection, DeadLetter(record, rejection, at: .publish, on: time).output)
+            return ending(rejection, DeadLetter(record, rejection, at: .settle, on: time).output)
         case .deadLettered(let code):
             let rejection = Rejection(code, detail ?? "")
-            let stage = DeadLetter.stage(of: output) ?? .publish
+            let stage = DeadLetter.stage(of: output) ?? .settle
             return ending(rejection, DeadLetter(record, rejection, at: stage, on: time).reference)
         }
     }
