@@ -7,7 +7,8 @@ SWIFT ?= swift
 LIBRARIES := librdkafka-dev libssl-dev pkg-config
 TEST_TOOLS := kcat openssl
 # A module may import only what the manifest says it depends on.
-BUILD_FLAGS := --explicit-target-dependency-import-check error
+# Nobody looks anything up in an index while a program is built from the command line.
+BUILD_FLAGS := --explicit-target-dependency-import-check error --disable-index-store
 SOURCES := Package.swift Sources Tests adapters
 
 .PHONY: help setup setup-tests build demo test test-broker instructions bench-peers check lint format release clean
@@ -34,8 +35,9 @@ test-broker: setup setup-tests release ## Run the tests that want a real cluster
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 	REMINT_TEST_PROGRAM=.build/release/remint $(SWIFT) test --skip-build --filter BrokerTests
 
-instructions: setup release ## Count the instructions of a token and of an event against Tests/Benchmarks/instructions.
+instructions: setup ## Count the instructions of a token and of an event against Tests/Benchmarks/instructions.
 	@.ci/setup valgrind openssl binutils
+	$(SWIFT) build $(BUILD_FLAGS) --configuration release --product instructions
 	.ci/instructions
 
 bench-peers: setup release ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:port, beside Python and librdkafka alone.

@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 /// The modules that talk to C also say `unsafe` wherever they rely on it.
 let borderSettings = settings + [.strictMemorySafety()]
 
-/// The vendors. A folder under `adapters/` is a name here and a line in `Sources/remint/Registry.swift`;
+/// The vendors. A folder under `adapters/` is a name here and a line in `Sources/Vendors/Registry.swift`;
 /// a test compares this list with the folders.
 let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 
@@ -64,6 +64,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "remint", targets: ["remint"]),
+        // The hot path by itself, for counting its instructions.
+        .executable(name: "instructions", targets: ["Instructions"]),
         // What an adapter outside of this package is written with, and tested with.
         .library(name: "AdapterKit", targets: ["AdapterKit"]),
         .library(name: "AdapterTestKit", targets: ["AdapterTestKit"]),
@@ -99,11 +101,15 @@ let package = Package(
                 "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging,
                 lifecycle, hummingbird, hummingbirdCore, nio, sockets, http, tls, httpClient,
             ]),
+        module("Vendors", ["AdapterKit"] + adapterDependencies),
+        module("Bench", ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"] + adapterDependencies),
+        .executableTarget(
+            name: "Instructions", dependencies: ["Bench", "Vendors", "AdapterKit"], swiftSettings: settings),
         .executableTarget(
             name: "remint",
             dependencies: [
                 "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry", "StubServer",
+                "Telemetry", "StubServer", "Bench", "Vendors",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),

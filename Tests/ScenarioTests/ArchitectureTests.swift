@@ -19,8 +19,11 @@ extension Scenarios {
             "Worker": ["Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
             "remint": [
                 "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry", "StubServer",
+                "Telemetry", "StubServer", "Bench", "Vendors",
             ],
+            "Vendors": ["AdapterKit"],
+            "Bench": ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"],
+            "Instructions": ["AdapterKit", "Bench", "Vendors"],
         ]
 
         /// Everything from outside that a module may use.
@@ -30,7 +33,8 @@ extension Scenarios {
             "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
-            "Telemetry": ["Foundation", "Logging", "Synchronization"],
+            "Telemetry": ["Foundation", "Logging", "Synchronization"], "Vendors": [], "Instructions": [],
+            "Bench": ["Dispatch", "Foundation", "Synchronization"],
             "Worker": [
                 "AsyncHTTPClient", "Dispatch", "Glibc", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore",
                 "NIOHTTP1", "NIOPosix",
@@ -44,13 +48,14 @@ extension Scenarios {
 
         private func imports(of file: URL) throws -> Set<String> {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let pattern = /^(?:@_exported )?(?:public |package )?import (?:struct |class |enum |func )?([A-Za-z0-9_]+)/
+            let pattern =
+                /^(?:@_exported )?(?:public |package |private )?import (?:struct |class |enum |func )?([A-Za-z0-9_]+)/
             return Set(text.split(separator: "\n").compactMap { $0.firstMatch(of: pattern).map { String($0.1) } })
         }
 
         @Test(arguments: allowed.keys.sorted())
         func `imports nothing but what the map allows`(module: String) throws {
-            let adapters = module == "remint" ? try vendors().map { "\($0)Adapter" } : []
+            let adapters = ["remint", "Vendors", "Bench"].contains(module) ? try vendors().map { "\($0)Adapter" } : []
             let permitted = (Self.allowed[module] ?? []).union(Self.outside[module] ?? []).union(adapters)
             let files = Repository.files(under: "Sources/\(module)", ending: "swift")
             #expect(!files.isEmpty)

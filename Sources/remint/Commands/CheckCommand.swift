@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import JOSE
+import Vendors
 import Worker
 import WorkerConfiguration
 

@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import Foundation
+import Vendors
 import Worker
 import WorkerConfiguration
 

@@ -5,6 +5,7 @@ import Kafka
 import Keyring
 import Logging
 import Pipeline
+import Vendors
 import Worker
 import WorkerConfiguration
 

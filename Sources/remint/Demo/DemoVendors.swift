@@ -1,5 +1,6 @@
 import AdapterKit
 import AdapterTestKit
+import Bench
 import Foundation
 import JOSE
 import Keyring

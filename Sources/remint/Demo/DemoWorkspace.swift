@@ -1,8 +1,10 @@
 import AdapterKit
 import AdapterTestKit
+import Bench
 import Foundation
 import JOSE
 import Keyring
+import Vendors
 
 /// A folder with everything a worker needs, generated: `remint.yaml`, a key ring per app, and the public keys for whoever
 /// wants to verify the tokens with another library.
@@ -30,7 +32,7 @@ struct DemoWorkspace {
             path.map { URL(filePath: $0) }
             ?? FileManager.default.temporaryDirectory.appending(path: "remint-demo-\(UUID().uuidString)")
         apps = try AdapterRegistry.remint.registrations.flatMap { registration in
-            let fixtures = try AdapterFixtures(directory: try DemoFixtures.folder(of: registration))
+            let fixtures = try AdapterFixtures(directory: try RecordedReports.folder(of: registration))
             return fixtures.apps.map { example in
                 App(
                     name: "\(registration.name)-\(example.name)", registration: registration, fixtures: fixtures,
@@ -94,31 +96,9 @@ struct DemoWorkspace {
     }
 }
 
-/// The adapters' recorded reports, which the build places beside the program.
-enum DemoFixtures {
-    static func folder(of registration: AdapterRegistry.Registration) throws -> URL {
-        let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
-        let bundle = "remint_\(registration.vendor)Adapter.resources"
-        let candidates = [program, Bundle.main.bundleURL].compactMap { $0?.appending(path: "\(bundle)/Fixtures") }
-        guard let found = candidates.first(where: { FileManager.default.fileExists(atPath: $0.path) }) else {
-            throw DemoError("the recorded reports are not there: \(bundle) belongs beside the program")
-        }
-        return found
-    }
-}
-
 /// Why the demonstration did not come off.
 struct DemoError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
-}
-
-extension JSONDecoder {
-    /// The adapter of `registration` with `settings`.
-    static func adapter(_ registration: AdapterRegistry.Registration, settings: [UInt8]) throws -> any Adapter {
-        let decoder = JSONDecoder()
-        decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)
-        return try decoder.decode(ConfiguredAdapter.self, from: Data(settings)).adapter
-    }
 }

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Bench
 import JOSE
 import Pipeline
 

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Bench
 import JOSE
 import Kafka
 import Logging
@@ -119,11 +120,4 @@ struct BenchLedger: AsyncParsableCommand {
             progress.show(first, of: subjects, "writing \(subjects) tokens")
         }
     }
-}
-
-/// A measurement that came to nothing.
-struct BenchFailed: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }

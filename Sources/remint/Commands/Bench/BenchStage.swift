@@ -1,4 +1,5 @@
 import AdapterKit
+import Bench
 import Foundation
 import JOSE
 import Kafka

@@ -2,16 +2,17 @@ import Dispatch
 import Synchronization
 
 /// How fast something is done again and again, on so many threads at once.
-enum Throughput {
+package enum Throughput {
     /// One thread's work: does the thing so many times.
-    typealias Work = (_ times: Int) throws -> Void
+    package typealias Work = (_ times: Int) throws -> Void
 
     /// How often a second it is done, by all threads together.
     ///
     /// - Parameters:
     ///   - seconds: for how long it is measured.
     ///   - prepare: makes a thread's work, on that thread; it is not measured.
-    static func measure(threads: Int, seconds: Double, _ prepare: @Sendable () throws -> Work) throws -> Double {
+    package static func measure(threads: Int, seconds: Double, _ prepare: @Sendable () throws -> Work) throws -> Double
+    {
         let total = Mutex(0.0)
         let failure = Mutex<(any Error)?>(nil)
         let everyoneIsReady = Gate(threads)
@@ -32,7 +33,7 @@ enum Throughput {
     }
 
     /// How often a second it is done, on this thread alone.
-    static func measureHere(seconds: Double, _ work: Work) throws -> Double {
+    package static func measureHere(seconds: Double, _ work: Work) throws -> Double {
         try work(1)
         return try rate(of: work, seconds)
     }
@@ -58,9 +59,9 @@ enum Throughput {
 private final class Gate: Sendable {
     private let missing: Atomic<Int>
 
-    init(_ count: Int) { missing = Atomic(count) }
+    package init(_ count: Int) { missing = Atomic(count) }
 
-    func pass() {
+    package func pass() {
         missing.subtract(1, ordering: .acquiringAndReleasing)
         while missing.load(ordering: .acquiring) > 0 {}
     }

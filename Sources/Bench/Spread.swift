@@ -1,27 +1,27 @@
 import Foundation
-import JOSE
+package import JOSE
 
 /// A figure, taken in several rounds: the median, with the lowest and the highest.
-struct Spread {
+package struct Spread {
     private let sorted: [Double]
 
-    init(_ values: [Double]) { sorted = values.sorted() }
+    package init(_ values: [Double]) { sorted = values.sorted() }
 
     /// Round by round, how much of `whole` the figure is.
-    static func ratio(_ part: [Double], of whole: [Double]) -> Spread {
+    package static func ratio(_ part: [Double], of whole: [Double]) -> Spread {
         Spread(zip(part, whole).map { $1 > 0 ? $0 / $1 : 0 })
     }
 
-    var low: Double { sorted.first ?? 0 }
-    var high: Double { sorted.last ?? 0 }
-    var median: Double {
+    package var low: Double { sorted.first ?? 0 }
+    package var high: Double { sorted.last ?? 0 }
+    package var median: Double {
         guard !sorted.isEmpty else { return 0 }
         let middle = sorted.count / 2
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
 
     /// The median, and the others behind it where there are any.
-    func text(_ places: Int = 0) -> String {
+    package func text(_ places: Int = 0) -> String {
         func text(_ value: Double) -> String { String(format: "%.\(places)f", value) }
         return sorted.count < 2 ? text(median) : "\(text(median)) (\(text(low))–\(text(high)))"
     }
@@ -29,13 +29,13 @@ struct Spread {
 
 extension JSONWriter {
     /// Writes a member of six significant digits.
-    mutating func member(_ name: String, _ value: Double) {
+    package mutating func member(_ name: String, _ value: Double) {
         self.name(name)
         raw(String(format: "%.6g", value.isFinite ? value : 0))
     }
 
     /// Writes an object of median, low and high.
-    mutating func member(_ name: String, _ spread: Spread) {
+    package mutating func member(_ name: String, _ spread: Spread) {
         self.name(name)
         beginObject()
         member("median", spread.median)

@@ -1,17 +1,17 @@
 import AdapterKit
 import Foundation
-import JOSE
+package import JOSE
 import Keyring
 
 /// Tokens made one after the other as the worker makes them, and what libcrypto does alone.
-struct MintLoop: Sendable {
-    let app: BenchApp
-    let key: SigningKey
+package struct MintLoop: Sendable {
+    package let app: BenchApp
+    package let key: SigningKey
     /// The bytes that are signed for a token.
     private let sample: [UInt8]
 
     /// - Parameter file: where the key is; nil for a new one.
-    init(_ app: BenchApp, key file: String?) throws {
+    package init(_ app: BenchApp, key file: String?) throws {
         self.app = app
         key = try file.map { try Self.read($0, app.algorithm) } ?? app.generateKey()
         var minting = try Minting(app, key)
@@ -26,7 +26,7 @@ struct MintLoop: Sendable {
     }
 
     /// Tokens of one user after the other.
-    func work() throws -> Throughput.Work {
+    package func work() throws -> Throughput.Work {
         var minting = try Minting(app, key)
         let signer = try Signer(key)
         let subjects = (0..<4096).map { Subject(user: "user-\(100_000 + $0)") }
@@ -34,7 +34,7 @@ struct MintLoop: Sendable {
     }
 
     /// Signatures of the same bytes.
-    func limit() throws -> Throughput.Work {
+    package func limit() throws -> Throughput.Work {
         let signer = try BareSigner(key)
         return { [sample] times in try signer.sign(sample, times: times) }
     }

@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import BloomreachAdapter
 import BrazeAdapter
 import DotdigitalAdapter
@@ -6,8 +6,8 @@ import InfobipAdapter
 import OneSignalAdapter
 
 extension AdapterRegistry {
-    /// The adapters this program offers. A new one is a line here and one in the manifest.
-    static let remint = AdapterRegistry([
+    /// The adapters this program offers. A new one is a line here and a name in the manifest.
+    package static let remint = AdapterRegistry([
         .init(BrazeAdapter.self),
         .init(OneSignalAdapter.self),
         .init(BloomreachAdapter.self),

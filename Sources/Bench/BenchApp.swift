@@ -1,29 +1,28 @@
-import AdapterKit
-import ArgumentParser
+package import AdapterKit
 import BrazeAdapter
 import InfobipAdapter
-import JOSE
+package import JOSE
 import Keyring
 import OneSignalAdapter
 
 /// The app whose tokens are made in a measurement: one for each algorithm that matters.
-struct BenchApp: Sendable {
-    let adapter: any Adapter
+package struct BenchApp: Sendable {
+    package let adapter: any Adapter
     /// `apps.*.settings` of the same.
-    let settings: String
+    package let settings: String
     /// What the SDK reports for a user.
-    let report: @Sendable (_ user: String) -> String
+    package let report: @Sendable (_ user: String) -> String
 
-    var algorithm: Algorithm { adapter.algorithm }
+    package var algorithm: Algorithm { adapter.algorithm }
     /// The name of app `number`, and of its key ring. However many apps there are, their names are of one length: what an
     /// event costs is to differ by their number alone.
-    func name(of number: Int) -> String {
+    package func name(of number: Int) -> String {
         let digits = String(number)
         return "\(type(of: adapter).name)-\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
     }
 
-    /// - Throws: `ValidationError` for an algorithm that no app here is for.
-    init(_ name: String) throws {
+    /// - Throws: `BenchFailed` for an algorithm that no app here is for.
+    package init(_ name: String) throws {
         switch Algorithm(rawValue: name.uppercased()) {
         case .rs256:
             adapter = try BrazeAdapter(settings: .init())
@@ -39,12 +38,12 @@ struct BenchApp: Sendable {
             settings = #"{"application_code":"bench"}"#
             report = { #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#($0)"}"# }
         default:
-            throw ValidationError("--algorithm is RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip), not \(name)")
+            throw BenchFailed("--algorithm is RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip), not \(name)")
         }
     }
 
     /// A new key of the app's kind.
-    func generateKey() throws -> SigningKey {
+    package func generateKey() throws -> SigningKey {
         try KeyGeneration.key(algorithm, encoding: adapter.secretEncoding, rsaBits: 2048, id: "bench-1")
     }
 }

@@ -1,10 +1,11 @@
-import AdapterKit
-import JOSE
+package import JOSE
 
 /// Makes keys of the forms vendors hand out.
-enum KeyGeneration {
+package enum KeyGeneration {
     /// A new key; one whose secret is text is made of letters and digits.
-    static func key(_ algorithm: Algorithm, encoding: SecretEncoding?, rsaBits: Int, id: String?) throws -> SigningKey {
+    package static func key(_ algorithm: Algorithm, encoding: SecretEncoding?, rsaBits: Int, id: String?) throws
+        -> SigningKey
+    {
         guard algorithm.keyType == .secret, encoding == .utf8 else {
             return try SigningKey.generate(algorithm, rsaBits: rsaBits, keyID: id)
         }
