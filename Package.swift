@@ -86,9 +86,10 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
 
-        module("JOSE", ["COpenSSL"], settings: borderSettings),
+        module("Formats", settings: borderSettings),
+        module("JOSE", ["Formats", "COpenSSL"], settings: borderSettings),
         module("AdapterKit", ["JOSE"]),
-        module("AdapterTestKit", ["AdapterKit"]),
+        module("AdapterTestKit", ["AdapterKit", "JOSE"]),
         module("StubServer", ["AdapterKit", nio, sockets, http, tls]),
         module("Keyring", ["JOSE"]),
         module("Pipeline", ["AdapterKit", deque]),
@@ -114,17 +115,17 @@ let package = Package(
             ] + adapterDependencies,
             swiftSettings: settings),
 
-        tests("JOSETests", ["JOSE"], resources: [.copy("Vectors")]),
+        tests("JOSETests", ["JOSE", "Formats"], resources: [.copy("Vectors")]),
         // What the adapters' tests share.
         .target(
-            name: "AdapterTestSupport", dependencies: ["AdapterKit"], path: "Tests/AdapterTestSupport",
+            name: "AdapterTestSupport", dependencies: ["AdapterKit", "JOSE"], path: "Tests/AdapterTestSupport",
             swiftSettings: settings),
         // What the tests share that speak TLS.
         .target(name: "CertificateTestSupport", path: "Tests/CertificateTestSupport", swiftSettings: settings),
-        tests("AdapterKitTests", ["AdapterKit"]),
+        tests("AdapterKitTests", ["AdapterKit", "JOSE"]),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
-        tests("PipelineTests", ["Pipeline", "AdapterKit"] + adapterDependencies),
+        tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE"] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", logging]),
         tests(
             "WorkerConfigurationTests",

@@ -1,4 +1,5 @@
 public import AdapterKit
+@_spi(Signing) import JOSE
 
 /// Makes tokens of one recipe with one key, good ones and, for the conformance suite, others.
 public struct TokenMaker: Sendable {

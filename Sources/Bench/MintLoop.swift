@@ -1,6 +1,6 @@
 import AdapterKit
 import Foundation
-package import JOSE
+@_spi(Signing) package import JOSE
 import Keyring
 
 /// Tokens made one after the other as the worker makes them, and what libcrypto does alone.

@@ -1,4 +1,5 @@
 import AdapterKit
+@_spi(Signing) import JOSE
 import Testing
 
 /// A claim's JSON and the seconds it stands for.

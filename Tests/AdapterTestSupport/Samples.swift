@@ -1,5 +1,6 @@
 package import AdapterKit
 import Foundation
+@_spi(Signing) import JOSE
 
 /// The moment at which the vendors' samples are made.
 package let now = UnixTime(seconds: 1_800_000_000)

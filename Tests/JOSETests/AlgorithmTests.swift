@@ -1,6 +1,8 @@
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// The algorithm a token names and the one a key is for are two different things.
 @Suite("The algorithm is the key's choice")
 struct AlgorithmTests {

@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 @Suite("Base64")
 struct Base64Tests {
     /// RFC 4648, section 10.
@@ -41,8 +43,8 @@ struct Base64Tests {
         #expect(try Base64.standard.encode(Base64.standard.decode(text: shared + "+/")) == shared + "+/")
         #expect(Base64.url.encode([0xFB, 0xEF, 0xFF]) == "--__")
         #expect(Base64.standard.encode([0xFB, 0xEF, 0xFF]) == "++//")
-        expectRefusal(.invalidEncoding) { try Base64.url.decode(text: "++//") }
-        expectRefusal(.invalidEncoding) { try Base64.standard.decode(text: "--__") }
+        #expect(throws: InvalidEncoding.self) { try Base64.url.decode(text: "++//") }
+        #expect(throws: InvalidEncoding.self) { try Base64.standard.decode(text: "--__") }
     }
 
     @Test(arguments: [
@@ -52,7 +54,7 @@ struct Base64Tests {
         "Zm_",
     ])
     func `refuses base64url that is not canonical`(_ text: String) {
-        expectRefusal(.invalidEncoding) { try Base64.url.decode(text: text) }
+        #expect(throws: InvalidEncoding.self) { try Base64.url.decode(text: text) }
     }
 
     @Test(arguments: [
@@ -61,7 +63,7 @@ struct Base64Tests {
         "Zg==Zg==", "Zm9v\n", " Zm9v", "Zm 9", "Zg=A", "Z=g=", "=Zg=", "Zm9-", "Zm9_", "Zm9v\0AAA", "Zm9é",
     ])
     func `refuses base64 that is not canonical`(_ text: String) {
-        expectRefusal(.invalidEncoding) { try Base64.standard.decode(text: text) }
+        #expect(throws: InvalidEncoding.self) { try Base64.standard.decode(text: text) }
     }
 
     @Test func `no text decodes to bytes that encode to another text`() throws {

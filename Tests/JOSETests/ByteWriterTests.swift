@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import JOSE
+@_spi(Signing) @testable import JOSE
 
 @Suite("Bytes written on the stack")
 struct ByteWriterTests {

@@ -1,6 +1,8 @@
 import JOSE
 import Testing
 
+@testable import Formats
+
 @Suite struct CertificatesTests {
     /// Self-signed, P-256; its dates do not matter here.
     static let root = """

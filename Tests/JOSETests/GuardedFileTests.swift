@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Formats
 @testable import JOSE
 
 /// A file's mode and owner, who reads it, and whether it may.

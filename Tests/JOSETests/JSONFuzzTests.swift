@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// Random damage to a good text, compared with Foundation's parser.
 ///
 /// The two may part only where Foundation is known to be

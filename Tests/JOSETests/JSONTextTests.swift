@@ -1,6 +1,8 @@
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// One text and whether it is JSON.
 struct JSONText: Sendable, CustomTestStringConvertible {
     let testDescription: String

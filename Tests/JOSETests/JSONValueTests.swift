@@ -1,6 +1,8 @@
 import JOSE
 import Testing
 
+@testable import Formats
+
 @Suite("JSON values")
 struct JSONValueTests {
     private func parse(_ text: String) throws -> JSONValue { try JSONDocument(parsing: Array(text.utf8)).root }

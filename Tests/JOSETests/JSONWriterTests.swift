@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 @Suite("JSON writing")
 struct JSONWriterTests {
     static let texts: [String] =

@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 @Suite("JSON Web Keys on their way in")
 struct JWKInputTests {
     private func algorithm(of origin: String) throws -> Algorithm {

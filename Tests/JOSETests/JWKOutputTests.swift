@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 @Suite("JSON Web Keys on their way out")
 struct JWKOutputTests {
     private static let asymmetric = Algorithm.allCases.filter { $0.keyType != .secret }

@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// A key that no algorithm here takes, by the `genpkey` options that make it.
 struct ForeignKey: Sendable, CustomTestStringConvertible {
     let testDescription: String

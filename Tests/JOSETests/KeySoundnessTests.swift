@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// Keys that can be parsed and must not be trusted.
 @Suite("Keys that are not sound")
 struct KeySoundnessTests {

@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// A private key as some command leaves it in `key.pem`.
 struct KeyFile: Sendable, CustomTestStringConvertible {
     let testDescription: String

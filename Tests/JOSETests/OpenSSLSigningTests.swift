@@ -1,5 +1,5 @@
 import Foundation
-import JOSE
+@_spi(Signing) import JOSE
 import Testing
 
 /// How the `openssl` command is asked for one JWS algorithm.

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import JOSE
+@_spi(Signing) @testable import JOSE
 
 /// A place for secrets that notes what they leave behind.
 private final class WatchedStorage: Sendable {

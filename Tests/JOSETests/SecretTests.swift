@@ -1,6 +1,8 @@
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// A text, an encoding, and what the text stands for; nil where it is refused.
 struct SecretText: Sendable, CustomTestStringConvertible {
     let encoding: SecretEncoding

@@ -1,4 +1,4 @@
-import JOSE
+@_spi(Signing) import JOSE
 import Testing
 
 @Suite("Tampered tokens", .timeLimit(.minutes(1)))

@@ -1,6 +1,8 @@
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// A protected header that no token may have, and why.
 struct BadHeader: Sendable, CustomTestStringConvertible {
     let text: String

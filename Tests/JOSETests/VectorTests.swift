@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 @Suite("Published vectors")
 struct VectorTests {
     @Test func `the folder of vectors holds one file for each published example`() throws {

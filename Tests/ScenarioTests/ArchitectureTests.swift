@@ -7,9 +7,10 @@ extension Scenarios {
     @Suite struct ArchitectureTests {
         /// What each module may import of ours; anything else outside may be imported by those named below.
         private static let allowed: [String: Set<String>] = [
-            "JOSE": ["COpenSSL"],
+            "Formats": [],
+            "JOSE": ["COpenSSL", "Formats"],
             "AdapterKit": ["JOSE"],
-            "AdapterTestKit": ["AdapterKit"],
+            "AdapterTestKit": ["AdapterKit", "JOSE"],
             "StubServer": ["AdapterKit"],
             "Keyring": ["JOSE"],
             "Pipeline": ["AdapterKit"],
@@ -28,7 +29,8 @@ extension Scenarios {
 
         /// Everything from outside that a module may use.
         private static let outside: [String: Set<String>] = [
-            "JOSE": ["Glibc", "Synchronization"], "AdapterKit": [], "AdapterTestKit": ["Foundation"],
+            "Formats": ["Synchronization"], "JOSE": ["Glibc", "Synchronization"], "AdapterKit": [],
+            "AdapterTestKit": ["Foundation"],
             "Keyring": ["Glibc"],
             "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
             "Pipeline": ["DequeModule"],
@@ -49,7 +51,7 @@ extension Scenarios {
         private func imports(of file: URL) throws -> Set<String> {
             let text = try String(contentsOf: file, encoding: .utf8)
             let pattern =
-                /^(?:@_exported )?(?:public |package |private )?import (?:struct |class |enum |func )?([A-Za-z0-9_]+)/
+                /^(?:@_exported |@_spi\(Signing\) )?(?:public |package |private )?import (?:struct |class |enum |func )?([A-Za-z0-9_]+)/
             return Set(text.split(separator: "\n").compactMap { $0.firstMatch(of: pattern).map { String($0.1) } })
         }
 
@@ -62,6 +64,19 @@ extension Scenarios {
             for file in files {
                 let extra = try imports(of: file).subtracting(permitted)
                 #expect(extra.isEmpty, "\(module)/\(file.lastPathComponent) imports \(extra.sorted())")
+            }
+        }
+
+        /// Signing is behind an interface of its own; these say that they use it. All others can verify and hash.
+        @Test func `it is known who may sign`() throws {
+            let signers = try Repository.files(under: "Sources", ending: "swift").filter {
+                try String(contentsOf: $0, encoding: .utf8).contains("@_spi(Signing) import")
+            }
+            let modules = Set(
+                signers.map { $0.path.split(separator: "/Sources/").last?.split(separator: "/").first ?? "" })
+            #expect(modules.isSubset(of: ["Worker", "AdapterTestKit", "Bench", "remint"]), "\(modules)")
+            for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
+                #expect(try !String(contentsOf: file, encoding: .utf8).contains("@_spi("), "\(file.path)")
             }
         }
 

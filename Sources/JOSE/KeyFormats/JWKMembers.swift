@@ -52,7 +52,7 @@ struct JWKMembers {
 
     /// The bytes of a member that is public.
     private func bytes(_ name: String) throws(JOSEError) -> [UInt8] {
-        try member(name) { member throws(JOSEError) in try Base64.url.decode(member) }
+        try member(name) { member throws(JOSEError) in try Base64.url.decoded(member) }
     }
 
     private func member<Bytes>(

@@ -2,7 +2,7 @@
 ///
 /// Not `Sendable`: a signer belongs to one thread at a time. Make one per thread.
 @safe
-public final class Signer {
+@_spi(Signing) public final class Signer {
     private let context: SignatureContext
     /// The key's algorithm.
     public let algorithm: Algorithm
@@ -56,7 +56,7 @@ public final class Signer {
 /// `remint bench` holds everything else.
 ///
 /// Not `Sendable`: one per thread.
-public final class BareSigner {
+@_spi(Signing) public final class BareSigner {
     private let context: SignatureContext
 
     /// - Throws: `JOSEError` with `.libcrypto`.

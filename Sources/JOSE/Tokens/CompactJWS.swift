@@ -122,7 +122,7 @@ public struct CompactJWS: Sendable {
     private static func decode(
         _ part: ArraySlice<UInt8>, _ code: JOSEError.Code, _ name: String
     ) throws(JOSEError) -> [UInt8] {
-        do throws(JOSEError) { return try Base64.url.decode(part) } catch {
+        do throws(JOSEError) { return try Base64.url.decoded(part) } catch {
             throw JOSEError(code, "the \(name) is not canonical base64url")
         }
     }

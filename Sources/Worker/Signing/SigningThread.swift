@@ -1,6 +1,6 @@
 import AdapterKit
 import Dispatch
-import JOSE
+@_spi(Signing) import JOSE
 import Pipeline
 
 /// Signs on a thread of its own, one request after the other: the signatures' time is never taken from the cooperative

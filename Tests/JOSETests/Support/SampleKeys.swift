@@ -1,4 +1,4 @@
-import JOSE
+@_spi(Signing) import JOSE
 import Testing
 
 /// Draws the same numbers on every run (SplitMix64), so that a failure can be repeated.

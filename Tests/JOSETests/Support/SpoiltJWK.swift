@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// A published private JWK with something done to it.
 struct SpoiltJWK: Sendable, CustomTestStringConvertible {
     let what: String

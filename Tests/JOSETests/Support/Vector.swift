@@ -2,6 +2,8 @@ import Foundation
 import JOSE
 import Testing
 
+@testable import Formats
+
 /// One published example, as it stands in a file under `Vectors/`.
 struct Vector: Sendable, Decodable, CustomTestStringConvertible {
     /// The RFC and the section it was taken from.

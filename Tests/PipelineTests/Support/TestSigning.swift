@@ -1,4 +1,5 @@
 import AdapterKit
+@_spi(Signing) import JOSE
 import Pipeline
 import Synchronization
 

@@ -3,6 +3,7 @@ import BloomreachAdapter
 import BrazeAdapter
 import DotdigitalAdapter
 import InfobipAdapter
+@_spi(Signing) import JOSE
 import OneSignalAdapter
 import Pipeline
 import Testing

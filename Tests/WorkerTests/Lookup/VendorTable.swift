@@ -4,7 +4,7 @@ import BrazeAdapter
 import DotdigitalAdapter
 import Foundation
 import InfobipAdapter
-import JOSE
+@_spi(Signing) import JOSE
 import OneSignalAdapter
 import Pipeline
 import StubServer

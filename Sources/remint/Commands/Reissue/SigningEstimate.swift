@@ -1,6 +1,6 @@
 import AdapterKit
 import Foundation
-import JOSE
+@_spi(Signing) import JOSE
 import Keyring
 import Pipeline
 import Worker

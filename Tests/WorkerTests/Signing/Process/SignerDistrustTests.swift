@@ -1,5 +1,5 @@
 import AdapterKit
-import JOSE
+@_spi(Signing) import JOSE
 import Keyring
 import Pipeline
 import Synchronization

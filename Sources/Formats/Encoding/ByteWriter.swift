@@ -18,7 +18,7 @@ public struct ByteWriter: ~Copyable {
     /// Calls `write`, then `read` with what was written.
     ///
     /// Not generic, so that no other module pays for looking its types up.
-    static func with(_ write: (inout ByteWriter) -> Void, _ read: (UnsafeBufferPointer<UInt8>) -> Void) {
+    package static func with(_ write: (inout ByteWriter) -> Void, _ read: (UnsafeBufferPointer<UInt8>) -> Void) {
         // More than a kilobyte would be taken from the heap.
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { lent in
             var writer = unsafe ByteWriter(lent: lent)

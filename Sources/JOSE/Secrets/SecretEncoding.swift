@@ -129,10 +129,12 @@ extension Base64 {
     func decodeSecret(_ text: some BidirectionalCollection<UInt8>) throws(JOSEError) -> SecretBytes {
         try unsafe SecretBytes(capacity: text.count / 4 * 3 + 3) { bytes throws(JOSEError) in
             var count = 0
-            try decode(text) { byte in
-                unsafe bytes[count] = byte
-                count += 1
-            }
+            do throws(InvalidEncoding) {
+                try decode(text) { byte in
+                    unsafe bytes[count] = byte
+                    count += 1
+                }
+            } catch { throw JOSEError(.invalidEncoding, error.description) }
             return count
         }
     }

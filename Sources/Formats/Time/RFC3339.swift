@@ -12,7 +12,7 @@ public enum RFC3339 {
         }
     }
 
-    static func format(_ time: UnixTime) -> String {
+    package static func format(_ time: UnixTime) -> String {
         let seconds = time.seconds
         let fraction = time.microseconds - seconds * 1_000_000
         let days = floorDivide(seconds, by: 86_400)

@@ -17,7 +17,7 @@ public final class JSONDocument: Sendable {
         }
     }
 
-    struct Node {
+    package struct Node {
         enum Kind: UInt8 { case object, array, string, number, `true`, `false`, null }
 
         let kind: Kind
@@ -30,10 +30,10 @@ public final class JSONDocument: Sendable {
         var next: Int32
     }
 
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// Where in `bytes` the text begins.
-    let start: Int
-    let nodes: [Node]
+    package let start: Int
+    package let nodes: [Node]
 
     /// Parses the whole of `bytes` as one JSON text.
     public convenience init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
@@ -57,7 +57,7 @@ public final class JSONDocument: Sendable {
     ///
     /// Here and not in `JSONValue`: a report is asked for a dozen names, and each look at the arrays from there would count as
     /// another owner of them.
-    func member(_ name: UnsafeBufferPointer<UInt8>, of index: Int) -> Int? {
+    package func member(_ name: UnsafeBufferPointer<UInt8>, of index: Int) -> Int? {
         guard nodes[index].kind == .object else { return nil }
         let end = Int(nodes[index].next)
         var at = index + 1

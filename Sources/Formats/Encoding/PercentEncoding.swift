@@ -15,7 +15,7 @@ public enum PercentEncoding {
         }
     }
 
-    static func encode(_ text: String, to output: inout ByteWriter) {
+    package static func encode(_ text: String, to output: inout ByteWriter) {
         let bytes = text.utf8.span
         for index in bytes.indices where !isUnreserved(bytes[index]) { return escape(bytes, to: &output) }
         // As nearly every id is.

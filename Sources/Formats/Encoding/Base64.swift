@@ -28,7 +28,9 @@ public enum Base64: Sendable {
 
     /// Appends the encoding of `bytes` to `output`, a separator first where there is one.
     @unsafe
-    func encode(_ bytes: UnsafeBufferPointer<UInt8>, after separator: UInt8? = nil, appendingTo output: inout [UInt8]) {
+    package func encode(
+        _ bytes: UnsafeBufferPointer<UInt8>, after separator: UInt8? = nil, appendingTo output: inout [UInt8]
+    ) {
         let start = separator == nil ? 0 : 1
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: start + encodedCount(of: bytes.count)) { text in
             if let separator { unsafe text[0] = separator }
@@ -39,7 +41,7 @@ public enum Base64: Sendable {
 
     /// Writes the encoding of `bytes` to the beginning of `output`, which must have room for it.
     @unsafe
-    func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) {
+    package func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) {
         precondition(output.count >= encodedCount(of: bytes.count), "no room for the encoding")
         guard let source = bytes.baseAddress, let target = output.baseAddress, bytes.count > 0 else { return }
         let pairs = unsafe self == .url ? Self.urlPairs : Self.standardPairs
@@ -86,9 +88,9 @@ public enum Base64: Sendable {
 
     /// The bytes that `text` stands for.
     ///
-    /// - Throws: `JOSEError` with `.invalidEncoding` for a character outside the alphabet, an impossible length,
+    /// - Throws: `InvalidEncoding` for a character outside the alphabet, an impossible length,
     ///   padding that should not be there (or is missing) and trailing bits that are not zero.
-    public func decode(_ text: ArraySlice<UInt8>) throws(JOSEError) -> [UInt8] {
+    public func decode(_ text: ArraySlice<UInt8>) throws(InvalidEncoding) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(text.count * 3 / 4)
         try decode(text) { output.append($0) }
@@ -96,7 +98,9 @@ public enum Base64: Sendable {
     }
 
     /// As `decode(_:)`, handing out byte by byte, so that a secret never passes through an ordinary array.
-    func decode<Text: BidirectionalCollection<UInt8>>(_ text: Text, each: (UInt8) -> Void) throws(JOSEError) {
+    package func decode<Text: BidirectionalCollection<UInt8>>(_ text: Text, each: (UInt8) -> Void)
+        throws(InvalidEncoding)
+    {
         let digits = try unpadded(text)
         let table = self == .url ? Self.urlValues : Self.standardValues
         var pending: UInt32 = 0
@@ -104,7 +108,7 @@ public enum Base64: Sendable {
         for character in digits {
             let value = table[Int(character)]
             guard value < 64 else {
-                throw JOSEError(.invalidEncoding, "a character is outside the \(name) alphabet")
+                throw InvalidEncoding("a character is outside the \(name) alphabet")
             }
             pending = pending << 6 | UInt32(value)
             bits += 6
@@ -115,17 +119,18 @@ public enum Base64: Sendable {
             }
         }
         guard bits < 6, pending == 0 else {
-            throw JOSEError(.invalidEncoding, "the \(name) text is cut short or not in its canonical form")
+            throw InvalidEncoding("the \(name) text is cut short or not in its canonical form")
         }
     }
 
     private var name: String { self == .url ? "base64url" : "base64" }
 
-    private func unpadded<Text: BidirectionalCollection<UInt8>>(_ text: Text) throws(JOSEError) -> Text.SubSequence {
+    private func unpadded<Text: BidirectionalCollection<UInt8>>(_ text: Text) throws(InvalidEncoding)
+        -> Text.SubSequence
+    {
         guard self == .standard else { return text[...] }
         guard text.count % 4 == 0 else {
-            throw JOSEError(
-                .invalidEncoding, "the base64 text is not a multiple of 4 characters; is its padding missing?")
+            throw InvalidEncoding("the base64 text is not a multiple of 4 characters; is its padding missing?")
         }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
         return text.dropLast(padding)

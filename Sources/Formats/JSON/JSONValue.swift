@@ -1,7 +1,7 @@
 /// One value of a `JSONDocument`: a place in its bytes, read when asked.
 public struct JSONValue: Sendable {
-    let document: JSONDocument
-    let index: Int
+    package let document: JSONDocument
+    package let index: Int
 
     private var node: JSONDocument.Node { document.nodes[index] }
 
@@ -97,7 +97,7 @@ public struct JSONValue: Sendable {
 
     // MARK: Text
 
-    static func text(of node: JSONDocument.Node, in bytes: [UInt8]) -> String {
+    package static func text(of node: JSONDocument.Node, in bytes: [UInt8]) -> String {
         let raw = bytes[Int(node.start)..<Int(node.end)]
         return node.isEscaped ? unescaped(raw) : String(decoding: raw, as: UTF8.self)
     }
@@ -128,7 +128,7 @@ public struct JSONValue: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    static func simpleEscape(_ byte: UInt8) -> UInt8? {
+    package static func simpleEscape(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
         case UInt8(ascii: "b"): 0x08
@@ -140,7 +140,7 @@ public struct JSONValue: Sendable {
         }
     }
 
-    static func hexUnit(_ digits: ArraySlice<UInt8>) -> UInt32? {
+    package static func hexUnit(_ digits: ArraySlice<UInt8>) -> UInt32? {
         var unit: UInt32 = 0
         for digit in digits {
             switch digit {

@@ -1,0 +1,2 @@
+// Whoever works with keys and tokens works with their texts and times.
+@_exported public import Formats
