@@ -2,13 +2,6 @@ import AdapterKit
 
 /// A batch in work: what was found out about its events, and what is still to be done.
 struct BatchWork {
-    /// An event that the token of an earlier one in the same batch answers.
-    struct Follower {
-        let index: Int
-        let leader: Int
-        let order: MintRequest
-    }
-
     /// What the batch makes for a subject.
     struct Minted {
         /// The event that gets a token which answers others too.
@@ -20,13 +13,11 @@ struct BatchWork {
     let number: Int
     let now: UnixTime
     let rule: Waiting
-    var settlements: [Settlement?]
-    /// Until when events wait in their places.
-    var waiting: [Int: UnixTime] = [:]
+    /// What became of each event so far, in their order.
+    var dispositions: [Disposition] = []
     /// Whose events stand behind one that goes on waiting.
     var stuck: Set<PartitionProgress.Partition> = []
     var drafts: [PendingToken] = []
-    var followers: [Follower] = []
     /// Why an event of the batch got no token.
     var failures: [Int: Rejection] = [:]
     var subjects: [SubjectID: Minted] = [:]
@@ -35,8 +26,20 @@ struct BatchWork {
         number = batch.number
         self.now = now
         rule = batch.waiting
-        settlements = Array(repeating: nil, count: batch.records.count)
+        dispositions.reserveCapacity(batch.records.count)
         drafts.reserveCapacity(batch.records.count)
         subjects.reserveCapacity(batch.records.count)
     }
+}
+
+/// What a stage makes of an event.
+enum Disposition: Sendable {
+    /// It has its outcome.
+    case settled(Settlement)
+    /// Its token is drafted, and lacks its signature.
+    case draft
+    /// The token of an earlier event of the batch answers it, or what keeps that one from its token ends it too.
+    case follows(leader: Int, MintRequest)
+    /// It waits in its place.
+    case waits(until: UnixTime)
 }

@@ -1,35 +1,40 @@
-/// The results of work that was done in two pieces at once where there was enough of it.
+/// The results of work that was done in several chunks at once where there was enough of it.
 struct ParallelMap<Result: Sendable>: Sendable {
-    private let first: [Result]
-    private let second: [Result]
+    private var chunks: [[Result]]
+    /// How many results a chunk has; the last one may have fewer.
+    private let size: Int
 
     /// A task costs some microseconds; fewer things than this are not worth one.
     private static var least: Int { 64 }
 
-    /// `work` for each number below `count`. It must depend on its number alone.
-    init(_ count: Int, _ work: @escaping @Sendable (Int) -> Result) async {
-        await self.init(count, with: {}) { number, _ in work(number) }
+    /// `work` for each number below `count`, in at most `chunks` chunks. It must depend on its number alone.
+    init(_ count: Int, chunks: Int, _ work: @escaping @Sendable (Int) -> Result) async {
+        await self.init(count, chunks: chunks, with: {}) { number, _ in work(number) }
     }
 
-    /// The same for work with a tool that each piece has for itself.
+    /// The same for work with a tool that each chunk has for itself.
     init<Tool>(
-        _ count: Int, with tool: @escaping @Sendable () -> Tool, _ work: @escaping @Sendable (Int, Tool) -> Result
+        _ count: Int, chunks wanted: Int, with tool: @escaping @Sendable () -> Tool,
+        _ work: @escaping @Sendable (Int, Tool) -> Result
     ) async {
-        guard count >= Self.least * 2 else {
-            first = Self.results(0..<count, tool(), work)
-            second = []
+        let number = max(1, min(wanted, count / Self.least))
+        let size = max(1, (count + number - 1) / number)
+        self.size = size
+        guard number > 1 else {
+            chunks = [Self.results(0..<count, tool(), work)]
             return
         }
-        async let second = Self.concurrentResults(count / 2..<count, tool, work)
-        first = Self.results(0..<count / 2, tool(), work)
-        self.second = await second
-    }
-
-    @concurrent
-    private static func concurrentResults<Tool>(
-        _ numbers: Range<Int>, _ tool: @Sendable () -> Tool, _ work: @Sendable (Int, Tool) -> Result
-    ) async -> [Result] {
-        results(numbers, tool(), work)
+        chunks = await withTaskGroup(of: (Int, [Result]).self) { group in
+            for chunk in 1..<number {
+                let range = min(count, chunk * size)..<min(count, (chunk + 1) * size)
+                group.addTask { (chunk, Self.results(range, tool(), work)) }
+            }
+            var chunks = Array(repeating: [Result](), count: number)
+            // This task has a chunk of its own to do while the others do theirs.
+            chunks[0] = Self.results(0..<size, tool(), work)
+            for await (chunk, results) in group { chunks[chunk] = results }
+            return chunks
+        }
     }
 
     private static func results<Tool>(
@@ -38,8 +43,8 @@ struct ParallelMap<Result: Sendable>: Sendable {
         numbers.map { work($0, tool) }
     }
 
-    var indices: Range<Int> { 0..<first.count + second.count }
+    var indices: Range<Int> { 0..<chunks.reduce(0) { $0 + $1.count } }
 
     /// The result of number `index`.
-    subscript(index: Int) -> Result { index < first.count ? first[index] : second[index - first.count] }
+    subscript(index: Int) -> Result { chunks[index / size][index % size] }
 }

@@ -188,6 +188,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             apps: apps, signing: context.signer, maximumEventBytes: configuration.worker.maximumEventBytes,
             bulkTopic: configuration.topics.invalidationsBulk, admission: configuration.admissionRules(worker: worker),
             retries: configuration.retryPolicy,
-            accounts: Lookups.accounts(configuration), rememberedAnswers: configuration.worker.lookups.cache, now: now)
+            accounts: Lookups.accounts(configuration), rememberedAnswers: configuration.worker.lookups.cache,
+            cores: signingLanes, now: now)
     }
 }

@@ -8,8 +8,17 @@ enum Triage: Sendable {
     case mint(MintRequest)
     /// Nothing to do. Says why.
     indirect case skip(Envelope, String)
-    /// It cannot be answered.
-    indirect case reject(Envelope, Rejection, Stage)
+    /// It cannot be answered; without an envelope it could not be read.
+    indirect case reject(Envelope?, Rejection, Stage)
+
+    /// Reads the event of `record` and asks what it calls for.
+    init(
+        of record: InputRecord, by decoder: EventDecoder, apps: AppDirectory, keys: [String: [RingKey]], now: UnixTime
+    ) {
+        do throws(Rejection) { self.init(try decoder.decode(record), apps: apps, keys: keys, now: now) } catch {
+            self = .reject(nil, error, .decode)
+        }
+    }
 
     /// Routes `event` to its app, lets the adapter read it and takes the remedy at its word.
     ///
