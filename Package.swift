@@ -104,13 +104,19 @@ let package = Package(
             ]),
         module("Vendors", ["AdapterKit"] + adapterDependencies),
         module("Bench", ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"] + adapterDependencies),
+        module(
+            "Demonstration",
+            [
+                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
+                "StubServer", "Bench", "Vendors", logging,
+            ]),
         .executableTarget(
             name: "Instructions", dependencies: ["Bench", "Vendors", "AdapterKit"], swiftSettings: settings),
         .executableTarget(
             name: "remint",
             dependencies: [
                 "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry", "StubServer", "Bench", "Vendors",
+                "Telemetry", "Bench", "Demonstration", "Vendors",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),

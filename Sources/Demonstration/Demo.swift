@@ -1,30 +1,45 @@
-import AdapterKit
+package import AdapterKit
 import Foundation
 import JOSE
 import Kafka
 import Keyring
-import Logging
+package import Logging
 import Pipeline
 import Vendors
 import Worker
-import WorkerConfiguration
+package import WorkerConfiguration
 
 /// Every recorded report of every vendor through a real broker and a real worker, and each token to the vendor's verdict.
-struct Demo {
-    let workspace: DemoWorkspace
+package struct Demo {
+    package let workspace: DemoWorkspace
     /// The vendors that are asked; nil where nothing is.
-    var vendors: DemoVendors?
-    let logger: Logger
+    package var vendors: DemoVendors?
+    package let logger: Logger
+
+    /// Where the configuration's environment and files come from.
+    private let source: ConfigurationSource
+    private let now: @Sendable () -> UnixTime
+
+    package init(
+        workspace: DemoWorkspace, vendors: DemoVendors?, source: ConfigurationSource, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
+    ) {
+        self.source = source
+        self.now = now
+        self.workspace = workspace
+        self.vendors = vendors
+        self.logger = logger
+    }
 
     /// - Throws: `DemoError`, `KafkaError` and what a worker throws.
-    func run() async throws -> [DemoResult] {
-        let preflight = Preflight(file: workspace.configurationFile.path, registry: .remint, source: .system)
+    package func run() async throws -> [DemoResult] {
+        let preflight = Preflight(file: workspace.configurationFile.path, registry: .remint, source: source)
         guard let configuration = preflight.configuration, preflight.isReady else {
             throw DemoError(preflight.diagnostics.map(\.description).joined(separator: "\n"))
         }
         let ledger = DemoLedger()
         let worker = try WorkerService(
-            preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
+            preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: now,
             observe: ledger.settled, isReady: { ledger.started(.success($0)) })
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -33,7 +48,7 @@ struct Demo {
                     throw error
                 }
             }
-            let now = UnixTime.system()
+            let now = self.now()
             let events = DemoEvent.all(workspace.apps, at: now) + (vendors?.events(at: now) ?? [])
             let outputs = try await exchange(events, configuration, try await ledger.address(), ledger)
             group.cancelAll()
@@ -50,7 +65,7 @@ struct Demo {
         let producer = try KafkaProducer(properties.producer, logger: logger)
         let consumer = try KafkaConsumer(
             properties.reader(group: "remint-demo-reader"), topics: configuration.outputTopics, logger: logger)
-        let now = UnixTime.system()
+        let now = self.now()
         let errors = await producer.deliver(
             events.map { $0.record(topic: configuration.topics.invalidations, at: now) })
         if let error = errors.compactMap({ $0 }).first { throw error }
@@ -106,7 +121,7 @@ struct Demo {
         guard let claims = TokenInspection(bytes).claims, let subject = app.adapter.subject(named: claims) else {
             return nil
         }
-        return app.adapter.verify(bytes, against: ring.verificationKeys, expecting: subject, at: UnixTime.system())
+        return app.adapter.verify(bytes, against: ring.verificationKeys, expecting: subject, at: now())
     }
 
     private func problem(_ event: DemoEvent, _ settlement: Settlement, _ verdict: VendorVerdict?) -> String? {

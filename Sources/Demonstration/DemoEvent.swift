@@ -1,32 +1,32 @@
-import AdapterKit
+package import AdapterKit
 import AdapterTestKit
 import JOSE
-import Kafka
+package import Kafka
 import Pipeline
 
 /// A recorded report as a record on the topic, in one of the four event forms.
-struct DemoEvent {
-    enum Form: String, CaseIterable {
+package struct DemoEvent {
+    package enum Form: String, CaseIterable {
         case envelope, structured, binary, raw
     }
 
-    let id: String
-    let app: DemoWorkspace.App
+    package let id: String
+    package let app: DemoWorkspace.App
     /// What it was recorded from, as the table names it.
-    let sdk: String
+    package let sdk: String
     /// What it reports, as the table names it.
-    let reported: String
+    package let reported: String
     /// The name of the recording.
-    let recording: String
+    package let recording: String
     /// The outcome it must come to: a name, or a dead letter's code.
-    let ending: String
-    let form: Form
+    package let ending: String
+    package let form: Form
     /// The report, or what a batch job asks for.
-    let report: [UInt8]
-    var isReissue = false
+    package let report: [UInt8]
+    package var isReissue = false
 
     /// Events for every recorded report of every app. The forms take turns; a report that is not JSON can only be sent raw.
-    static func all(_ apps: [DemoWorkspace.App], at now: UnixTime) -> [DemoEvent] {
+    package static func all(_ apps: [DemoWorkspace.App], at now: UnixTime) -> [DemoEvent] {
         let recorded = apps.flatMap { app in
             app.fixtures.reports.filter { $0.app == app.example.name }.map { (app, $0) }
         }
@@ -42,7 +42,7 @@ struct DemoEvent {
     }
 
     /// A batch job's event for `user`.
-    static func reissue(of user: String, app: DemoWorkspace.App, ending: String) -> DemoEvent {
+    package static func reissue(of user: String, app: DemoWorkspace.App, ending: String) -> DemoEvent {
         var json = JSONWriter()
         json.string(user)
         return DemoEvent(
@@ -50,7 +50,7 @@ struct DemoEvent {
             ending: ending, form: .envelope, report: Reissue.request(for: json.bytes), isReissue: true)
     }
 
-    func record(topic: String, at now: UnixTime) -> ProducerRecord {
+    package func record(topic: String, at now: UnixTime) -> ProducerRecord {
         let time = now.description
         switch form {
         case .envelope:

@@ -1,10 +1,10 @@
-import AdapterKit
+package import AdapterKit
 import JOSE
-import Pipeline
+package import Pipeline
 import Synchronization
 
 /// What the worker said of each event, and what stood on the topics, put together by event id and by origin.
-final class DemoLedger: Sendable {
+package final class DemoLedger: Sendable {
     private struct State {
         var settlements: [Settlement] = []
         var address: CheckedContinuation<String, any Error>?
@@ -19,10 +19,10 @@ final class DemoLedger: Sendable {
         state.withLock { $0.settlements += ended }
     }
 
-    var settlements: [Settlement] { state.withLock { $0.settlements } }
+    package var settlements: [Settlement] { state.withLock { $0.settlements } }
 
     /// The worker consumes, from brokers at `address`, or will never.
-    func started(_ address: Result<String, any Error>) {
+    package func started(_ address: Result<String, any Error>) {
         let waiter = state.withLock { state in
             defer { state.address = nil }
             if state.address == nil, state.early == nil { state.early = address }
@@ -32,7 +32,7 @@ final class DemoLedger: Sendable {
     }
 
     /// The brokers' address, once the worker consumes.
-    func address() async throws -> String {
+    package func address() async throws -> String {
         try await withCheckedThrowingContinuation { waiter in
             let early = state.withLock { state in
                 if state.early == nil { state.address = waiter }
@@ -44,16 +44,16 @@ final class DemoLedger: Sendable {
 }
 
 /// One line of the demonstration.
-struct DemoResult {
-    let event: DemoEvent
-    let outcome: Outcome
+package struct DemoResult {
+    package let event: DemoEvent
+    package let outcome: Outcome
     /// The record on the mailbox, where there is one.
-    let record: JSONValue?
-    let verdict: VendorVerdict?
+    package let record: JSONValue?
+    package let verdict: VendorVerdict?
     /// What is not as it should be; nil where all is well.
-    let problem: String?
+    package let problem: String?
 
-    var outcomeText: String {
+    package var outcomeText: String {
         switch outcome {
         case .minted, .superseded, .skipped, .deferred: outcome.name
         case .deadLettered(let code): "\(outcome.name) \(code.rawValue)"

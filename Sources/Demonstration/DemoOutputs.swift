@@ -1,18 +1,18 @@
-import JOSE
-import Kafka
-import Pipeline
-import WorkerConfiguration
+package import JOSE
+package import Kafka
+package import Pipeline
+package import WorkerConfiguration
 
 /// What stood on the worker's output topics.
-struct DemoOutputs {
+package struct DemoOutputs {
     private let topics: Configuration.Topics
     private var tokens: [String: JSONValue] = [:]
     private var deadLetters: [Origin: [UInt8]] = [:]
     private(set) var count = 0
 
-    init(topics: Configuration.Topics) { self.topics = topics }
+    package init(topics: Configuration.Topics) { self.topics = topics }
 
-    mutating func add(_ record: ConsumedRecord) {
+    package mutating func add(_ record: ConsumedRecord) {
         // An event in a retry tier has not ended.
         guard [topics.tokens, topics.deadLetters].contains(record.position.topic) else { return }
         count += 1
@@ -28,10 +28,10 @@ struct DemoOutputs {
     }
 
     /// The replacement token that answers the event `id`.
-    func token(_ id: String) -> JSONValue? { tokens[id] }
+    package func token(_ id: String) -> JSONValue? { tokens[id] }
 
     /// The value of the dead letter that came from `origin`.
-    func deadLetter(at origin: Origin) -> [UInt8]? { deadLetters[origin] }
+    package func deadLetter(at origin: Origin) -> [UInt8]? { deadLetters[origin] }
 
     private func origin(of record: ConsumedRecord) -> Origin? {
         func text(_ name: String) -> String? {

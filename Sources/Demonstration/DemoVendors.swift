@@ -1,17 +1,17 @@
-import AdapterKit
+package import AdapterKit
 import AdapterTestKit
 import Bench
-import Foundation
-import JOSE
+package import Foundation
+package import JOSE
 import Keyring
 import StubServer
 
 /// The vendors' REST APIs for a demonstration, each on a port of this machine: what the apps' look-ups ask.
-struct DemoVendors {
+package struct DemoVendors {
     /// A user the vendors have deleted, as far as they can.
-    static let gone = "demo-deleted"
+    package static let gone = "demo-deleted"
     /// A user the vendors have not met.
-    static let unknown = "demo-newcomer"
+    package static let unknown = "demo-newcomer"
 
     private struct Vendor {
         let app: DemoWorkspace.App
@@ -28,7 +28,10 @@ struct DemoVendors {
     /// - Parameters:
     ///   - keys: the public keys of each app, as its vendor has them.
     ///   - folder: where secrets are put, in files that nobody else can read.
-    init(_ apps: [DemoWorkspace.App], keys: [String: VerificationKey], folder: URL) async throws {
+    package init(
+        _ apps: [DemoWorkspace.App], keys: [String: VerificationKey], folder: URL,
+        now: @escaping @Sendable () -> UnixTime
+    ) async throws {
         for app in apps {
             let adapter = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
             guard let terms = adapter.lookupTerms else { continue }
@@ -37,7 +40,7 @@ struct DemoVendors {
                 authorization: authorization, keys: keys[app.name].map { [$0] } ?? [], gone: [Self.gone],
                 unknown: [Self.unknown])
             guard let stub = adapter.stub(setting) else { continue }
-            let server = try await StubServer.start(stub, now: UnixTime.system)
+            let server = try await StubServer.start(stub, now: now)
             let mode: LookupMode = terms.enriches ? .enrich : .verify
             vendors.append(
                 Vendor(
@@ -47,13 +50,13 @@ struct DemoVendors {
     }
 
     /// What stands under `lookup` of `app`; nil where nothing is asked.
-    func yaml(of app: DemoWorkspace.App) -> String? { vendors.first { $0.app.name == app.name }?.yaml }
+    package func yaml(of app: DemoWorkspace.App) -> String? { vendors.first { $0.app.name == app.name }?.yaml }
 
     /// How many requests each app's vendor got.
-    var requests: [(app: String, count: Int)] { vendors.map { ($0.app.name, $0.server.traffic.requests) } }
+    package var requests: [(app: String, count: Int)] { vendors.map { ($0.app.name, $0.server.traffic.requests) } }
 
     /// Events about users who are gone or unknown, for the vendors that tell, with the outcome each must have.
-    func events(at now: UnixTime) -> [DemoEvent] {
+    package func events(at now: UnixTime) -> [DemoEvent] {
         vendors.flatMap { vendor in
             [Self.gone, Self.unknown].compactMap { user in
                 guard let ending = ending(of: user, vendor, at: now) else { return nil }
@@ -80,7 +83,7 @@ struct DemoVendors {
         }
     }
 
-    func stop() async {
+    package func stop() async {
         for vendor in vendors { await vendor.server.stop() }
     }
 

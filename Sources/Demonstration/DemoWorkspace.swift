@@ -1,32 +1,32 @@
-import AdapterKit
+package import AdapterKit
 import AdapterTestKit
 import Bench
-import Foundation
-import JOSE
+package import Foundation
+package import JOSE
 import Keyring
 import Vendors
 
 /// A folder with everything a worker needs, generated: `remint.yaml`, a key ring per app, and the public keys for whoever
 /// wants to verify the tokens with another library.
-struct DemoWorkspace {
+package struct DemoWorkspace {
     /// One example app of one adapter.
-    struct App {
-        let name: String
-        let registration: AdapterRegistry.Registration
+    package struct App {
+        package let name: String
+        package let registration: AdapterRegistry.Registration
         let fixtures: AdapterFixtures
         let example: AdapterFixtures.App
     }
 
-    let folder: URL
-    let apps: [App]
+    package let folder: URL
+    package let apps: [App]
     /// The public half of each app's key, as its vendor has it.
-    let keys: [String: VerificationKey]
+    package let keys: [String: VerificationKey]
     private let isTemporary: Bool
 
     /// Generates the folder.
     ///
     /// - Parameter path: where; nil for a temporary one that `remove` takes away.
-    init(path: String?) throws {
+    package init(path: String?, at now: UnixTime) throws {
         isTemporary = path == nil
         folder =
             path.map { URL(filePath: $0) }
@@ -42,26 +42,26 @@ struct DemoWorkspace {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let folder = folder
-        let published = try apps.map { (name: $0.name, key: try Self.generateKey(for: $0, in: folder)) }
+        let published = try apps.map { (name: $0.name, key: try Self.generateKey(for: $0, in: folder, at: now)) }
         keys = Dictionary(published.map { ($0.name, $0.key) }) { first, _ in first }
         try Data(JWK.setJSON(of: published.map(\.key))).write(to: folder.appending(path: "public/jwks.json"))
         try configure(asking: nil)
     }
 
     /// Writes the configuration, with look-ups where there are vendors to ask.
-    func configure(asking vendors: DemoVendors?) throws {
+    package func configure(asking vendors: DemoVendors?) throws {
         try Data(yaml(asking: vendors).utf8).write(to: configurationFile)
     }
 
-    var configurationFile: URL { folder.appending(path: "remint.yaml") }
+    package var configurationFile: URL { folder.appending(path: "remint.yaml") }
 
     /// Takes a temporary folder away.
-    func remove() {
+    package func remove() {
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
 
     /// A new key for `app`, in the form its vendor hands out, and its public half where there is one.
-    private static func generateKey(for app: App, in folder: URL) throws -> VerificationKey {
+    private static func generateKey(for app: App, in folder: URL, at now: UnixTime) throws -> VerificationKey {
         let adapter = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
         let id = "\(app.name)-2026-11"
         let ring = folder.appending(path: "keys/\(app.name)")
@@ -72,7 +72,7 @@ struct DemoWorkspace {
         let key = try KeyGeneration.key(
             adapter.algorithm, encoding: adapter.secretEncoding, rsaBits: 2048, id: id)
         try KeyRingDirectory(path: ring.path).create(
-            key, id: id, secretEncoding: adapter.secretEncoding, at: UnixTime.system())
+            key, id: id, secretEncoding: adapter.secretEncoding, at: now)
         if let pem = try key.verificationKey.publicKeyPEM() {
             try Data(pem.utf8).write(to: folder.appending(path: "public/\(app.name).pem"))
         }
@@ -97,8 +97,8 @@ struct DemoWorkspace {
 }
 
 /// Why the demonstration did not come off.
-struct DemoError: Error, CustomStringConvertible {
-    let description: String
+package struct DemoError: Error, CustomStringConvertible {
+    package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

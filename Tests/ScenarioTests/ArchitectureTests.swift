@@ -20,7 +20,11 @@ extension Scenarios {
             "Worker": ["Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
             "remint": [
                 "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry", "StubServer", "Bench", "Vendors",
+                "Telemetry", "Bench", "Demonstration", "Vendors",
+            ],
+            "Demonstration": [
+                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
+                "StubServer", "Bench", "Vendors",
             ],
             "Vendors": ["AdapterKit"],
             "Bench": ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"],
@@ -36,6 +40,7 @@ extension Scenarios {
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
             "Telemetry": ["Foundation", "Logging", "Synchronization"], "Vendors": [], "Instructions": [],
+            "Demonstration": ["Foundation", "Logging", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],
             "Worker": [
                 "AsyncHTTPClient", "Dispatch", "Glibc", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore",

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Demonstration
 import JOSE
 import Logging
 import Pipeline
@@ -32,14 +33,19 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let log = Configuration.Log(level: logLevel, format: .text)
-        let workspace = try DemoWorkspace(path: dir)
+        let workspace = try DemoWorkspace(path: dir, at: UnixTime.system())
         defer { workspace.remove() }
         let vendors =
             withLookups
-            ? try await DemoVendors(workspace.apps, keys: workspace.keys, folder: workspace.folder) : nil
+            ? try await DemoVendors(
+                workspace.apps, keys: workspace.keys, folder: workspace.folder, now: UnixTime.system) : nil
         if let vendors { try workspace.configure(asking: vendors) }
         let results: [DemoResult]
-        do { results = try await Demo(workspace: workspace, vendors: vendors, logger: .remint(log)).run() } catch {
+        do {
+            results = try await Demo(
+                workspace: workspace, vendors: vendors, source: .system, logger: .remint(log), now: UnixTime.system
+            ).run()
+        } catch {
             await vendors?.stop()
             throw error
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bench
 import JOSE
 
 /// `remint bench`: what things cost on this machine.
@@ -48,5 +49,16 @@ struct BenchOptions: ParsableArguments {
         json.endArray()
         json.endObject()
         Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+}
+
+extension BenchApp {
+    /// The app whose tokens have the algorithm of an option.
+    ///
+    /// - Throws: `ValidationError` for an algorithm that no app is for.
+    static func named(_ algorithm: String) throws -> BenchApp {
+        do { return try BenchApp(algorithm) } catch let error as BenchFailed {
+            throw ValidationError(error.description)
+        }
     }
 }

@@ -60,7 +60,7 @@ struct BenchGrowth: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let app = try BenchApp(algorithm)
+        let app = try BenchApp.named(algorithm)
         let rows = try await target.withBroker { broker in
             var rows: [Row] = []
             var progress = ProgressLine()

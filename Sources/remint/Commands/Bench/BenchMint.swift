@@ -31,7 +31,7 @@ struct BenchMint: AsyncParsableCommand {
 
     func run() async throws {
         for name in algorithm.isEmpty ? ["RS256", "ES256", "HS256"] : algorithm {
-            let mint = try MintLoop(BenchApp(name), key: key)
+            let mint = try MintLoop(BenchApp.named(name), key: key)
             if let count { try mint.work()(count) } else { try measure(mint) }
         }
     }

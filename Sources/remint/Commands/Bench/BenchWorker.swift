@@ -31,7 +31,7 @@ struct BenchWorker: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let app = try BenchApp(algorithm)
+        let app = try BenchApp.named(algorithm)
         // The embedded broker keeps some 5 MiB of a partition.
         let count = events ?? (target.isEmbedded ? 10_000 : app.algorithm == .rs256 ? 30_000 : 300_000)
         let result = try await target.withBroker { try await measure(app, count, $0) }
