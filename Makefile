@@ -7,8 +7,7 @@ SWIFT ?= swift
 LIBRARIES := librdkafka-dev libssl-dev pkg-config
 TEST_TOOLS := kcat openssl
 # A module may import only what the manifest says it depends on.
-# Nobody looks anything up in an index while a program is built from the command line.
-BUILD_FLAGS := --explicit-target-dependency-import-check error --disable-index-store
+BUILD_FLAGS := --explicit-target-dependency-import-check error
 SOURCES := Package.swift Sources Tests adapters
 
 .PHONY: help setup setup-tests build demo test test-broker instructions bench-peers check lint format release clean

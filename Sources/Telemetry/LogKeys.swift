@@ -4,22 +4,10 @@
 public enum LogKey {
     /// The app's name.
     public static let app = "remint.app"
-    /// How an event ended.
-    public static let outcome = "remint.outcome"
     /// The stable code of a dead letter.
     public static let errorCode = "remint.error.code"
     /// One line of detail.
     public static let detail = "remint.detail"
-    /// A count of events.
-    public static let events = "remint.events"
-    /// A count of tokens.
-    public static let minted = "remint.minted"
-    /// A count of dead letters.
-    public static let deadLettered = "remint.dead_lettered"
-    /// A count of events with nothing to do.
-    public static let skipped = "remint.skipped"
-    /// Milliseconds.
-    public static let milliseconds = "remint.milliseconds"
     /// What delivery is promised.
     public static let delivery = "remint.delivery"
     /// A lane.

@@ -108,22 +108,6 @@ public struct Configuration: Sendable {
 
     /// One integration.
     public struct App: Sendable {
-        /// Whose word says whom a token is for.
-        public enum Identity: String, Sendable, CaseIterable {
-            /// The report's, where the edge vouches for nobody.
-            case reported
-            /// The edge's alone.
-            case vouched
-        }
-
-        /// What a report must show for a token.
-        public enum Proof: String, Sendable, CaseIterable {
-            /// Nothing.
-            case none
-            /// The failed token, signed by a version of the app's ring for the report's user.
-            case ownToken = "own_token"
-        }
-
         /// Its name.
         public var name: String
         /// The vendor's rules, with the app's settings in them.
@@ -135,15 +119,15 @@ public struct Configuration: Sendable {
         /// How long its tokens live, in seconds.
         public var lifetime: Int64
         /// Whose word says whom a token is for.
-        public var identity = Identity.reported
+        public var identity = IdentitySource.reported
         /// What a report must show for a token.
-        public var proof = Proof.none
+        public var proof = ProofDemand.none
         /// Topics that the app's events come from, and no other app's; empty for the shared ones.
         public var topics: [String] = []
         /// The most that a token's life is cut by, as a share of it.
         public var spread = 0.0
-        /// Whether a report without its user is skipped instead of dead-lettered.
-        public var skipsMissingUser: Bool
+        /// What becomes of a report that lacks its user.
+        public var missingUser: MissingUser
         /// How long a key's version must have been prepared before it may sign, in seconds: until every verifier has it.
         public var publishWindow: Int64
         /// What the vendor is asked before a token is minted; nil for nothing.

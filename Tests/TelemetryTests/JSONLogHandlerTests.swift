@@ -179,9 +179,8 @@ struct JSONLogHandlerTests {
 struct LogKeyTests {
     @Test func `keys are dotted, lowercase and each has one meaning`() {
         let keys = [
-            LogKey.app, LogKey.outcome, LogKey.errorCode, LogKey.detail, LogKey.events, LogKey.minted,
-            LogKey.deadLettered,
-            LogKey.skipped, LogKey.milliseconds, LogKey.delivery, LogKey.topic, LogKey.partitions, LogKey.kafkaError,
+            LogKey.app, LogKey.errorCode, LogKey.detail, LogKey.delivery, LogKey.lane, LogKey.users, LogKey.topic,
+            LogKey.partitions, LogKey.kafkaError,
             LogKey.bootstrapServers,
         ]
         #expect(Set(keys).count == keys.count)

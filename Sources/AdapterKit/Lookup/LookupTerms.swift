@@ -15,7 +15,7 @@ public struct LookupTerms: Sendable, Equatable {
     public enum UnknownUser: String, Sendable, CaseIterable {
         /// A token: the vendor may meet the user with its first use.
         case mint
-        /// None.
+        /// No token: the event is dead-lettered as `user_gone`.
         case reject
     }
 

@@ -17,7 +17,7 @@ public struct VouchedUser: Sendable, Equatable {
     /// The one member `name` of `members`, an id.
     ///
     /// - Throws: `Rejection` with `.malformedEvent` for anything but an object with that member, a text that is not empty
-    ///   and no longer than `UserID.longest`, and the members named `others`.
+    ///   and no longer than `IdentifierLimit.standard`, and the members named `others`.
     public static func id(
         _ name: String, in members: JSONValue, besides others: Set<String> = []
     ) throws(Rejection) -> String {
@@ -25,8 +25,8 @@ public struct VouchedUser: Sendable, Equatable {
         guard let id = members[name]?.string, !id.isEmpty else {
             throw Rejection(.malformedEvent, "\"vouched.\(name)\" must be a string, exactly the id the SDK uses")
         }
-        guard id.utf8.count <= longestID else {
-            throw Rejection(.malformedEvent, "\"vouched.\(name)\" has more than \(longestID) bytes")
+        guard IdentifierLimit.standard.admits(id) else {
+            throw Rejection(.malformedEvent, "\"vouched.\(name)\" is longer than any vendor's ids are")
         }
         return id
     }
@@ -39,7 +39,4 @@ public struct VouchedUser: Sendable, Equatable {
                 .malformedEvent, "\"vouched\" has other members than \(known.sorted().joined(separator: ", "))")
         }
     }
-
-    /// The longest id, in bytes, of a vendor that states no limit.
-    static let longestID = 1024
 }

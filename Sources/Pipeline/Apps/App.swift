@@ -3,31 +3,6 @@ public import AdapterKit
 /// One configured integration: an adapter with its settings, the name of a key ring, a lifetime. Two Braze workspaces are
 /// two apps.
 public final class App: Sendable {
-    /// What becomes of a report that lacks the user it is about.
-    public enum MissingUser: String, Sendable {
-        /// It is a mistake to be seen: dead-lettered as `missing_user`.
-        case deadLetter = "dead_letter"
-        /// Some SDKs leave the member out for an anonymous user: skipped.
-        case skip
-    }
-
-    /// Whose word says whom a token is for.
-    public enum Identity: String, Sendable, CaseIterable {
-        /// The report's, where the edge vouches for nobody.
-        case reported
-        /// The edge's alone: an event that vouches for nobody is refused as `identity_missing`.
-        case vouched
-    }
-
-    /// What a report must show for a token.
-    public enum Proof: String, Sendable, CaseIterable {
-        /// Nothing.
-        case none
-        /// The failed token, signed by a version of the app's ring for the report's user; else it is refused as `unproven`.
-        /// A vendor's code that says that there was no token is taken at its word.
-        case ownToken = "own_token"
-    }
-
     /// The app's name.
     public let name: String
     /// The vendor's rules.
@@ -39,9 +14,9 @@ public final class App: Sendable {
     /// What becomes of a report that lacks its user.
     public let missingUser: MissingUser
     /// Whose word says whom a token is for.
-    public let identity: Identity
+    public let identity: IdentitySource
     /// What a report must show for a token.
-    public let proof: Proof
+    public let proof: ProofDemand
     /// The topics that the app's events come from, and no other app's; empty where they come from the shared ones.
     public let topics: Set<String>
     /// The most that a token's life is cut by, as a share of it: see `LifetimeSpread`.
@@ -58,7 +33,7 @@ public final class App: Sendable {
     /// The app `name`.
     public init(
         name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter,
-        identity: Identity = .reported, proof: Proof = .none, topics: Set<String> = [], spread: Double = 0,
+        identity: IdentitySource = .reported, proof: ProofDemand = .none, topics: Set<String> = [], spread: Double = 0,
         lookup: AppLookup? = nil
     ) {
         self.identity = identity

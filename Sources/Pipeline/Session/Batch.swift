@@ -25,12 +25,12 @@ public struct Batch: Sendable {
 
 /// Whether events may wait in their places for an answer of their vendors.
 public enum Waiting: Sendable {
-    /// They may.
+    /// An event may begin to wait.
     case allowed
-    /// They did, and may go on. The events behind one that goes on waiting do so too, so that those of a partition end in
-    /// their order.
+    /// The batch waited, and its events may go on waiting. Behind one that does, the others of its partition wait too, so that
+    /// they end in their order.
     case resumed
-    /// They may not, or no more.
+    /// No event may wait: each is settled now.
     case over
 }
 

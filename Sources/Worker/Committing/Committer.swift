@@ -2,11 +2,11 @@ import AdapterKit
 import Kafka
 import Pipeline
 
-/// Publishes what a transaction holds and commits the offsets of what it came from.
+/// Publishes what a commit unit holds and commits the offsets of what it came from.
 protocol Committer: Sendable {
-    /// Does so, however long it takes. What is not committed together with the records is left open.
+    /// Publishes and commits a unit, however long it takes. Offsets that are not committed together with the records stay open.
     ///
-    /// - Parameter additions: what becomes part of the transaction while its records are on their way.
+    /// - Parameter additions: what becomes part of the unit while its records are on their way.
     func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult
 
     /// Commits the offsets that were left open.

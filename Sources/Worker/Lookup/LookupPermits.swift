@@ -1,6 +1,6 @@
 import Synchronization
 
-/// So many at a time, in the order in which their places were taken.
+/// Lets a fixed number of tasks run at a time, in the order in which they took their places.
 ///
 /// A place is taken where the order is known; the task that waits in it may come later than those behind it.
 final class LookupPermits: Sendable {

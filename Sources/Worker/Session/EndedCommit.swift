@@ -1,9 +1,9 @@
 import JOSE
 
-/// What came of a commit, and what there is to tell of it.
+/// The result of a commit that ran in the background, with what the log and the metrics say of it.
 struct EndedCommit: Sendable {
     let result: CommitResult
-    /// When it came to that, which is before the loop has time to hear of it.
+    /// The moment it ended; the loop takes note of it later.
     let at: UnixTime
     let took: Duration
     let digest: OutcomeLog

@@ -66,19 +66,9 @@ extension Configuration {
 extension App {
     /// A configured app as the pipeline takes it.
     convenience init(_ app: Configuration.App) {
-        let identity: Identity =
-            switch app.identity {
-            case .reported: .reported
-            case .vouched: .vouched
-            }
-        let proof: Proof =
-            switch app.proof {
-            case .none: .none
-            case .ownToken: .ownToken
-            }
         self.init(
             name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
-            missingUser: app.skipsMissingUser ? .skip : .deadLetter, identity: identity, proof: proof,
+            missingUser: app.missingUser, identity: app.identity, proof: app.proof,
             topics: Set(app.topics), spread: app.spread, lookup: app.lookup.map(AppLookup.init))
     }
 }

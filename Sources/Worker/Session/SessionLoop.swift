@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Telemetry
 import WorkerConfiguration
 
-/// Carries out what the flow decides: takes events, processes batches, commits in the background, answers the groups.
+/// Carries out what the state machine decides: takes events, processes batches, commits in the background, answers the groups.
 struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer

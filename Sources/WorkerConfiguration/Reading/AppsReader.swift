@@ -26,8 +26,8 @@ struct AppsReader {
         let lifetime = app.duration("lifetime", in: .seconds(1)...(.seconds(31_536_000)))
         let publishWindow = app.duration("publish_window", in: .seconds(1)...(.seconds(31_536_000)))
         let missingUser = app.choice("missing_user", MissingUser.self)?.choice
-        let identity = app.choice("identity", Configuration.App.Identity.self)?.choice
-        let proof = app.choice("proof", Configuration.App.Proof.self)
+        let identity = app.choice("identity", IdentitySource.self)?.choice
+        let proof = app.choice("proof", ProofDemand.self)
         let topics = topics(app)
         let spread = app.share("spread", in: 0...0.5)
         let written = WrittenLookup(app.section("lookup"))
@@ -45,7 +45,7 @@ struct AppsReader {
             app: Configuration.App(
                 name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
                 lifetime: seconds, identity: identity ?? .reported, proof: proof?.choice ?? .none, topics: topics,
-                spread: spread ?? 0, skipsMissingUser: missingUser == .skip,
+                spread: spread ?? 0, missingUser: missingUser ?? .deadLetter,
                 publishWindow: publishWindow?.components.seconds ?? 600, lookup: lookup),
             written: written)
     }
@@ -62,11 +62,6 @@ struct AppsReader {
             return []
         }
         return names
-    }
-
-    private enum MissingUser: String, CaseIterable {
-        case deadLetter = "dead_letter"
-        case skip
     }
 
     private func registration(_ app: Section) -> AdapterRegistry.Registration? {

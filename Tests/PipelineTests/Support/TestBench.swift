@@ -20,7 +20,7 @@ struct TestBench {
     let dataKey: SigningKey
     let apps: [App]
 
-    init(missingUser: App.MissingUser = .deadLetter) throws {
+    init(missingUser: MissingUser = .deadLetter) throws {
         (brazeKey, otherBrazeKey) = try Self.keys.get()
         pushKey = try SigningKey(
             secret: SecretBytes(copying: "a push secret of thirty-two byte".utf8), algorithm: .hs256)
