@@ -47,7 +47,7 @@ package final class DemoLedger: Sendable {
 package struct DemoResult {
     package let event: DemoEvent
     package let outcome: Outcome
-    /// The record on the mailbox, where there is one.
+    /// The record on the token topic, where there is one.
     package let record: JSONValue?
     package let verdict: VendorVerdict?
     /// What is not as it should be; nil where all is well.

@@ -1,18 +1,18 @@
-package import JOSE
-package import Kafka
-package import Pipeline
-package import WorkerConfiguration
+import JOSE
+import Kafka
+import Pipeline
+import WorkerConfiguration
 
 /// What stood on the worker's output topics.
-package struct DemoOutputs {
+struct DemoOutputs {
     private let topics: Configuration.Topics
     private var tokens: [String: JSONValue] = [:]
     private var deadLetters: [Origin: [UInt8]] = [:]
     private(set) var count = 0
 
-    package init(topics: Configuration.Topics) { self.topics = topics }
+    init(topics: Configuration.Topics) { self.topics = topics }
 
-    package mutating func add(_ record: ConsumedRecord) {
+    mutating func add(_ record: ConsumedRecord) {
         // An event in a retry tier has not ended.
         guard [topics.tokens, topics.deadLetters].contains(record.position.topic) else { return }
         count += 1
@@ -28,10 +28,10 @@ package struct DemoOutputs {
     }
 
     /// The replacement token that answers the event `id`.
-    package func token(_ id: String) -> JSONValue? { tokens[id] }
+    func token(_ id: String) -> JSONValue? { tokens[id] }
 
     /// The value of the dead letter that came from `origin`.
-    package func deadLetter(at origin: Origin) -> [UInt8]? { deadLetters[origin] }
+    func deadLetter(at origin: Origin) -> [UInt8]? { deadLetters[origin] }
 
     private func origin(of record: ConsumedRecord) -> Origin? {
         func text(_ name: String) -> String? {

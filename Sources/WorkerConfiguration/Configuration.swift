@@ -47,7 +47,7 @@ public struct Configuration: Sendable {
         public var invalidations = "remint.invalidations"
         /// Events of the bulk lane.
         public var invalidationsBulk = "remint.invalidations.bulk"
-        /// The mailbox.
+        /// The token topic.
         public var tokens = "remint.tokens"
         /// The dead letters.
         public var deadLetters = "remint.dead-letters"

@@ -39,7 +39,7 @@ struct SubjectKey: CustomTestStringConvertible {
         .init("push", Subject(user: "u", challenge: "n/1=%"), "push/u/n%2F1%3D%25"),
     ]
 
-    @Test(arguments: keys) func `has the mailbox key that the design fixes`(_ expected: SubjectKey) {
+    @Test(arguments: keys) func `has the subject key that the design fixes`(_ expected: SubjectKey) {
         #expect(text(expected.subject.key(app: expected.app)) == expected.key)
     }
 

@@ -29,7 +29,7 @@ extension Scenarios {
                 "\(rate)", "--json",
             ]
             let job = try Program(Repository.remint, arguments)
-            var tokens = try MailboxReader(shop)
+            var tokens = try TokenTopicReader(shop)
             // In the middle of the job and of the worker's work.
             try await tokens.read { $0.count >= Self.subjects / 5 }
             job.kill()
@@ -128,15 +128,15 @@ extension Scenarios {
     }
 }
 
-/// Follows the mailbox: for each subject, the key of its newest token.
-private struct MailboxReader {
+/// Follows the token topic: for each subject, the key of its newest token.
+private struct TokenTopicReader {
     private let consumer: KafkaConsumer
     private(set) var keyIDs: [String: String] = [:]
 
     init(_ shop: borrowing Shop) throws {
         consumer = try KafkaConsumer(
             EmbeddedBroker.clientProperties.merging([
-                "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "mailbox",
+                "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "token-reader",
                 "auto.offset.reset": "earliest", "enable.auto.commit": "false",
             ]), topics: ["remint.tokens"], logger: quiet)
     }

@@ -1,6 +1,6 @@
 /// How long a user's id, an id's name or a nonce may be.
 ///
-/// Ids are opaque, but not endless: an id is repeated in a token, a mailbox key, a look-up and a memory of subjects, so
+/// Ids are opaque, but not endless: an id is repeated in a token, a subject key, a look-up and a memory of subjects, so
 /// one that no vendor takes is refused where it is read.
 public enum IdentifierLimit: Sendable, Equatable {
     /// So many bytes of UTF-8.

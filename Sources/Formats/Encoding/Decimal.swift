@@ -1,10 +1,10 @@
 /// Numbers in decimal digits.
-package enum Decimal {
+enum Decimal {
     /// Writes `value` to `target`, which has room for 20 bytes.
     ///
     /// - Returns: how many bytes it takes.
     @unsafe
-    package static func write(_ value: Int64, to target: UnsafeMutablePointer<UInt8>) -> Int {
+    static func write(_ value: Int64, to target: UnsafeMutablePointer<UInt8>) -> Int {
         let pairs: StaticString = """
             0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
             5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899

@@ -1,7 +1,7 @@
 /// Numbers in hexadecimal digits.
-package enum Hexadecimal {
+enum Hexadecimal {
     /// The sixteen lowercase digits of `value`, eight and eight, each eight with its first digit in the lowest byte.
-    package static func digits(of value: UInt64) -> (UInt64, UInt64) {
+    static func digits(of value: UInt64) -> (UInt64, UInt64) {
         (digits(of: UInt32(truncatingIfNeeded: value >> 32)), digits(of: UInt32(truncatingIfNeeded: value)))
     }
 

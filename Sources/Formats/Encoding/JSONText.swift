@@ -1,12 +1,12 @@
 /// How text stands in a JSON string (RFC 8259, section 7).
-package enum JSONText {
+enum JSONText {
     /// Whether every byte stands for itself.
-    package static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         unsafe text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 
     /// The text with what must be escaped.
-    package static func escaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    static func escaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var output: [UInt8] = []
         for byte in unsafe Array(text) {
             switch byte {

@@ -33,7 +33,7 @@ public final class JSONDocument: Sendable {
     package let bytes: [UInt8]
     /// Where in `bytes` the text begins.
     package let start: Int
-    package let nodes: [Node]
+    let nodes: [Node]
 
     /// Parses the whole of `bytes` as one JSON text.
     public convenience init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {

@@ -1,5 +1,5 @@
 /// One pass over a JSON text (RFC 8259), without recursion: depth costs a stack entry, not a stack frame.
-package struct JSONParser {
+struct JSONParser {
     private let bytes: [UInt8]
     private let text: Range<Int>
     private let limits: JSONDocument.Limits
@@ -11,7 +11,7 @@ package struct JSONParser {
 
     private static let noContainer = -1
 
-    package init(_ bytes: [UInt8], in text: Range<Int>, _ limits: JSONDocument.Limits) {
+    init(_ bytes: [UInt8], in text: Range<Int>, _ limits: JSONDocument.Limits) {
         self.bytes = bytes
         self.text = text.clamped(to: 0..<bytes.count)
         self.limits = limits
@@ -20,7 +20,7 @@ package struct JSONParser {
         nodes.reserveCapacity(min(self.text.count / 12 + 4, 4096))
     }
 
-    package mutating func parse() throws(JSONError) {
+    mutating func parse() throws(JSONError) {
         // What stands around the text counts as well: nodes hold their places in all of the bytes.
         guard text.count <= limits.bytes, text.upperBound <= Int32.max else { throw .tooLarge(limit: limits.bytes) }
         skipWhiteSpace()

@@ -128,7 +128,7 @@ public struct JSONValue: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    package static func simpleEscape(_ byte: UInt8) -> UInt8? {
+    static func simpleEscape(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
         case UInt8(ascii: "b"): 0x08
@@ -140,7 +140,7 @@ public struct JSONValue: Sendable {
         }
     }
 
-    package static func hexUnit(_ digits: ArraySlice<UInt8>) -> UInt32? {
+    static func hexUnit(_ digits: ArraySlice<UInt8>) -> UInt32? {
         var unit: UInt32 = 0
         for digit in digits {
             switch digit {

@@ -50,12 +50,12 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 }
 
 extension Int64 {
-    package func multipliedSaturating(by other: Int64) -> Int64 {
+    func multipliedSaturating(by other: Int64) -> Int64 {
         let (product, overflow) = multipliedReportingOverflow(by: other)
         return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
     }
 
-    package func addingSaturating(_ other: Int64) -> Int64 {
+    func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }

@@ -6,21 +6,31 @@ import Synchronization
 /// Before 2.2.0 a thread that has filled the local queue sleeps for up to a second, however fast the queue is emptied. Any
 /// request to the broker wakes it: here one for the ends of the partitions, whose answer nobody needs.
 final class FetchPrompt: Sendable {
-    /// So many records taken ask for a look.
-    private let interval: Int
-    private let taken = Atomic(0)
+    /// So many records taken, or so many bytes of them, ask for a look.
+    private let recordInterval: Int
+    private let byteInterval: Int
+    private let records = Atomic(0)
+    private let bytes = Atomic(0)
     private let isUnderWay = Atomic(false)
 
-    /// - Parameter properties: the consumer's: the local queue holds `queued.min.messages` of a partition.
+    /// - Parameter properties: the consumer's: the local queue is full with `queued.min.messages` of a partition, or with
+    ///   `queued.max.messages.kbytes` of all.
     init(_ properties: ClientProperties) {
-        interval = max(1, (properties["queued.min.messages"].flatMap { Int($0) } ?? 100_000) / 2)
+        func half(_ name: String, _ standard: Int) -> Int {
+            max(1, (properties[name].flatMap { Int($0) } ?? standard) / 2)
+        }
+        recordInterval = half("queued.min.messages", 100_000)
+        // librdkafka takes no more than 2 GB here.
+        byteInterval = min(half("queued.max.messages.kbytes", 65_536), 1 << 20) << 10
     }
 
-    /// - Returns: whether it is time, after `count` more records were taken.
-    func isDue(after count: Int) -> Bool {
-        guard taken.wrappingAdd(count, ordering: .relaxed).newValue >= interval else { return false }
-        guard !isUnderWay.exchange(true, ordering: .acquiring) else { return false }
-        taken.store(0, ordering: .relaxed)
+    /// - Returns: whether it is time, after `count` more records of so many bytes together were taken.
+    func isDue(after count: Int, bytes size: Int) -> Bool {
+        let isFull = records.wrappingAdd(count, ordering: .relaxed).newValue >= recordInterval
+        let isHeavy = bytes.wrappingAdd(size, ordering: .relaxed).newValue >= byteInterval
+        guard isFull || isHeavy, !isUnderWay.exchange(true, ordering: .acquiring) else { return false }
+        records.store(0, ordering: .relaxed)
+        bytes.store(0, ordering: .relaxed)
         return true
     }
 

@@ -31,13 +31,6 @@ extension KafkaConsumer {
         paused.subtract(waiting)
     }
 
-    /// The names of all topics that the cluster shows to this client and that can be used.
-    ///
-    /// - Throws: `KafkaError` when none answers within `limit`.
-    public func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
-        try await client.topicNames(within: limit)
-    }
-
     /// Asks the brokers for the first and the end offset of `partition`; the end is the offset the next record will get.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.

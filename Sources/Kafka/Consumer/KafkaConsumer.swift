@@ -287,7 +287,7 @@ public actor KafkaConsumer {
             case RD_KAFKA_EVENT_FETCH:
                 let count = events.count
                 unsafe appendRecords(of: event, to: &events)
-                promptFetch(after: events.count - count)
+                promptFetch(after: events[count...])
             case RD_KAFKA_EVENT_REBALANCE:
                 if let rebalance = unsafe rebalance(in: event) {
                     owesAnswer = true
@@ -301,8 +301,11 @@ public actor KafkaConsumer {
         return events
     }
 
-    private func promptFetch(after count: Int) {
-        guard prompt.isDue(after: count) else { return }
+    private func promptFetch(after taken: ArraySlice<Event>) {
+        let bytes = taken.reduce(0) { sum, event in
+            if case .record(let record) = event { sum + record.body.bytes.count } else { sum }
+        }
+        guard prompt.isDue(after: taken.count, bytes: bytes) else { return }
         let partitions = assignment.subtracting(paused)
         unsafe client.enqueue { [client, prompt] pointer in
             unsafe prompt.ask(pointer, about: client.isClosed ? [] : partitions)

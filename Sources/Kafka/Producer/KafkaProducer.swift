@@ -80,6 +80,13 @@ public final class KafkaProducer: Sendable {
         }
     }
 
+    /// The names of all topics that the cluster shows to this client and that can be used.
+    ///
+    /// - Throws: `KafkaError` when none answers within `limit`.
+    public func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
+        try await client.topicNames(within: limit)
+    }
+
     /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.
     ///
     /// - Throws: `KafkaError` when no broker answers within `limit`.

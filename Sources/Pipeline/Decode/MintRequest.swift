@@ -6,7 +6,7 @@ final class MintRequest: Sendable {
     let event: Envelope
     let app: App
     let subject: Subject
-    /// The mailbox key.
+    /// The subject key.
     let subjectKey: [UInt8]
     /// As whom the memory knows the subject.
     let id: SubjectID

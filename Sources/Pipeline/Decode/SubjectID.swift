@@ -8,7 +8,7 @@ struct SubjectID: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
 
-    /// The subject with the mailbox key `key`.
+    /// The subject with the subject key `key`.
     init(key: [UInt8]) {
         var first = Hasher()
         var second = Hasher()

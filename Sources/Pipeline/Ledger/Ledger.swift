@@ -1,6 +1,6 @@
 public import AdapterKit
 
-/// Who holds a live token of which key: the mailbox, read record by record, as a value.
+/// Who holds a live token of which key: the token topic, read record by record, as a value.
 ///
 /// Of each subject it keeps a hash and where its newest token stands, 40 bytes, never the subject itself; with the table's
 /// room to grow, at most 161 bytes per subject (`bytesPerSubject`).
@@ -17,7 +17,7 @@ public struct Ledger: Sendable {
         public internal(set) var firstEnd: Int64?
         /// When the last of them ends.
         public internal(set) var lastEnd: Int64?
-        /// How many ended already and are still on the mailbox.
+        /// How many ended already and are still on the token topic.
         public internal(set) var ended = 0
     }
 
@@ -50,10 +50,10 @@ public struct Ledger: Sendable {
     /// Nothing read yet.
     public init() {}
 
-    /// How many subjects have a token on the mailbox, live or not.
+    /// How many subjects have a token on the token topic, live or not.
     public var subjectCount: Int { subjects.count }
 
-    /// A record of the mailbox; one without a value takes the subject's token away.
+    /// A record of the token topic; one without a value takes the subject's token away.
     public mutating func take(key: [UInt8]?, headers: [Header], isTombstone: Bool, partition: Int32, offset: Int64) {
         guard let key else {
             strangers += 1

@@ -1,4 +1,4 @@
-/// What a record of the mailbox says of itself in its headers: who signed the token, until when it lives, which is newest.
+/// What a record of the token topic says of itself in its headers: who signed the token, until when it lives, which is newest.
 public struct LedgerEntry: Sendable, Equatable {
     /// The app.
     public let app: String

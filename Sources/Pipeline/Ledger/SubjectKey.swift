@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// A mailbox key, read back: whose token it is.
+/// A subject key, read back: whose token it is.
 public struct SubjectKey: Sendable, Equatable {
     /// The app.
     public let app: String

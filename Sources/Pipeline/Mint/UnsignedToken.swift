@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// A token that lacks its signature alone, with all that the mailbox, a device or a ledger asks of it. By reference, for it
+/// A token that lacks its signature alone, with all that the token topic, a device or a ledger asks of it. By reference, for it
 /// goes through many hands.
 final class UnsignedToken: Sendable {
     let order: MintRequest

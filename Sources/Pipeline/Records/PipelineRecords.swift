@@ -93,7 +93,7 @@ public final class InputRecord: Sendable {
 public struct OutputRecord: Sendable, Equatable {
     /// What the record is; the worker knows the topic.
     public enum Destination: Sendable, Hashable {
-        /// The mailbox.
+        /// The token topic.
         case tokens
         /// The dead letters.
         case deadLetters

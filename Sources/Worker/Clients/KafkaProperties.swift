@@ -75,6 +75,8 @@ public struct KafkaProperties: Sendable {
         // Three consumers fetch ahead of one worker; what waits here waits for the signer anyway. A record that is larger
         // comes alone.
         "queued.max.messages.kbytes": "8192", "queued.min.messages": "5000", "max.partition.fetch.bytes": "262144",
+        // An answer to a fetch may overshoot the queue, with a large record of each partition: by no more than this.
+        "fetch.max.bytes": "8388608",
     ]
 
     /// A dead letter is as large as what came in, so the producer takes whatever a topic may; the broker has the last word.

@@ -49,7 +49,9 @@ struct Session {
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ producer: KafkaProducer,
         _ properties: KafkaProperties
     ) async throws -> SessionEnd {
-        guard try await waitForTopics(producer), try await waitForAbandonedTiers(properties) else { return .stopped }
+        guard try await waitForTopics(producer), try await waitForAbandonedTiers(producer, properties) else {
+            return .stopped
+        }
         let tokenPartitions = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
             .partitionCount
         let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
@@ -141,11 +143,11 @@ struct Session {
     ///
     /// - Returns: false when the worker is to stop.
     /// - Throws: `KafkaError` where no broker answers.
-    private func waitForAbandonedTiers(_ properties: KafkaProperties) async throws -> Bool {
+    private func waitForAbandonedTiers(_ producer: KafkaProducer, _ properties: KafkaProperties) async throws -> Bool {
         let tiers = AbandonedTiers(configuration: configuration, properties: properties, logger: context.logger)
         var backoff = Backoff()
         while true {
-            let found = try await tiers.find().joined(separator: ", ")
+            let found = try await tiers.find(asking: producer).joined(separator: ", ")
             if found.isEmpty {
                 context.status.set(.topics, nil)
                 return true

@@ -15,7 +15,7 @@ struct SessionLoop {
     let control: ControlTopic
     /// Whether commits are to give up on a topic that cannot be written.
     let patience: CommitPatience
-    /// The highest version on the mailbox, which others may have written.
+    /// The highest version on the token topic, which others may have written.
     let versions: @Sendable () async -> Int64?
     var processor: BatchProcessor
     var committed: CommittedOffsets
@@ -204,7 +204,7 @@ struct SessionLoop {
             return offsets.compactMap { $0.metadata.flatMap(VersionMetadata.version) }.max()
         } catch {
             context.logger.warning(
-                "the versions in the committed offsets could not be read; this worker goes by the mailbox and its clock",
+                "the versions in the committed offsets could not be read; this worker goes by the token topic and its clock",
                 metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
             return nil
         }
@@ -214,7 +214,7 @@ struct SessionLoop {
     private mutating func raiseVersions(above floor: Int64) {
         guard floor < context.now().advanced(bySeconds: 86_400).microseconds else {
             context.logger.warning(
-                "a version on the mailbox lies more than a day ahead and is not followed",
+                "a version on the token topic lies more than a day ahead and is not followed",
                 metadata: [LogKey.topic: "\(context.configuration.topics.tokens)"])
             return
         }

@@ -5,7 +5,7 @@ import Pipeline
 import Telemetry
 import WorkerConfiguration
 
-/// The highest version among the latest tokens on the mailbox.
+/// The highest version among the latest tokens on the token topic.
 ///
 /// Versions are times, and clocks differ and are set back; a worker that begins, or gets another's partitions, goes on above
 /// what was published last, so that a subject's versions only grow.
@@ -25,9 +25,9 @@ struct VersionFloor: Sendable {
             group: "\(configuration.kafka.group)-versions")
     }
 
-    /// Reads it; nil where there is no token, or the mailbox cannot be read, which is said.
+    /// Reads it; nil where there is no token, or the token topic cannot be read, which is said.
     ///
-    /// - Parameter partitions: how many partitions the mailbox has.
+    /// - Parameter partitions: how many partitions the token topic has.
     func read(partitions: Int) async -> Int64? {
         let topic = configuration.topics.tokens
         let all = (0..<partitions).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
@@ -39,11 +39,13 @@ struct VersionFloor: Sendable {
                 throw error
             }
             await reader.close(within: .seconds(1))
-            if !found.isComplete { logger.warning("not all of the mailbox's latest versions could be read in time") }
+            if !found.isComplete {
+                logger.warning("not all of the token topic's latest versions could be read in time")
+            }
             return found.version
         } catch {
             logger.warning(
-                "the versions on the mailbox could not be read; this worker goes by its clock",
+                "the versions on the token topic could not be read; this worker goes by its clock",
                 metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
             return nil
         }

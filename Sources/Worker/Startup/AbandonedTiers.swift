@@ -15,16 +15,16 @@ struct AbandonedTiers {
 
     /// The topics with unread events, in the order of their names.
     ///
+    /// - Parameter producer: asked for the cluster's topics; another client is made only where there is something to read.
     /// - Throws: `KafkaError` where no broker answers.
-    func find() async throws(KafkaError) -> [String] {
+    func find(asking producer: KafkaProducer) async throws(KafkaError) -> [String] {
+        let candidates = Self.candidates(try await producer.topicNames(within: Self.timeout), configuration)
+        guard !candidates.isEmpty else { return [] }
         let reader = try KafkaConsumer(
             properties.reader(group: properties.consumer(of: .retries)["group.id"] ?? ""), reading: [], logger: logger)
         do throws(KafkaError) {
             var found: [String] = []
-            for topic in Self.candidates(try await reader.topicNames(within: Self.timeout), configuration)
-            where try await hasUnread(topic, reader) {
-                found.append(topic)
-            }
+            for topic in candidates where try await hasUnread(topic, reader) { found.append(topic) }
             await reader.close(within: .seconds(1))
             return found
         } catch {
@@ -38,7 +38,7 @@ struct AbandonedTiers {
         let prefix = "\(configuration.topics.retries)."
         return topics.filter { topic in
             topic.hasPrefix(prefix) && !configuration.allTopics.contains(topic)
-                && topic.dropFirst(prefix.count).wholeMatch(of: /[0-9]+(ms|s|m|h|d)/) != nil
+                && DurationText.parse(String(topic.dropFirst(prefix.count))) != nil
         }.sorted()
     }
 

@@ -12,7 +12,7 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect", abstract: "Decodes a token and tells what the vendor would say of it.",
         discussion: """
             The token is verified with the app's key ring, for the user it names or the one given. A replacement token's record,
-            as it stands on the mailbox topic, is taken as well. Exit code 1 where the vendor would refuse the token. The
+            as it stands on the token topic, is taken as well. Exit code 1 where the vendor would refuse the token. The
             signature is never printed. Give the token on standard input where others use this machine: what stands on the
             command line, everybody sees in the list of processes, and it stays in the shell's history.
             """)

@@ -86,7 +86,7 @@ extension Ledger {
     }
 }
 
-/// A mailbox key names the user a batch job asks for.
+/// A subject key names the user a batch job asks for.
 @Suite struct SubjectKeyTests {
     @Test(arguments: ["ann", "a/b", "a=b", "50 %", "Zoë", "x+y@example.com", "\u{1}"])
     func `a user is read back from the key`(_ user: String) throws {

@@ -129,7 +129,7 @@ struct AttackTableTests {
             .refused(.identityMismatch))
     }
 
-    /// Slashes in an id must not make another subject's mailbox key.
+    /// Slashes in an id must not make another subject's subject key.
     private static let keys: [Attack] = [
         ("a slash", "me/../victim", "braze/me%2F..%2Fvictim"),
         ("an encoded slash", "me%2Fvictim", "braze/me%252Fvictim"),

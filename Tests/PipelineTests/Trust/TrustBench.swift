@@ -20,7 +20,7 @@ struct TrustBench {
         let report: @Sendable (String?) -> String
         /// Whom the edge vouches for.
         let vouched: @Sendable (String) -> String
-        /// The mailbox key of this user's token.
+        /// The subject key of this user's token.
         let key: @Sendable (String) -> String
 
         var testDescription: String { app }

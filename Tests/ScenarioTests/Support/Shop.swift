@@ -85,14 +85,16 @@ struct Shop: ~Copyable {
         await producer.close(within: .seconds(10))
     }
 
-    /// Reads both output topics until `isEnough` of what came so far.
-    func consumeOutputs(until isEnough: ([ConsumedRecord]) -> Bool) async throws -> [ConsumedRecord] {
+    /// Reads the output topics until `isEnough` of what came so far.
+    func consumeOutputs(
+        of topics: [String] = ["remint.tokens", "remint.dead-letters"], until isEnough: ([ConsumedRecord]) -> Bool
+    ) async throws -> [ConsumedRecord] {
         let properties = EmbeddedBroker.clientProperties.merging([
             "bootstrap.servers": broker.bootstrapServers, "group.id": "reader-\(UUID().uuidString)",
             "auto.offset.reset": "earliest", "enable.auto.commit": "false", "fetch.message.max.bytes": "10000000",
         ])
         let consumer = try KafkaConsumer(
-            properties, topics: ["remint.tokens", "remint.dead-letters"], logger: quiet)
+            properties, topics: topics, logger: quiet)
         var records: [ConsumedRecord] = []
         while !isEnough(records) {
             try Task.checkCancellation()

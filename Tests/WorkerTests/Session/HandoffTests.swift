@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct HandoffTests {
     @Test func `hands a message over once`() {
-        let mailbox = Handoff<Int>()
-        #expect(mailbox.take() == nil)
-        mailbox.put(1)
-        #expect(mailbox.take() == 1)
-        #expect(mailbox.take() == nil)
+        let handoff = Handoff<Int>()
+        #expect(handoff.take() == nil)
+        handoff.put(1)
+        #expect(handoff.take() == 1)
+        #expect(handoff.take() == nil)
     }
 }

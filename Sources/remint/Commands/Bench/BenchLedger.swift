@@ -14,7 +14,7 @@ struct BenchLedger: AsyncParsableCommand {
         commandName: "ledger", abstract: "Time and memory of the ledger, for this many subjects.",
         discussion: """
             Without --brokers the records are made in this process and only the ledger is measured. With --brokers they are
-            written to a topic of their own, which is read as remint ledger reads the mailbox, and deleted.
+            written to a topic of their own, which is read as remint ledger reads the token topic, and deleted.
             """)
 
     @Option(help: "How many subjects hold a token.") var subjects = 1_000_000

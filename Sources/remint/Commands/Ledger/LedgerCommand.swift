@@ -9,7 +9,7 @@ struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger", abstract: "Shows live tokens by app and key.",
         discussion: """
-            Reads the headers of the mailbox from its beginning to where it ends now. Of each subject a hash is kept, at most
+            Reads the headers of the token topic from its beginning to where it ends now. Of each subject a hash is kept, at most
             \(Ledger.bytesPerSubject) bytes each: 161 MB for a million, besides what the Kafka client fetches ahead.
             """)
 
@@ -29,7 +29,7 @@ struct LedgerCommand: AsyncParsableCommand {
         let holdings = ledger.holdings(at: now, matching: filter)
         json ? holdings.forEach(Self.printJSON) : printTable(holdings, now)
         if ledger.strangers > 0 {
-            Terminal.error("remint: \(ledger.strangers) records of the mailbox are no replacement tokens")
+            Terminal.error("remint: \(ledger.strangers) records of the token topic are no replacement tokens")
         }
     }
 

@@ -6,7 +6,7 @@ import Pipeline
 import Worker
 import WorkerConfiguration
 
-/// Reads the mailbox as a ledger.
+/// Reads the token topic as a ledger.
 struct LedgerReader {
     let configuration: Configuration
     let brokers: String
@@ -32,7 +32,7 @@ struct LedgerReader {
         return ledger
     }
 
-    /// The mailbox keys of the subjects whose newest token `filter` means, those that end first in front.
+    /// The subject keys of the subjects whose newest token `filter` means, those that end first in front.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     func keys(in ledger: Ledger, matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {

@@ -3,7 +3,7 @@ import Foundation
 import Pipeline
 import WorkerConfiguration
 
-/// The subjects a job out of the ledger is about, as they stood when it began: their mailbox keys, a line each, in a file
+/// The subjects a job out of the ledger is about, as they stood when it began: their subject keys, a line each, in a file
 /// beside the checkpoint. The ledger itself changes while the job works.
 final class LedgerInput {
     /// The file.

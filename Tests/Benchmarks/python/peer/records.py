@@ -7,7 +7,7 @@ import orjson
 
 
 def subject_key(app, user):
-    """The mailbox key; only RFC 3986's unreserved characters stand for themselves."""
+    """The subject key; only RFC 3986's unreserved characters stand for themselves."""
     return f"{quote(app, safe='')}/{quote(user, safe='')}"
 
 
