@@ -14,5 +14,9 @@ public enum Heap {
         _ = mallopt(1, 0)
         // M_ARENA_MAX (-8): with fewer the threads wait for one another, with more each keeps what another could use.
         _ = mallopt(-8, 4)
+        // M_MMAP_THRESHOLD: a fetch's answer of megabytes is given back to the system as soon as its last record is
+        // settled. Left alone, glibc raises the threshold with the first such block freed, and from then on the answers lie
+        // in heaps that fragment: 140 MB become 420, in one run of four.
+        _ = mallopt(-3, 512 << 10)
     }
 }
