@@ -88,12 +88,13 @@ let package = Package(
 
         module("Formats", settings: borderSettings),
         module("JOSE", ["Formats", "COpenSSL"], settings: borderSettings),
+        module("Records", ["Formats"]),
         module("AdapterKit", ["JOSE"]),
         module("AdapterTestKit", ["AdapterKit", "JOSE"]),
         module("StubServer", ["AdapterKit", nio, sockets, http, tls]),
         module("Keyring", ["JOSE"]),
-        module("Pipeline", ["AdapterKit", deque]),
-        module("Kafka", ["CRdKafka", logging], settings: borderSettings),
+        module("Pipeline", ["AdapterKit", "Records", deque]),
+        module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
         module("WorkerConfiguration", ["AdapterKit", "Yams"]),
         module("Telemetry", [logging]),
         module(

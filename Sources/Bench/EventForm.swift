@@ -12,11 +12,11 @@ package enum EventForm: String, CaseIterable {
     package func record(of report: [UInt8], app: String) -> InputRecord {
         let (value, headers) = parts(report, app)
         return InputRecord(
-            origin: Origin(topic: "remint.invalidations", partition: 3, offset: 4711),
+            origin: RecordPosition(topic: "remint.invalidations", partition: 3, offset: 4711),
             timestamp: UnixTime(seconds: 1_790_000_000), key: Array("user-4711".utf8), value: value, headers: headers)
     }
 
-    private func parts(_ report: [UInt8], _ app: String) -> (value: [UInt8], headers: [Header]) {
+    private func parts(_ report: [UInt8], _ app: String) -> (value: [UInt8], headers: [RecordHeader]) {
         let id = "6f9c4f6e-6b5c-4c38-a9b6-5b7a5e1f0001", time = "2026-09-21T10:00:00.123Z", device = "device-1"
         let text = String(decoding: report, as: UTF8.self)
         switch self {
@@ -27,22 +27,22 @@ package enum EventForm: String, CaseIterable {
         case .structured:
             let attributes = #""specversion":"1.0","id":"\#(id)","source":"/sdk","type":"sdk.auth.failed""#
             let value = #"{\#(attributes),"time":"\#(time)","subject":"\#(device)","app":"\#(app)","data":\#(text)}"#
-            return (Array(value.utf8), [Header("content-type", "application/cloudevents+json; charset=UTF-8")])
+            return (Array(value.utf8), [RecordHeader("content-type", "application/cloudevents+json; charset=UTF-8")])
         case .binary:
             return (
                 report,
                 [
-                    Header("ce_specversion", "1.0"), Header("ce_id", id), Header("ce_source", "/sdk"),
-                    Header("ce_type", "sdk.auth.failed"), Header("ce_time", time), Header("ce_subject", device),
-                    Header("ce_app", app), Header("content-type", "application/json"),
+                    RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", id), RecordHeader("ce_source", "/sdk"),
+                    RecordHeader("ce_type", "sdk.auth.failed"), RecordHeader("ce_time", time), RecordHeader("ce_subject", device),
+                    RecordHeader("ce_app", app), RecordHeader("content-type", "application/json"),
                 ]
             )
         case .raw:
             return (
                 report,
                 [
-                    Header("remint-app", app), Header("remint-id", id), Header("remint-observed-at", time),
-                    Header("remint-device", device),
+                    RecordHeader("remint-app", app), RecordHeader("remint-id", id), RecordHeader("remint-observed-at", time),
+                    RecordHeader("remint-device", device),
                 ]
             )
         }

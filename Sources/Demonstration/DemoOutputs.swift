@@ -7,7 +7,7 @@ import WorkerConfiguration
 struct DemoOutputs {
     private let topics: Configuration.Topics
     private var tokens: [String: JSONValue] = [:]
-    private var deadLetters: [Origin: [UInt8]] = [:]
+    private var deadLetters: [RecordPosition: [UInt8]] = [:]
     private(set) var count = 0
 
     init(topics: Configuration.Topics) { self.topics = topics }
@@ -31,9 +31,9 @@ struct DemoOutputs {
     func token(_ id: String) -> JSONValue? { tokens[id] }
 
     /// The value of the dead letter that came from `origin`.
-    func deadLetter(at origin: Origin) -> [UInt8]? { deadLetters[origin] }
+    func deadLetter(at origin: RecordPosition) -> [UInt8]? { deadLetters[origin] }
 
-    private func origin(of record: ConsumedRecord) -> Origin? {
+    private func origin(of record: ConsumedRecord) -> RecordPosition? {
         func text(_ name: String) -> String? {
             record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
         }
@@ -41,6 +41,6 @@ struct DemoOutputs {
             let partition = text("remint-origin-partition").flatMap(Int32.init),
             let offset = text("remint-origin-offset").flatMap(Int64.init)
         else { return nil }
-        return Origin(topic: topic, partition: partition, offset: offset)
+        return RecordPosition(topic: topic, partition: partition, offset: offset)
     }
 }

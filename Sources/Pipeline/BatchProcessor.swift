@@ -173,7 +173,7 @@ public struct BatchProcessor: Sendable {
     private mutating func disposition(
         of record: InputRecord, _ index: Int, _ triage: Triage, _ work: inout BatchWork
     ) -> Disposition {
-        if work.rule == .resumed, work.stuck.contains(PartitionProgress.Partition(record.origin)) {
+        if work.rule == .resumed, work.stuck.contains(TopicPartition(record.origin)) {
             // It was to wait before; until when is known.
             return .waits(until: work.now)
         }
@@ -252,7 +252,7 @@ public struct BatchProcessor: Sendable {
         _ moment: UnixTime, _ lookup: AppLookup, _ record: InputRecord, _ order: MintRequest, _ work: inout BatchWork
     ) -> Resolution {
         if moment.microseconds(since: work.now) <= lookup.patience, work.rule != .over {
-            work.stuck.insert(PartitionProgress.Partition(record.origin))
+            work.stuck.insert(TopicPartition(record.origin))
             return .left(.waits(until: work.now.advanced(byMicroseconds: lookup.patience)))
         }
         if lookup.onFailure == .mint { return .found(Enrichment()) }

@@ -16,7 +16,7 @@ struct BatchWork {
     /// What became of each event so far, in their order.
     var dispositions: [Disposition] = []
     /// Whose events stand behind one that goes on waiting.
-    var stuck: Set<PartitionProgress.Partition> = []
+    var stuck: Set<TopicPartition> = []
     var drafts: [PendingToken] = []
     /// Why an event of the batch got no token.
     var failures: [Int: Rejection] = [:]

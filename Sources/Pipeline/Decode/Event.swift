@@ -35,7 +35,7 @@ public struct Envelope: Sendable {
     /// Whether it waited in a retry tier before, and so was counted.
     public let hasWaited: Bool
     /// `traceparent` and `tracestate`, passed through (W3C Trace Context).
-    public let traceHeaders: [Header]
+    public let traceHeaders: [RecordHeader]
     /// Who signed the token that the report holds; nil until it was
     /// read, and for an event that was counted before.
     var signer: TokenSigner?

@@ -17,11 +17,11 @@ public struct EventDecoder: Sendable {
     ///
     /// - Throws: `Rejection` with `.malformedEvent`, `.eventTooLarge` or, where it names no app, `.unknownApp`.
     public func decode(_ record: InputRecord) throws(Rejection) -> Event {
-        guard let value = record.contents.valuePart, !value.isEmpty else { throw malformed("the record has no value") }
+        guard let value = record.body.valuePart, !value.isEmpty else { throw malformed("the record has no value") }
         guard value.count <= limits.bytes else {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
-        let root = try parse(record.contents.bytes, value)
+        let root = try parse(record.body.bytes, value)
         if isStructured(record) {
             return try structured(root, record)
         }
@@ -108,7 +108,7 @@ public struct EventDecoder: Sendable {
     ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
         // Two readers of such a record may disagree on which app counts.
-        for header in ["remint-app", "ce_app"] where record.contents.has(header) {
+        for header in ["remint-app", "ce_app"] where record.body.has(header) {
             guard app.hasSameBytes(as: record.text(header)) else { throw malformed("the event names two apps") }
         }
         for text in [id, device] where (text?.utf8.count ?? 0) > Self.longestName {
@@ -130,8 +130,8 @@ public struct EventDecoder: Sendable {
             hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record))
     }
 
-    private static func traceHeaders(of record: InputRecord) -> [Header] {
-        guard record.contents.has("traceparent") || record.contents.has("tracestate") else { return [] }
+    private static func traceHeaders(of record: InputRecord) -> [RecordHeader] {
+        guard record.body.has("traceparent") || record.body.has("tracestate") else { return [] }
         return record.headers.filter { $0.name == "traceparent" || $0.name == "tracestate" }
     }
 

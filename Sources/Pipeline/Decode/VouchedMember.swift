@@ -21,7 +21,7 @@ struct VouchedMember {
         self.record = record
         self.header = header
         for name in [Self.rawHeader, Self.cloudEventsHeader] {
-            let count = record.contents.count(of: name)
+            let count = record.body.count(of: name)
             guard count == 0 || count == 1 && name == header else {
                 throw Rejection(
                     .malformedEvent, "the header \(name) is not where this form of event has it, or is there twice")
@@ -34,7 +34,7 @@ struct VouchedMember {
     /// - Throws: `Rejection` with `.malformedEvent`.
     var value: JSONValue? {
         get throws(Rejection) {
-            guard let header, record.contents.has(header) else { return nil }
+            guard let header, record.body.has(header) else { return nil }
             guard let text = record.text(header) else { throw Self.unreadable }
             return try Self.parse(text)
         }

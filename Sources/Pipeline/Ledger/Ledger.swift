@@ -54,7 +54,7 @@ public struct Ledger: Sendable {
     public var subjectCount: Int { subjects.count }
 
     /// A record of the token topic; one without a value takes the subject's token away.
-    public mutating func take(key: [UInt8]?, headers: [Header], isTombstone: Bool, partition: Int32, offset: Int64) {
+    public mutating func take(key: [UInt8]?, headers: [RecordHeader], isTombstone: Bool, partition: Int32, offset: Int64) {
         guard let key else {
             strangers += 1
             return

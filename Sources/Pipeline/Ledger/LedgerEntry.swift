@@ -10,7 +10,7 @@ public struct LedgerEntry: Sendable, Equatable {
     public let version: Int64
 
     /// Reads `headers`; nil where they are no replacement token's.
-    public init?(headers: [Header]) {
+    public init?(headers: [RecordHeader]) {
         guard let source = headers.text("ce_source"), source.hasPrefix(Self.sourcePrefix),
             let keyID = headers.text("remint-key-id"),
             let expiresAt = headers.text("remint-expires-at").flatMap({ Int64($0) }),

@@ -34,12 +34,12 @@ final class UnsignedToken: Sendable {
     /// - Returns: the record, and where in its bytes the token stands.
     func output(signature: [UInt8]) -> (record: OutputRecord, token: Range<Int>) {
         var place = 0..<0
-        let contents = RecordContents(key: order.subjectKey, hasValue: true) { bytes in
+        let body = RecordBody(key: order.subjectKey, hasValue: true) { bytes in
             headers(to: &bytes)
         } value: { json in
             place = value(signature, to: &json)
         }
-        return (OutputRecord(destination: .tokens, contents: contents), place)
+        return (OutputRecord(destination: .tokens, body: body), place)
     }
 
     /// - Returns: where the token stands.

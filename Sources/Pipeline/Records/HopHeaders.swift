@@ -29,7 +29,7 @@ enum HopHeaders {
 /// an event's own body could not.
 struct Provenance: Sendable {
     /// Where the event first stood.
-    let origin: Origin
+    let origin: RecordPosition
     /// When it was produced there.
     let timestamp: UnixTime?
     /// Attempts that failed so far.
@@ -42,37 +42,37 @@ struct Provenance: Sendable {
     let firstFailedAt: UnixTime?
 
     init(_ record: InputRecord) {
-        let contents = record.contents
-        redrives = Self.count(HopHeaders.redrives, contents)
-        let stated = record.lane == .retries || redrives > 0 ? Self.origin(in: contents) : nil
+        let body = record.body
+        redrives = Self.count(HopHeaders.redrives, body)
+        let stated = record.lane == .retries || redrives > 0 ? Self.origin(in: body) : nil
         origin = stated ?? record.origin
-        timestamp = stated == nil ? record.timestamp : Self.time(HopHeaders.timestamp, contents)
+        timestamp = stated == nil ? record.timestamp : Self.time(HopHeaders.timestamp, body)
         guard record.lane == .retries, stated != nil else {
             (attempts, history, firstFailedAt) = (0, "", nil)
             return
         }
-        firstFailedAt = Self.time(HopHeaders.firstFailedAt, contents)
-        attempts = Self.count(HopHeaders.attempts, contents)
-        let told = contents.text(HopHeaders.history) ?? ""
+        firstFailedAt = Self.time(HopHeaders.firstFailedAt, body)
+        attempts = Self.count(HopHeaders.attempts, body)
+        let told = body.text(HopHeaders.history) ?? ""
         // What the worker writes is shorter; a dead letter by reference must stay small.
         history = told.utf8.count <= 2048 ? told : ""
     }
 
-    /// The origin a worker wrote into the headers of `contents`.
-    static func origin(in contents: RecordContents) -> Origin? {
-        guard let topic = contents.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
-            let partition = contents.text(HopHeaders.partition).flatMap({ Int32($0) }),
-            let offset = contents.text(HopHeaders.offset).flatMap({ Int64($0) })
+    /// The origin a worker wrote into the headers of `body`.
+    static func origin(in body: RecordBody) -> RecordPosition? {
+        guard let topic = body.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
+            let partition = body.text(HopHeaders.partition).flatMap({ Int32($0) }),
+            let offset = body.text(HopHeaders.offset).flatMap({ Int64($0) })
         else { return nil }
-        return Origin(topic: topic, partition: partition, offset: offset)
+        return RecordPosition(topic: topic, partition: partition, offset: offset)
     }
 
-    private static func time(_ name: String, _ contents: RecordContents) -> UnixTime? {
-        contents.text(name).flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
+    private static func time(_ name: String, _ body: RecordBody) -> UnixTime? {
+        body.text(name).flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
     }
 
-    private static func count(_ name: String, _ contents: RecordContents) -> Int {
-        contents.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
+    private static func count(_ name: String, _ body: RecordBody) -> Int {
+        body.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
     }
 
     /// Where it first stood, as the id of an event that has no other.
@@ -89,12 +89,12 @@ struct Provenance: Sendable {
     }
 
     /// The headers that say where the event came from.
-    var headers: [Header] {
+    var headers: [RecordHeader] {
         [
-            Header(HopHeaders.topic, origin.topic),
-            Header(HopHeaders.partition, String(origin.partition)),
-            Header(HopHeaders.offset, String(origin.offset)),
-            Header(HopHeaders.timestamp, timestamp.map { String($0.milliseconds) } ?? ""),
+            RecordHeader(HopHeaders.topic, origin.topic),
+            RecordHeader(HopHeaders.partition, String(origin.partition)),
+            RecordHeader(HopHeaders.offset, String(origin.offset)),
+            RecordHeader(HopHeaders.timestamp, timestamp.map { String($0.milliseconds) } ?? ""),
         ]
     }
 

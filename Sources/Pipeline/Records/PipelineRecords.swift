@@ -1,92 +1,51 @@
 public import AdapterKit
-
-/// A header of a record.
-public struct Header: Sendable, Equatable {
-    /// The name.
-    public var name: String
-    /// The bytes; nil for a null value.
-    public var value: [UInt8]?
-
-    /// The header `name` with `value`.
-    public init(_ name: String, _ value: [UInt8]?) {
-        self.name = name
-        self.value = value
-    }
-
-    /// The header `name` with `text`.
-    public init(_ name: String, _ text: String) { self.init(name, Array(text.utf8)) }
-
-    /// The value as text; nil where it is null or not UTF-8.
-    public var text: String? { value.flatMap { String(validating: $0, as: UTF8.self) } }
-}
-
-extension [Header] {
-    /// The last value of `name`, which is the one that counts in Kafka.
-    public func text(_ name: String) -> String? { last { $0.name == name }?.text }
-}
-
-/// Where an input record stood.
-public struct Origin: Sendable, Hashable {
-    /// The topic.
-    public let topic: String
-    /// The partition.
-    public let partition: Int32
-    /// The offset.
-    public let offset: Int64
-
-    /// The record at `offset` of `partition` of `topic`.
-    public init(topic: String, partition: Int32, offset: Int64) {
-        self.topic = topic
-        self.partition = partition
-        self.offset = offset
-    }
-}
+public import Records
 
 /// A record as it comes in. It is handed on many times until it has ended, and never changed: a reference costs a fifth of a
 /// copy of its parts.
 public final class InputRecord: Sendable {
     /// Where it stood.
-    public let origin: Origin
+    public let origin: RecordPosition
     /// When it was produced, where that is known.
     public let timestamp: UnixTime?
     /// Its key, value and headers.
-    public let contents: RecordContents
+    public let body: RecordBody
     /// The lane it came on.
     public let lane: Lane
     /// Which retry tier it waited in, counted from the shortest; nil on the other lanes.
     public let tier: Int?
 
-    /// A record with these contents.
+    /// A record with this body.
     public init(
-        origin: Origin, timestamp: UnixTime?, contents: RecordContents, lane: Lane = .live, tier: Int? = nil
+        origin: RecordPosition, timestamp: UnixTime?, body: RecordBody, lane: Lane = .live, tier: Int? = nil
     ) {
         self.lane = lane
         self.tier = tier
         self.origin = origin
         self.timestamp = timestamp
-        self.contents = contents
+        self.body = body
     }
 
     /// A record with these parts.
     public convenience init(
-        origin: Origin, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [Header], lane: Lane = .live,
+        origin: RecordPosition, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader], lane: Lane = .live,
         tier: Int? = nil
     ) {
         self.init(
-            origin: origin, timestamp: timestamp, contents: RecordContents(key: key, value: value, headers: headers),
+            origin: origin, timestamp: timestamp, body: RecordBody(key: key, value: value, headers: headers),
             lane: lane, tier: tier)
     }
 
     /// About how much memory it takes, in bytes.
-    var memory: Int { contents.bytes.count + 256 }
+    var memory: Int { body.bytes.count + 256 }
     /// Its key.
-    public var key: [UInt8]? { contents.key }
+    public var key: [UInt8]? { body.key }
     /// Its value.
-    public var value: [UInt8]? { contents.value }
+    public var value: [UInt8]? { body.value }
     /// Its headers.
-    public var headers: [Header] { contents.headers }
+    public var headers: [RecordHeader] { body.headers }
     /// The last value of a header, as text.
-    func text(_ header: String) -> String? { contents.text(header) }
+    func text(_ header: String) -> String? { body.text(header) }
 }
 
 /// A record to publish.
@@ -104,23 +63,23 @@ public struct OutputRecord: Sendable, Equatable {
     /// Where it goes.
     public let destination: Destination
     /// Its key, value and headers.
-    public let contents: RecordContents
+    public let body: RecordBody
 
-    /// A record for `destination` with these contents.
-    public init(destination: Destination, contents: RecordContents) {
+    /// A record for `destination` with this body.
+    public init(destination: Destination, body: RecordBody) {
         self.destination = destination
-        self.contents = contents
+        self.body = body
     }
 
     /// A record for `destination` with these parts.
-    public init(destination: Destination, key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
-        self.init(destination: destination, contents: RecordContents(key: key, value: value, headers: headers))
+    public init(destination: Destination, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) {
+        self.init(destination: destination, body: RecordBody(key: key, value: value, headers: headers))
     }
 
     /// Its key.
-    public var key: [UInt8]? { contents.key }
+    public var key: [UInt8]? { body.key }
     /// Its value.
-    public var value: [UInt8]? { contents.value }
+    public var value: [UInt8]? { body.value }
     /// Its headers.
-    public var headers: [Header] { contents.headers }
+    public var headers: [RecordHeader] { body.headers }
 }

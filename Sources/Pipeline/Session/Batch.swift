@@ -39,7 +39,7 @@ public struct CommitUnit: Sendable {
     /// The batches, in order.
     public internal(set) var batches: [Batch]
     /// For each lane, and so each consumer group, the next record to read of each partition.
-    public internal(set) var offsets: PerLane<[PartitionProgress.Partition: Int64]>
+    public internal(set) var offsets: PerLane<[TopicPartition: Int64]>
     /// The highest version of its tokens, or one above; it goes with the offsets. 0 for none.
     public var highestVersion: Int64 = 0
 

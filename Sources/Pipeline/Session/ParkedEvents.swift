@@ -5,7 +5,6 @@ import AdapterKit
 /// They are looked at in rounds, one for each time that answers came. Within a round the events of a partition that stand
 /// behind one that goes on waiting are passed over, so that a partition's events end in their order.
 struct ParkedEvents: Sendable {
-    typealias Partition = PartitionProgress.Partition
 
     private struct Parked: Sendable {
         let record: InputRecord
@@ -14,9 +13,9 @@ struct ParkedEvents: Sendable {
 
     private var events: [Parked] = []
     /// Those in work that were parked before, and until when they were.
-    private var resumed: [Origin: UnixTime] = [:]
+    private var resumed: [RecordPosition: UnixTime] = [:]
     /// How many are left of this round, and whose partitions are passed over.
-    private var round: (left: Int, stuck: Set<Partition>) = (0, [])
+    private var round: (left: Int, stuck: Set<TopicPartition>) = (0, [])
 
     var count: Int { events.count }
     var isEmpty: Bool { events.isEmpty }
@@ -29,7 +28,7 @@ struct ParkedEvents: Sendable {
     mutating func park(_ record: InputRecord, until moment: UnixTime) {
         if let before = resumed[record.origin] {
             events.append(Parked(record: record, until: before))
-            round.stuck.insert(Partition(record.origin))
+            round.stuck.insert(TopicPartition(record.origin))
         } else {
             events.append(Parked(record: record, until: moment))
         }
@@ -52,7 +51,7 @@ struct ParkedEvents: Sendable {
         var kept: [Parked] = []
         for parked in events[..<window] where taken.count < limit {
             seen += 1
-            if round.stuck.contains(Partition(parked.record.origin)) {
+            if round.stuck.contains(TopicPartition(parked.record.origin)) {
                 kept.append(parked)
             } else {
                 taken.append(parked)
@@ -70,13 +69,13 @@ struct ParkedEvents: Sendable {
     /// Up to `limit` events that stand in front of others that are ready: nobody waits behind one that waits.
     mutating func takeInTheWay(of ready: [Batch], _ limit: Int) -> [InputRecord] {
         guard !events.isEmpty else { return [] }
-        var last: [Partition: Int64] = [:]
+        var last: [TopicPartition: Int64] = [:]
         for record in ready.lazy.flatMap(\.records) {
-            let partition = Partition(record.origin)
+            let partition = TopicPartition(record.origin)
             last[partition] = max(last[partition] ?? record.origin.offset, record.origin.offset)
         }
         return take(limit) { parked in
-            last[Partition(parked.record.origin)].map { parked.record.origin.offset < $0 } ?? false
+            last[TopicPartition(parked.record.origin)].map { parked.record.origin.offset < $0 } ?? false
         }
     }
 
@@ -87,8 +86,8 @@ struct ParkedEvents: Sendable {
     }
 
     /// The partitions are someone else's.
-    mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
-        events.removeAll { $0.record.lane == lane && partitions.contains(Partition($0.record.origin)) }
+    mutating func drop(_ partitions: Set<TopicPartition>, of lane: Lane) {
+        events.removeAll { $0.record.lane == lane && partitions.contains(TopicPartition($0.record.origin)) }
     }
 
     private mutating func take(_ limit: Int, where isMeant: (Parked) -> Bool) -> [InputRecord] {

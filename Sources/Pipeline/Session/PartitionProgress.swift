@@ -4,30 +4,13 @@ public import AdapterKit
 ///
 /// Only the end of an unbroken run may be committed: an offset says that everything before it is done.
 public struct PartitionProgress: Sendable {
-    /// A partition of a topic.
-    public struct Partition: Sendable, Hashable {
-        /// The topic.
-        public let topic: String
-        /// The partition.
-        public let number: Int32
-
-        /// `number` of `topic`.
-        public init(topic: String, number: Int32) {
-            self.topic = topic
-            self.number = number
-        }
-
-        /// Where `origin` stands.
-        public init(_ origin: Origin) { self.init(topic: origin.topic, number: origin.partition) }
-    }
-
     private struct Input {
         let offset: Int64
         let producedAt: UnixTime?
     }
 
     private struct Run {
-        let partition: Partition
+        let partition: TopicPartition
         /// Inputs taken, in order; those before `head` are finished and counted in `next`.
         var taken: [Input] = []
         var head = 0
@@ -68,7 +51,7 @@ public struct PartitionProgress: Sendable {
     }
 
     private var runs: [Run] = []
-    private var places: [Partition: Int] = [:]
+    private var places: [TopicPartition: Int] = [:]
     /// Where the last one asked for stands: records come partition by partition.
     private var lastPlace = 0
 
@@ -76,38 +59,38 @@ public struct PartitionProgress: Sendable {
     public init() {}
 
     /// An input was taken. Inputs of a partition are taken in the order of their offsets.
-    public mutating func taken(_ origin: Origin, producedAt: UnixTime? = nil) {
-        let place = place(of: origin) ?? add(Partition(origin))
+    public mutating func taken(_ origin: RecordPosition, producedAt: UnixTime? = nil) {
+        let place = place(of: origin) ?? add(TopicPartition(origin))
         runs[place].taken.append(Input(offset: origin.offset, producedAt: producedAt))
     }
 
     /// An input is finished: what became of it is on disk. One that was never taken changes nothing.
-    public mutating func finished(_ origin: Origin) {
+    public mutating func finished(_ origin: RecordPosition) {
         if let place = place(of: origin) { runs[place].finish(origin.offset) }
     }
 
-    private mutating func place(of origin: Origin) -> Int? {
-        if runs.indices.contains(lastPlace), runs[lastPlace].partition.number == origin.partition,
+    private mutating func place(of origin: RecordPosition) -> Int? {
+        if runs.indices.contains(lastPlace), runs[lastPlace].partition.partition == origin.partition,
             runs[lastPlace].partition.topic == origin.topic
         {
             return lastPlace
         }
-        guard let place = places[Partition(origin)] else { return nil }
+        guard let place = places[TopicPartition(origin)] else { return nil }
         lastPlace = place
         return place
     }
 
-    private mutating func add(_ partition: Partition) -> Int {
+    private mutating func add(_ partition: TopicPartition) -> Int {
         runs.append(Run(partition: partition))
         places[partition] = runs.count - 1
         return runs.count - 1
     }
 
     /// The offsets to commit, each the next record to read, for partitions that moved on since the last commit.
-    public var committable: [Partition: Int64] { offsets { $0.next == $0.committed ? nil : $0.next } }
+    public var committable: [TopicPartition: Int64] { offsets { $0.next == $0.committed ? nil : $0.next } }
 
     /// `offsets` were committed.
-    public mutating func committed(_ offsets: [Partition: Int64]) {
+    public mutating func committed(_ offsets: [TopicPartition: Int64]) {
         for (partition, offset) in offsets {
             if let place = places[partition] { runs[place].committed = offset }
         }
@@ -122,14 +105,14 @@ public struct PartitionProgress: Sendable {
     }
 
     /// Per partition, the next record to read that is not finished: where a reader is, whatever it has taken.
-    public var positions: [Partition: Int64] { offsets { $0.next ?? $0.taken.first?.offset } }
+    public var positions: [TopicPartition: Int64] { offsets { $0.next ?? $0.taken.first?.offset } }
 
-    private func offsets(_ offset: (Run) -> Int64?) -> [Partition: Int64] {
+    private func offsets(_ offset: (Run) -> Int64?) -> [TopicPartition: Int64] {
         Dictionary(runs.compactMap { run in offset(run).map { (run.partition, $0) } }) { first, _ in first }
     }
 
     /// The partitions are someone else's now: nothing of them is committed any more.
-    public mutating func dropped(_ partitions: some Sequence<Partition>) {
+    public mutating func dropped(_ partitions: some Sequence<TopicPartition>) {
         let dropped = Set(partitions)
         runs.removeAll { dropped.contains($0.partition) }
         places = Dictionary(runs.enumerated().map { ($1.partition, $0) }) { first, _ in first }

@@ -6,7 +6,6 @@ import DequeModule
 /// A partition's records leave in the order of their offsets, for nothing may be committed past one that is not finished;
 /// within a tier that is nearly the order of their moments.
 struct RetrySchedule: Sendable {
-    typealias Partition = PartitionProgress.Partition
 
     private struct Waiting: Sendable {
         let record: InputRecord
@@ -21,8 +20,8 @@ struct RetrySchedule: Sendable {
     private let limit: Int
     /// How many bytes wait.
     private(set) var memory = 0
-    private var partitions: [Partition: Deque<Waiting>] = [:]
-    private var paused: Set<Partition> = []
+    private var partitions: [TopicPartition: Deque<Waiting>] = [:]
+    private var paused: Set<TopicPartition> = []
 
     init(_ policy: RetryPolicy, memory limit: Int = .max) {
         self.policy = policy
@@ -33,7 +32,7 @@ struct RetrySchedule: Sendable {
 
     mutating func append(_ record: InputRecord, at now: UnixTime) {
         memory += record.memory
-        partitions[Partition(record.origin), default: []].append(
+        partitions[TopicPartition(record.origin), default: []].append(
             Waiting(record: record, due: policy.dueTime(of: record, takenAt: now)))
     }
 
@@ -41,7 +40,7 @@ struct RetrySchedule: Sendable {
     mutating func putBack(_ records: [InputRecord]) {
         for record in records.reversed() {
             memory += record.memory
-            partitions[Partition(record.origin), default: []].prepend(
+            partitions[TopicPartition(record.origin), default: []].prepend(
                 Waiting(record: record, due: UnixTime(microseconds: .min)))
         }
     }
@@ -77,7 +76,7 @@ struct RetrySchedule: Sendable {
     var nextDue: UnixTime? { partitions.values.compactMap { $0.first?.due }.min() }
 
     /// The partitions are someone else's.
-    mutating func drop(_ dropped: some Sequence<Partition>) {
+    mutating func drop(_ dropped: some Sequence<TopicPartition>) {
         for partition in dropped {
             memory -= partitions[partition]?.reduce(0) { $0 + $1.record.memory } ?? 0
             partitions[partition] = nil
@@ -86,7 +85,7 @@ struct RetrySchedule: Sendable {
     }
 
     /// The partitions of which nothing more is fetched while enough of them waits here.
-    mutating func throttled() -> Set<Partition> {
+    mutating func throttled() -> Set<TopicPartition> {
         let isFull = memory >= limit
         for (partition, waiting) in partitions where waiting.count >= Self.bounds.pause || isFull && !waiting.isEmpty {
             paused.insert(partition)

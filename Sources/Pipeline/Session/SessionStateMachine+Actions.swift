@@ -35,9 +35,9 @@ extension SessionStateMachine {
         /// Partitions become this member's.
         case assigned
         /// These are to be given up, after what is in work was committed.
-        case revoked([Partition])
+        case revoked([TopicPartition])
         /// These are someone else's already.
-        case lost([Partition])
+        case lost([TopicPartition])
     }
 
     /// What is to be done next.

@@ -12,7 +12,6 @@ import DequeModule
 /// - nothing of a partition is committed after it was given up.
 public struct SessionStateMachine: Sendable {
     /// A partition of a topic.
-    public typealias Partition = PartitionProgress.Partition
 
     /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, how many may
     /// wait in their places, and how many a transaction may grow to.
@@ -321,12 +320,12 @@ public struct SessionStateMachine: Sendable {
     /// Each partition's records in the order of their offsets: those that waited in their places came to their ends after
     /// others that stand behind them.
     private static func inOrder(_ records: [InputRecord]) -> [InputRecord] {
-        var sorted = Dictionary(grouping: records) { Partition($0.origin) }
+        var sorted = Dictionary(grouping: records) { TopicPartition($0.origin) }
             .mapValues { Deque($0.sorted { $0.origin.offset < $1.origin.offset }) }
-        return records.compactMap { sorted[Partition($0.origin)]?.popFirst() }
+        return records.compactMap { sorted[TopicPartition($0.origin)]?.popFirst() }
     }
 
-    private mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
+    private mutating func drop(_ partitions: Set<TopicPartition>, of lane: Lane) {
         progress[lane].dropped(partitions)
         taken.drop(partitions, of: lane)
         parked.drop(partitions, of: lane)
@@ -346,7 +345,7 @@ extension SessionStateMachine {
     public func oldest(_ lane: Lane) -> UnixTime? { progress[lane].oldest }
 
     /// The next record of each partition of `lane` that has not ended.
-    public func positions(_ lane: Lane) -> [Partition: Int64] { progress[lane].positions }
+    public func positions(_ lane: Lane) -> [TopicPartition: Int64] { progress[lane].positions }
 
     /// Whether nothing is taken, in work or on its way.
     public var isIdle: Bool {
@@ -355,5 +354,5 @@ extension SessionStateMachine {
     }
 
     /// The partitions of the retry lane of which nothing more is fetched until some of them ended.
-    public mutating func throttledRetries() -> Set<Partition> { taken.throttledRetries() }
+    public mutating func throttledRetries() -> Set<TopicPartition> { taken.throttledRetries() }
 }

@@ -3,7 +3,6 @@ import DequeModule
 
 /// Events that were taken and not begun: fresh ones in their order, retries until their moment.
 struct TakenEvents: Sendable {
-    typealias Partition = PartitionProgress.Partition
 
     private struct Arrived: Sendable {
         let record: InputRecord
@@ -82,9 +81,9 @@ struct TakenEvents: Sendable {
     }
 
     /// The partitions are someone else's.
-    mutating func drop(_ partitions: Set<Partition>, of lane: Lane) {
+    mutating func drop(_ partitions: Set<TopicPartition>, of lane: Lane) {
         fresh[lane].removeAll { arrived in
-            guard partitions.contains(Partition(arrived.record.origin)) else { return false }
+            guard partitions.contains(TopicPartition(arrived.record.origin)) else { return false }
             freshMemory -= arrived.record.memory
             return true
         }
@@ -92,5 +91,5 @@ struct TakenEvents: Sendable {
     }
 
     /// The partitions of the retry lane of which nothing more is fetched until some of them ended.
-    mutating func throttledRetries() -> Set<Partition> { retries.throttled() }
+    mutating func throttledRetries() -> Set<TopicPartition> { retries.throttled() }
 }

@@ -26,38 +26,38 @@ public struct DeadLetter: Sendable {
 
     /// The record by reference, for a topic that does not take it whole: where it stood and how large it was.
     public var reference: OutputRecord {
-        let size = Header(HopHeaders.size, String(record.value?.count ?? 0))
+        let size = RecordHeader(HopHeaders.size, String(record.value?.count ?? 0))
         // A key of up to a kilobyte is worth keeping; what made the record too large is not.
         let key = record.key.flatMap { $0.count <= 1024 ? $0 : nil }
         return OutputRecord(destination: .deadLetters, key: key, value: nil, headers: added + [size])
     }
 
     /// Whether `record` is a dead letter by reference already.
-    static func isReference(_ record: OutputRecord) -> Bool { record.contents.text(HopHeaders.size) != nil }
+    static func isReference(_ record: OutputRecord) -> Bool { record.body.text(HopHeaders.size) != nil }
 
     /// At which stage the event of `letter` failed.
     static func stage(of letter: OutputRecord) -> Stage? {
-        letter.contents.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
+        letter.body.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
     }
 
-    private var kept: [Header] { record.headers.filter { !HopHeaders.all.contains($0.name) } }
+    private var kept: [RecordHeader] { record.headers.filter { !HopHeaders.all.contains($0.name) } }
 
-    private var added: [Header] {
+    private var added: [RecordHeader] {
         var headers = [
-            Header(HopHeaders.code, rejection.code.rawValue),
-            Header(HopHeaders.stage, stage.rawValue),
-            Header(HopHeaders.detail, rejection.detail),
+            RecordHeader(HopHeaders.code, rejection.code.rawValue),
+            RecordHeader(HopHeaders.stage, stage.rawValue),
+            RecordHeader(HopHeaders.detail, rejection.detail),
         ]
         headers += provenance.headers
         headers += [
-            Header(HopHeaders.attempts, String(provenance.attempts + 1)),
-            Header(HopHeaders.failedAt, failedAt.description),
-            Header(HopHeaders.redrives, String(provenance.redrives)),
+            RecordHeader(HopHeaders.attempts, String(provenance.attempts + 1)),
+            RecordHeader(HopHeaders.failedAt, failedAt.description),
+            RecordHeader(HopHeaders.redrives, String(provenance.redrives)),
         ]
         if !provenance.history.isEmpty {
             let reason = rejection.code.rawValue
             headers.append(
-                Header(HopHeaders.history, provenance.history(adding: reason, at: stage, on: failedAt)))
+                RecordHeader(HopHeaders.history, provenance.history(adding: reason, at: stage, on: failedAt)))
         }
         return headers
     }

@@ -15,7 +15,7 @@ public struct DeadLetterEntry: Sendable {
     /// What happened at each attempt, where there were several.
     public let history: String
     /// Where the event first stood.
-    public let origin: Origin?
+    public let origin: RecordPosition?
     /// When it was dead-lettered.
     public let failedAt: UnixTime?
     /// How many attempts it had.
@@ -29,7 +29,7 @@ public struct DeadLetterEntry: Sendable {
 
     /// Reads the headers of `record`, and its value for nothing but app and id.
     public init(_ record: InputRecord, decoder: EventDecoder) {
-        let headers = record.contents
+        let headers = record.body
         func number(_ name: String) -> Int { headers.text(name).flatMap { Int($0) } ?? 0 }
         let event = try? decoder.decode(record)
         app = event?.envelope.app

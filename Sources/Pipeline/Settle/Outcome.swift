@@ -58,7 +58,7 @@ public enum Progress: Sendable {
 /// An event's end: its outcome and what is published for it. Never changed, and handed on like its record.
 public final class Settlement: Sendable {
     /// Which event.
-    public let origin: Origin
+    public let origin: RecordPosition
     /// The event's id; nil where it could not be read.
     public let eventID: String?
     /// The app it is about, where that is known.
@@ -89,7 +89,7 @@ public final class Settlement: Sendable {
 
     /// The token that answers `event`.
     convenience init(
-        _ event: Envelope, at origin: Origin, app: String?, outcome: Outcome, output: OutputRecord?,
+        _ event: Envelope, at origin: RecordPosition, app: String?, outcome: Outcome, output: OutputRecord?,
         algorithm: Algorithm?
     ) {
         self.init(
@@ -98,7 +98,7 @@ public final class Settlement: Sendable {
     }
 
     init(
-        origin: Origin, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?, detail: String? = nil,
+        origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?, detail: String? = nil,
         algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil
     ) {
         self.reason = reason

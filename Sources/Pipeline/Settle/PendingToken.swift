@@ -23,11 +23,11 @@ struct SignedToken: Sendable {
     ///
     /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, or where its hash cannot be made.
     static func make(
-        _ token: UnsignedToken, _ signature: [UInt8], _ origin: Origin, _ hasher: SHA256Hasher?
+        _ token: UnsignedToken, _ signature: [UInt8], _ origin: RecordPosition, _ hasher: SHA256Hasher?
     ) -> Result<SignedToken, Rejection> {
         if signature.isEmpty { return .failure(Rejection(.mintFailed, "the signer gave an empty signature")) }
         let (record, place) = token.output(signature: signature)
-        guard let hash = hasher?.prefix(of: record.contents.bytes, in: place) else {
+        guard let hash = hasher?.prefix(of: record.body.bytes, in: place) else {
             return .failure(Rejection(.mintFailed, "libcrypto could not hash the token"))
         }
         let settlement = Settlement(

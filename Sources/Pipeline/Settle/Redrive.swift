@@ -17,7 +17,7 @@ public struct Redrive: Sendable {
     /// See `key`.
     public let value: [UInt8]?
     /// The event's own headers, where it first stood, and how often it was redriven.
-    public let headers: [Header]
+    public let headers: [RecordHeader]
 
     /// The event of `record`, for one of the topics `inputs`: the one it came from where that is one of them, else the
     /// first.
@@ -35,7 +35,7 @@ public struct Redrive: Sendable {
         key = record.key
         value = record.value
         let kept = record.headers.filter { !HopHeaders.all.contains($0.name) || Self.passedOn.contains($0.name) }
-        headers = kept + [Header(HopHeaders.redrives, String(max(0, entry.redrives) + 1))]
+        headers = kept + [RecordHeader(HopHeaders.redrives, String(max(0, entry.redrives) + 1))]
     }
 
     /// From these the worker knows the event again: its id, and when its failure was observed.

@@ -15,13 +15,13 @@ struct RetryRecord: Sendable {
         let attempts = provenance.attempts + (deferral.isAttempt ? 1 : 0)
         var headers = kept + provenance.headers
         headers += [
-            Header(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),
-            Header(HopHeaders.attempts, String(attempts)),
-            Header(HopHeaders.redrives, String(provenance.redrives)),
-            Header(HopHeaders.history, provenance.history(adding: deferral.name, at: stage, on: time)),
+            RecordHeader(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),
+            RecordHeader(HopHeaders.attempts, String(attempts)),
+            RecordHeader(HopHeaders.redrives, String(provenance.redrives)),
+            RecordHeader(HopHeaders.history, provenance.history(adding: deferral.name, at: stage, on: time)),
         ]
         let failed = provenance.firstFailedAt ?? time
-        headers.append(Header(HopHeaders.firstFailedAt, String(failed.milliseconds)))
+        headers.append(RecordHeader(HopHeaders.firstFailedAt, String(failed.milliseconds)))
         return OutputRecord(
             destination: .retries(tier: wait.tier), key: record.key, value: record.value, headers: headers)
     }
@@ -37,7 +37,7 @@ extension RetryPolicy {
             return UnixTime(microseconds: .min)
         }
         let due = min(timestamp, now).advanced(byMicroseconds: tiers[tier].delay)
-        let stated = record.contents.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
+        let stated = record.body.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
             UnixTime(milliseconds: $0)
         }
         return min(stated ?? due, due.advanced(byMicroseconds: 5_000_000))

@@ -53,7 +53,7 @@ struct AtLeastOnceCommitter: Committer {
     ) async {
         for lane in Lane.allCases where !open[lane].isEmpty {
             let offsets = open[lane].map {
-                PartitionOffset(TopicPartition($0), offset: $1, metadata: VersionMetadata.text(version))
+                PartitionOffset($0, offset: $1, metadata: VersionMetadata.text(version))
             }
             do throws(KafkaError) {
                 guard !(await consumers[lane].isAssignmentLost) else { continue }

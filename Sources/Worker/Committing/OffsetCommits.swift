@@ -6,7 +6,7 @@ import Pipeline
 /// no event has to wait for that: what is answered meanwhile is committed together, with the next request.
 actor OffsetCommits {
     /// By lane and partition, the next record to read.
-    typealias Offsets = PerLane<[PartitionProgress.Partition: Int64]>
+    typealias Offsets = PerLane<[TopicPartition: Int64]>
 
     /// So many transactions are published ahead of their offsets at most: all of them are repeated after a crash.
     private static let lead = 16

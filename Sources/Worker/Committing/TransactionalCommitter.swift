@@ -100,7 +100,7 @@ struct TransactionalCommitter: Committer {
         for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
             let offsets = transaction.offsets[lane].map {
                 PartitionOffset(
-                    TopicPartition($0), offset: $1, metadata: VersionMetadata.text(transaction.highestVersion))
+                    $0, offset: $1, metadata: VersionMetadata.text(transaction.highestVersion))
             }
             groups.append((offsets, try await consumers[lane].groupMetadata(committing: offsets)))
         }

@@ -7,20 +7,20 @@ import Pipeline
 struct CommittedOffsets {
     /// A partition that begins before what was committed.
     struct OffsetRegression: Equatable {
-        let partition: SessionStateMachine.Partition
+        let partition: TopicPartition
         let committed: Int64
         let offset: Int64
     }
 
-    private var next: [SessionStateMachine.Partition: Int64] = [:]
+    private var next: [TopicPartition: Int64] = [:]
     /// Assigned, and no record of it taken yet.
-    private var expected: Set<SessionStateMachine.Partition> = []
+    private var expected: Set<TopicPartition> = []
 
     /// `offsets` were committed, each the next record to read.
-    mutating func committed(_ offsets: [SessionStateMachine.Partition: Int64]) { next.merge(offsets) { max($0, $1) } }
+    mutating func committed(_ offsets: [TopicPartition: Int64]) { next.merge(offsets) { max($0, $1) } }
 
     /// `partitions` are assigned: the first record of each is looked at.
-    mutating func assigned(_ partitions: some Sequence<SessionStateMachine.Partition>) {
+    mutating func assigned(_ partitions: some Sequence<TopicPartition>) {
         expected.formUnion(partitions)
     }
 
@@ -28,7 +28,7 @@ struct CommittedOffsets {
     mutating func setbacks(in records: [InputRecord]) -> [OffsetRegression] {
         guard !expected.isEmpty else { return [] }
         return records.compactMap { record in
-            let partition = SessionStateMachine.Partition(record.origin)
+            let partition = TopicPartition(record.origin)
             guard expected.remove(partition) != nil, let committed = next[partition] else { return nil }
             guard record.origin.offset < committed else { return nil }
             next[partition] = record.origin.offset

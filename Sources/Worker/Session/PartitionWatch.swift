@@ -5,7 +5,7 @@ import Pipeline
 struct PartitionWatch {
     enum Paused: Equatable {
         case everything
-        case some(Set<SessionStateMachine.Partition>)
+        case some(Set<TopicPartition>)
     }
 
     private var applied = PerLane<Paused?> { _ in nil }
@@ -20,7 +20,7 @@ struct PartitionWatch {
         let wanted: Set<TopicPartition> =
             switch paused {
             case .everything: assigned
-            case .some(let partitions): Set(partitions.map { TopicPartition($0) })
+            case .some(let partitions): partitions
             }
         try await consumer.pause(wanted)
         try await consumer.resume(assigned.subtracting(wanted))

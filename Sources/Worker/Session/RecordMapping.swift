@@ -7,12 +7,7 @@ extension InputRecord {
     /// A consumed record as the pipeline takes it.
     convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?) {
         self.init(
-            origin: Origin(
-                topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
-            timestamp: record.timestamp.map { UnixTime(milliseconds: $0) },
-            contents: RecordContents(
-                bytes: record.body.bytes, keyLength: record.body.keyLength, headersLength: record.body.headersLength,
-                hasValue: record.body.hasValue),
+            origin: record.position, timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, body: record.body,
             lane: lane, tier: tier)
     }
 }
@@ -20,11 +15,7 @@ extension InputRecord {
 extension ProducerRecord {
     /// A record of the pipeline's on its way to its topic.
     init(_ record: OutputRecord, _ configuration: Configuration) {
-        self.init(
-            topic: configuration.topic(for: record.destination),
-            body: RecordBody(
-                bytes: record.contents.bytes, keyLength: record.contents.keyLength,
-                headersLength: record.contents.headersLength, hasValue: record.contents.hasValue))
+        self.init(topic: configuration.topic(for: record.destination), body: record.body)
     }
 }
 
@@ -70,15 +61,5 @@ extension App {
             name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
             missingUser: app.missingUser, identity: app.identity, proof: app.proof,
             topics: Set(app.topics), spread: app.spread, lookup: app.lookup.map(AppLookup.init))
-    }
-}
-
-extension PartitionProgress.Partition {
-    init(_ partition: TopicPartition) { self.init(topic: partition.topic, number: partition.partition) }
-}
-
-extension TopicPartition {
-    init(_ partition: PartitionProgress.Partition) {
-        self.init(topic: partition.topic, partition: partition.number)
     }
 }

@@ -43,10 +43,10 @@ struct SessionContext: Sendable {
         logger.error(
             "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",
             metadata: [
-                LogKey.partitions: "\(setback.partition.topic)[\(setback.partition.number)]",
+                LogKey.partitions: "\(setback.partition.topic)[\(setback.partition.partition)]",
                 LogKey.committedOffset: "\(setback.committed)", LogKey.offset: "\(setback.offset)",
             ])
-        metrics.wentBack(topic: setback.partition.topic, partition: setback.partition.number)
+        metrics.wentBack(topic: setback.partition.topic, partition: setback.partition.partition)
     }
 
     /// Something an operator should know of.

@@ -189,7 +189,7 @@ struct SessionLoop {
             rebalance.kind == .assigned ? "partitions were assigned" : "partitions were revoked",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
         if rebalance.kind == .assigned {
-            committed.assigned(rebalance.partitions.lazy.map { SessionStateMachine.Partition($0) })
+            committed.assigned(rebalance.partitions)
         }
         do throws(KafkaError) { try await lanes.consumers[lane].answer(rebalance) } catch {
             context.logger.warning(
@@ -405,7 +405,7 @@ struct SessionLoop {
             let positions = machine.positions(lane)
             for (partition, end) in ends {
                 // Until a first record came, nothing is known of where this member is.
-                guard let position = positions[SessionStateMachine.Partition(partition)] else { continue }
+                guard let position = positions[partition] else { continue }
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
             }
         }
@@ -423,7 +423,7 @@ struct SessionLoop {
 
 extension SessionStateMachine.Rebalance {
     init(_ rebalance: Rebalance) {
-        let partitions = rebalance.partitions.map { SessionStateMachine.Partition($0) }
+        let partitions = rebalance.partitions
         switch rebalance.kind {
         case .assigned: self = .assigned
         case .revoked(let isLost): self = isLost ? .lost(partitions) : .revoked(partitions)

@@ -95,7 +95,7 @@ final class WorkerMetrics: Sendable {
         var unkeyed: [String: Int] = [:]
         for batch in transaction.batches {
             for (record, settlement) in zip(batch.records, batch.settlements)
-            where record.lane != .retries && record.contents.keyLength < 0 {
+            where record.lane != .retries && record.body.keyLength < 0 {
                 unkeyed[settlement.app ?? "", default: 0] += 1
             }
         }

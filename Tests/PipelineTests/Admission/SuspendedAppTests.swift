@@ -7,7 +7,7 @@ struct SuspendedAppTests {
     private static func rejected(_ user: String, offset: Int64) -> InputRecord {
         .raw(
             SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"), app: "web", offset: offset,
-            [Header("remint-device", "phone of \(user)")])
+            [RecordHeader("remint-device", "phone of \(user)")])
     }
 
     /// A processor for which two users have just refused their tokens, so that `web` is suspended.
@@ -19,7 +19,7 @@ struct SuspendedAppTests {
         let again = ["ann", "bob"].enumerated().map { index, user in
             InputRecord.sample(
                 SampleReport.bloomreach(id: user, code: "TOKEN_REJECTED"),
-                headers: [Header("remint-app", "web"), Header("remint-device", "phone of \(user)")],
+                headers: [RecordHeader("remint-app", "web"), RecordHeader("remint-device", "phone of \(user)")],
                 offset: Int64(index + 2), timestamp: bench.clock.now)
         }
         let settlements = await processor.process(again, batch: 2)
@@ -110,7 +110,7 @@ struct SuspendedAppTests {
         bench.clock.now = bench.clock.now.advanced(bySeconds: 10)
         let later = InputRecord.sample(
             SampleReport.bloomreach(id: "ann", code: "TOKEN_REJECTED"),
-            headers: [Header("remint-app", "web"), Header("remint-device", "phone of ann")],
+            headers: [RecordHeader("remint-app", "web"), RecordHeader("remint-device", "phone of ann")],
             timestamp: bench.clock.now)
         let refusal = await processor.process([later], batch: 2)
         #expect(refusal.map(\.outcome) == [.deadLettered(.rejectedByVendor)])

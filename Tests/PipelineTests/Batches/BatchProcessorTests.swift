@@ -29,7 +29,7 @@ struct BatchProcessorTests {
             case .expired:
                 .raw(
                     SampleReport.challenge(user: user), app: "push", offset: offset,
-                    [Header("remint-observed-at", "2020-01-01T00:00:00Z")])
+                    [RecordHeader("remint-observed-at", "2020-01-01T00:00:00Z")])
             case .hopeless: .raw(SampleReport.braze(user: user, code: 25), app: "shop-ios", offset: offset)
             }
         }
@@ -126,7 +126,7 @@ struct BatchProcessorTests {
                 value[index] = .random(in: 0...255, using: &generator)
             }
             let headers = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
-                Header(names.randomElement(using: &generator) ?? "", texts.randomElement(using: &generator) ?? "")
+                RecordHeader(names.randomElement(using: &generator) ?? "", texts.randomElement(using: &generator) ?? "")
             }
             return .sample(value, headers: headers, offset: Int64(offset))
         }

@@ -3,9 +3,9 @@ import Testing
 
 @Suite("Inputs that are finished at the wrong time")
 struct LateFinishTests {
-    private static let partition = PartitionProgress.Partition(topic: "t", number: 0)
+    private static let partition = TopicPartition(topic: "t", partition: 0)
 
-    private func origin(_ offset: Int64) -> Origin { Origin(topic: "t", partition: 0, offset: offset) }
+    private func origin(_ offset: Int64) -> RecordPosition { RecordPosition(topic: "t", partition: 0, offset: offset) }
 
     @Test func `one that was finished before it was taken is not finished`() {
         var progress = PartitionProgress()

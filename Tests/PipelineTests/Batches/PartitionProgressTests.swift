@@ -22,10 +22,10 @@ struct Interleaving: CustomTestStringConvertible, Sendable {
 
 @Suite("Which offsets may be committed")
 struct PartitionProgressTests {
-    private static let partition = PartitionProgress.Partition(topic: "t", number: 0)
+    private static let partition = TopicPartition(topic: "t", partition: 0)
 
-    private static func origin(_ offset: Int64, _ partition: Int32 = 0) -> Origin {
-        Origin(topic: "t", partition: partition, offset: offset)
+    private static func origin(_ offset: Int64, _ partition: Int32 = 0) -> RecordPosition {
+        RecordPosition(topic: "t", partition: partition, offset: offset)
     }
 
     static let interleavings: [Interleaving] = [
@@ -83,13 +83,13 @@ struct PartitionProgressTests {
             progress.taken(Self.origin(10, partition))
             progress.taken(Self.origin(11, partition))
         }
-        progress.taken(Origin(topic: "u", partition: 0, offset: 10))
+        progress.taken(RecordPosition(topic: "u", partition: 0, offset: 10))
         progress.finished(Self.origin(10, 1))
         progress.finished(Self.origin(11, 2))
-        progress.finished(Origin(topic: "u", partition: 0, offset: 10))
-        #expect(progress.committable == [.init(topic: "t", number: 1): 11, .init(topic: "u", number: 0): 11])
-        progress.dropped([.init(topic: "t", number: 1)])
-        #expect(progress.committable == [.init(topic: "u", number: 0): 11])
+        progress.finished(RecordPosition(topic: "u", partition: 0, offset: 10))
+        #expect(progress.committable == [.init(topic: "t", partition: 1): 11, .init(topic: "u", partition: 0): 11])
+        progress.dropped([.init(topic: "t", partition: 1)])
+        #expect(progress.committable == [.init(topic: "u", partition: 0): 11])
         #expect(progress.hasOpenInputs)
     }
 
@@ -114,15 +114,15 @@ struct PartitionProgressTests {
                 progress.finished(Self.origin(offset, partition))
             case 92..<99:
                 let committable = progress.committable
-                for (partition, offset) in committable { model[partition.number]?.committed = offset }
+                for (partition, offset) in committable { model[partition.partition]?.committed = offset }
                 progress.committed(committable)
                 try #require(progress.committable.isEmpty)
             default:
-                progress.dropped([.init(topic: "t", number: partition)])
+                progress.dropped([.init(topic: "t", partition: partition)])
                 model[partition]?.drop()
             }
             let expected = model[partition]?.committable
-            guard progress.committable[.init(topic: "t", number: partition)] == expected else {
+            guard progress.committable[.init(topic: "t", partition: partition)] == expected else {
                 Issue.record("step \(step): \(progress.committable), expected \(String(describing: expected))")
                 return
             }

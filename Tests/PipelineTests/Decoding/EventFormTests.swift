@@ -32,9 +32,9 @@ struct EventFormTests {
     private static let observed = "2025-11-20T13:59:58.25+02:00"
     private static let observedAt = UnixTime(microseconds: 1_763_639_998_250_000)
     private static let trace = [
-        Header("traceparent", "00-abc-def-01"), Header("tracestate", "a=1"), Header("traceparent", "2"),
+        RecordHeader("traceparent", "00-abc-def-01"), RecordHeader("tracestate", "a=1"), RecordHeader("traceparent", "2"),
     ]
-    private static let structured = [Header("content-type", "application/cloudevents+json")]
+    private static let structured = [RecordHeader("content-type", "application/cloudevents+json")]
 
     static let forms: [EventForm] = [
         EventForm("an envelope of what it must have", .sample(#"{"app":"shop-ios","report":\#(report)}"#)),
@@ -58,7 +58,7 @@ struct EventFormTests {
             "an envelope with escapes", .sample(#"{"\u0061pp":"\u0073hop-ios","report":\#(report)}"#)),
         EventForm(
             "an envelope with a content type of its own",
-            .sample(#"{"app":"shop-ios","report":\#(report)}"#, headers: [Header("content-type", "application/json")])),
+            .sample(#"{"app":"shop-ios","report":\#(report)}"#, headers: [RecordHeader("content-type", "application/json")])),
         EventForm(
             "a structured CloudEvent of what it must have",
             .sample(#"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#, headers: structured)),
@@ -71,41 +71,41 @@ struct EventFormTests {
             "a structured CloudEvent with a charset",
             .sample(
                 #"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#,
-                headers: [Header("content-type", "application/cloudevents+json; charset=UTF-8")])),
+                headers: [RecordHeader("content-type", "application/cloudevents+json; charset=UTF-8")])),
         EventForm(
             "a structured CloudEvent that also has the headers of other forms",
             .sample(
                 #"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#,
                 headers: structured + [
-                    Header("ce_specversion", "0.3"), Header("ce_app", "shop-ios"),
-                    Header("remint-app", "shop-ios"),
+                    RecordHeader("ce_specversion", "0.3"), RecordHeader("ce_app", "shop-ios"),
+                    RecordHeader("remint-app", "shop-ios"),
                 ])),
         EventForm(
             "a binary CloudEvent of what it must have",
-            .sample(report, headers: [Header("ce_specversion", "1.0"), Header("ce_app", "shop-ios")])),
+            .sample(report, headers: [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios")])),
         EventForm(
             "a binary CloudEvent with every attribute",
             .sample(
                 report,
                 headers: [
-                    Header("ce_specversion", "1.0"), Header("ce_app", "shop-ios"), Header("ce_id", "e-3"),
-                    Header("ce_type", "t"),
-                    Header("ce_source", "/s"), Header("ce_time", observed), Header("ce_subject", "d-3"),
-                    Header("content-type", "application/json"), Header("remint-app", "shop-ios"),
+                    RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios"), RecordHeader("ce_id", "e-3"),
+                    RecordHeader("ce_type", "t"),
+                    RecordHeader("ce_source", "/s"), RecordHeader("ce_time", observed), RecordHeader("ce_subject", "d-3"),
+                    RecordHeader("content-type", "application/json"), RecordHeader("remint-app", "shop-ios"),
                 ]), id: "e-3", observedAt: observedAt, device: "d-3"),
         EventForm("a raw report", .raw(report, app: "shop-ios")),
         EventForm(
             "a raw report with all that can be said of it",
             .raw(
                 report, app: "shop-ios",
-                [Header("remint-id", "e-4"), Header("remint-observed-at", observed), Header("remint-device", "d-4")]),
+                [RecordHeader("remint-id", "e-4"), RecordHeader("remint-observed-at", observed), RecordHeader("remint-device", "d-4")]),
             id: "e-4", observedAt: observedAt, device: "d-4"),
         EventForm(
             "a raw report with two apps, of which the last counts",
-            .raw(report, app: "another", [Header("remint-app", "shop-ios")])),
+            .raw(report, app: "another", [RecordHeader("remint-app", "shop-ios")])),
         EventForm(
             "a raw report with null headers",
-            .raw(report, app: "shop-ios", [Header("remint-id", nil), Header("remint-device", nil)])),
+            .raw(report, app: "shop-ios", [RecordHeader("remint-id", nil), RecordHeader("remint-device", nil)])),
         EventForm(
             "trace headers, in their order and number", .raw(report, app: "shop-ios", trace),
             trace: ["00-abc-def-01", "a=1", "2"]),
@@ -141,7 +141,7 @@ struct EventFormTests {
         let records: [InputRecord] = [
             .sample(#"{"app":"a","report":\#(report)}"#),
             .sample(#"{"specversion":"1.0","app":"a","data":\#(report)}"#, headers: Self.structured),
-            .sample(report, headers: [Header("ce_specversion", "1.0"), Header("ce_app", "a")]),
+            .sample(report, headers: [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "a")]),
             .raw(report, app: "a"),
         ]
         for record in records { #expect(try decoder.decode(record).report.json == Array(report.utf8)) }

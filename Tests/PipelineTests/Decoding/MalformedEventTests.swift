@@ -18,17 +18,17 @@ struct MalformedEvent: CustomTestStringConvertible, Sendable {
 @Suite("Records that are no events")
 struct MalformedEventTests {
     private static let report = SampleReport.braze()
-    private static let structured = [Header("content-type", "application/cloudevents+json")]
-    private static let binary = [Header("ce_specversion", "1.0"), Header("ce_app", "shop-ios")]
+    private static let structured = [RecordHeader("content-type", "application/cloudevents+json")]
+    private static let binary = [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios")]
 
     static let records: [MalformedEvent] = [
         MalformedEvent(
             "an id of more than a kilobyte",
-            .raw(report, app: "shop-ios", [Header("remint-id", String(repeating: "i", count: 1025))]),
+            .raw(report, app: "shop-ios", [RecordHeader("remint-id", String(repeating: "i", count: 1025))]),
             says: "1024 bytes"),
         MalformedEvent(
             "a device of more than a kilobyte",
-            .raw(report, app: "shop-ios", [Header("remint-device", String(repeating: "d", count: 1025))]),
+            .raw(report, app: "shop-ios", [RecordHeader("remint-device", String(repeating: "d", count: 1025))]),
             says: "1024 bytes"),
         MalformedEvent("no value", .sample(nil, headers: binary), says: "no value"),
         MalformedEvent("an empty value", .sample([], headers: binary), says: "no value"),
@@ -64,10 +64,10 @@ struct MalformedEventTests {
             "the 30th of February", .sample(#"{"app":"a","observed_at":"2025-02-30T12:00:00Z","report":{}}"#),
             says: "RFC 3339"),
         MalformedEvent(
-            "a raw report with a bad time", .raw(report, app: "a", [Header("remint-observed-at", "now")]),
+            "a raw report with a bad time", .raw(report, app: "a", [RecordHeader("remint-observed-at", "now")]),
             says: "RFC 3339"),
         MalformedEvent(
-            "a binary CloudEvent with a bad time", .sample(report, headers: binary + [Header("ce_time", "1763640000")]),
+            "a binary CloudEvent with a bad time", .sample(report, headers: binary + [RecordHeader("ce_time", "1763640000")]),
             says: "RFC 3339"),
         MalformedEvent(
             "a structured CloudEvent that is an array", .sample("[]", headers: structured), says: "JSON object"),
@@ -88,10 +88,10 @@ struct MalformedEventTests {
             says: "data_base64"),
         MalformedEvent(
             "a binary CloudEvent of another version",
-            .sample(report, headers: [Header("ce_specversion", "1.1"), Header("ce_app", "a")]), says: "specversion"),
+            .sample(report, headers: [RecordHeader("ce_specversion", "1.1"), RecordHeader("ce_app", "a")]), says: "specversion"),
         MalformedEvent(
             "a binary CloudEvent of an empty version",
-            .sample(report, headers: [Header("ce_specversion", ""), Header("ce_app", "a")]), says: "specversion"),
+            .sample(report, headers: [RecordHeader("ce_specversion", ""), RecordHeader("ce_app", "a")]), says: "specversion"),
     ]
 
     @Test(arguments: records)
@@ -117,17 +117,17 @@ struct MalformedEventTests {
         MalformedEvent("an envelope whose app is empty", .sample(#"{"app":"","report":{}}"#), says: "app"),
         MalformedEvent("the app inside the report", .sample(#"{"report":{"app":"shop-ios"}}"#), says: "app"),
         MalformedEvent(
-            "the app in a header of another form", .sample(#"{"report":{}}"#, headers: [Header("ce_app", "shop-ios")]),
+            "the app in a header of another form", .sample(#"{"report":{}}"#, headers: [RecordHeader("ce_app", "shop-ios")]),
             says: "app"),
         MalformedEvent(
             "the app inside a CloudEvent's data",
             .sample(#"{"specversion":"1.0","data":{"app":"shop-ios"}}"#, headers: structured), says: "app"),
         MalformedEvent(
-            "a binary CloudEvent without an app", .sample(report, headers: [Header("ce_specversion", "1.0")]),
+            "a binary CloudEvent without an app", .sample(report, headers: [RecordHeader("ce_specversion", "1.0")]),
             says: "app"),
         MalformedEvent(
             "a binary CloudEvent with the app inside the value",
-            .sample(#"{"app":"shop-ios","report":{}}"#, headers: [Header("ce_specversion", "1.0")]), says: "app"),
+            .sample(#"{"app":"shop-ios","report":{}}"#, headers: [RecordHeader("ce_specversion", "1.0")]), says: "app"),
         MalformedEvent("an empty header", .raw(report, app: ""), says: "app"),
     ]
 
@@ -143,7 +143,7 @@ struct MalformedEventTests {
 
     @Test func `a header of a form that is not text is as good as none`() {
         for name in ["remint-app", "ce_specversion", "content-type"] {
-            let record = InputRecord.sample(Self.report, headers: [Header(name, [0xFF, 0xFE])])
+            let record = InputRecord.sample(Self.report, headers: [RecordHeader(name, [0xFF, 0xFE])])
             let error = #expect(throws: Rejection.self) { try EventDecoder(maximumBytes: 1 << 20).decode(record) }
             #expect(error?.code == .malformedEvent)
         }

@@ -79,8 +79,8 @@ extension Ledger {
     fileprivate mutating func take(_ key: String, key keyID: String, expires: Int64, version: Int64, offset: Int64) {
         let app = key.prefix { $0 != "/" }
         let headers = [
-            Header("ce_source", "/remint/\(app)"), Header("remint-key-id", keyID),
-            Header("remint-expires-at", String(expires)), Header("remint-version", String(version)),
+            RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", keyID),
+            RecordHeader("remint-expires-at", String(expires)), RecordHeader("remint-version", String(version)),
         ]
         take(key: Array(key.utf8), headers: headers, isTombstone: false, partition: 0, offset: offset)
     }

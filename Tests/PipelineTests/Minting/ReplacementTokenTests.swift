@@ -40,7 +40,7 @@ struct ReplacementTokenTests {
         #expect(try challenge.json["device"] == nil)
         #expect(challenge.key == Array("push/user-42/n%2F1".utf8))
         let both = try await minted(
-            .raw(SampleReport.challenge(), app: "push", [Header("remint-device", "d")]), bench)
+            .raw(SampleReport.challenge(), app: "push", [RecordHeader("remint-device", "d")]), bench)
         #expect(try both.json.members.suffix(2).map(\.name) == ["device", "challenge"])
     }
 
@@ -56,18 +56,18 @@ struct ReplacementTokenTests {
         let record = InputRecord.raw(
             SampleReport.braze(), app: "shop-ios",
             [
-                Header("remint-id", "e-1"), Header("traceparent", "00-1-2-01"), Header("other", "x"),
-                Header("tracestate", "t=1"),
+                RecordHeader("remint-id", "e-1"), RecordHeader("traceparent", "00-1-2-01"), RecordHeader("other", "x"),
+                RecordHeader("tracestate", "t=1"),
             ])
         let output = try await minted(record, try TestBench())
         #expect(
             output.headers == [
-                Header("ce_specversion", "1.0"), Header("ce_id", "e-1"), Header("ce_source", "/remint/shop-ios"),
-                Header("ce_type", "remint.token.replaced.v1"), Header("ce_subject", "shop-ios/user-42"),
-                Header("ce_time", "2025-11-20T12:00:00Z"), Header("content-type", "application/json"),
-                Header("remint-key-id", "2026-11"), Header("remint-expires-at", "1763683200"),
-                Header("remint-version", "1763640000123456"), Header("traceparent", "00-1-2-01"),
-                Header("tracestate", "t=1"),
+                RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", "e-1"), RecordHeader("ce_source", "/remint/shop-ios"),
+                RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_subject", "shop-ios/user-42"),
+                RecordHeader("ce_time", "2025-11-20T12:00:00Z"), RecordHeader("content-type", "application/json"),
+                RecordHeader("remint-key-id", "2026-11"), RecordHeader("remint-expires-at", "1763683200"),
+                RecordHeader("remint-version", "1763640000123456"), RecordHeader("traceparent", "00-1-2-01"),
+                RecordHeader("tracestate", "t=1"),
             ])
     }
 

@@ -8,10 +8,10 @@ struct DeadLetterTests {
 
     @Test func `headers stay as they came, in order, repeated, null and binary`() {
         let headers = [
-            Header("a", "1"), Header("a", "2"), Header("b", nil), Header("", [0xFF, 0x00]),
-            Header("remint-app", "shop-ios"),
-            Header("remint-not-after", "later"), Header("Remint-Error-Code", "another name"),
-            Header("traceparent", "00-1"),
+            RecordHeader("a", "1"), RecordHeader("a", "2"), RecordHeader("b", nil), RecordHeader("", [0xFF, 0x00]),
+            RecordHeader("remint-app", "shop-ios"),
+            RecordHeader("remint-not-after", "later"), RecordHeader("Remint-Error-Code", "another name"),
+            RecordHeader("traceparent", "00-1"),
         ]
         let letter = DeadLetter(.sample("x", headers: headers), Self.rejection, at: .resolve, on: TestBench.now)
         #expect(Array(letter.output.headers.prefix(headers.count)) == headers)
@@ -25,16 +25,16 @@ struct DeadLetterTests {
             "remint-origin-offset", "remint-origin-timestamp", "remint-attempts", "remint-redrives", "remint-failed-at",
         ]
         let goes = ["remint-origin-value-bytes", "remint-not-before", "remint-history"]
-        let headers = (old + goes).flatMap { [Header($0, "old"), Header($0, "older")] } + [Header("kept", "yes")]
+        let headers = (old + goes).flatMap { [RecordHeader($0, "old"), RecordHeader($0, "older")] } + [RecordHeader("kept", "yes")]
         let letter = DeadLetter(.sample("x", headers: headers), Self.rejection, at: .resolve, on: TestBench.now)
-        #expect(letter.output.headers.first == Header("kept", "yes"))
+        #expect(letter.output.headers.first == RecordHeader("kept", "yes"))
         #expect(!letter.output.headers.contains { $0.text?.hasPrefix("old") == true })
         for name in old { #expect(letter.output.values(name).count == 1) }
         for name in goes { #expect(letter.output.values(name).isEmpty) }
     }
 
     @Test func `redrives are counted on, attempts of a fresh event begin anew, whatever a producer wrote`() {
-        let record = InputRecord.sample("x", headers: [Header("remint-attempts", "5"), Header("remint-redrives", "2")])
+        let record = InputRecord.sample("x", headers: [RecordHeader("remint-attempts", "5"), RecordHeader("remint-redrives", "2")])
         let letter = DeadLetter(record, Self.rejection, at: .admit, on: TestBench.now)
         #expect(letter.output.values("remint-attempts") == ["1"])
         #expect(letter.output.values("remint-redrives") == ["2"])
@@ -44,7 +44,7 @@ struct DeadLetterTests {
         let bench = try TestBench()
         let first = try #require(try await bench.settle(.raw("{", app: "shop-ios", offset: 1)).output)
         let again = InputRecord(
-            origin: Origin(topic: "remint.invalidations.bulk", partition: 0, offset: 99), timestamp: nil,
+            origin: RecordPosition(topic: "remint.invalidations.bulk", partition: 0, offset: 99), timestamp: nil,
             key: first.key,
             value: first.value, headers: first.headers)
         let second = try #require(try await bench.settle(again).output)
@@ -58,7 +58,7 @@ struct DeadLetterTests {
 
     @Test func `by reference it says where the record stood and how large it was`() {
         let record = InputRecord.sample(
-            [UInt8](repeating: 7, count: 3_000_000), headers: [Header("large", [UInt8](repeating: 1, count: 100_000))])
+            [UInt8](repeating: 7, count: 3_000_000), headers: [RecordHeader("large", [UInt8](repeating: 1, count: 100_000))])
         let reference = DeadLetter(record, Self.rejection, at: .decode, on: TestBench.now).reference
         #expect(reference.destination == .deadLetters)
         #expect(reference.value == nil)

@@ -8,10 +8,10 @@ struct DeadlineTests {
     private func outcome(
         _ bench: TestBench, observed: UnixTime?, expiresOn: UnixTime? = nil, recorded: UnixTime? = nil
     ) async throws -> Outcome {
-        let headers = observed.map { [Header("remint-observed-at", $0.description)] } ?? []
+        let headers = observed.map { [RecordHeader("remint-observed-at", $0.description)] } ?? []
         let report = SampleReport.challenge(expiresOn: expiresOn?.description)
         return try await bench.settle(
-            .sample(report, headers: [Header("remint-app", "push")] + headers, timestamp: recorded)
+            .sample(report, headers: [RecordHeader("remint-app", "push")] + headers, timestamp: recorded)
         ).outcome
     }
 
@@ -74,7 +74,7 @@ struct DeadlineTests {
     @Test func `a vendor without challenges has no deadline`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(
-            SampleReport.braze(), app: "shop-ios", [Header("remint-observed-at", "1999-12-31T23:59:59Z")])
+            SampleReport.braze(), app: "shop-ios", [RecordHeader("remint-observed-at", "1999-12-31T23:59:59Z")])
         #expect(try await bench.settle(record).outcome == .minted)
     }
 }

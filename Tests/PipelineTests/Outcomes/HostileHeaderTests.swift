@@ -9,7 +9,7 @@ struct HostileHeaderTests {
     @Test(arguments: ["", "many", "-1", "1e9", "99999999999999999999", String(repeating: "9", count: 100_000)])
     func `a count that is none is not taken over`(_ text: String) {
         let record = InputRecord.sample(
-            "x", headers: [Header("remint-attempts", text), Header("remint-redrives", text)])
+            "x", headers: [RecordHeader("remint-attempts", text), RecordHeader("remint-redrives", text)])
         let letter = DeadLetter(record, Self.rejection, at: .admit, on: TestBench.now)
         #expect(letter.output.values("remint-attempts") == ["1"])
         #expect(letter.output.values("remint-redrives") == ["0"])
@@ -17,7 +17,7 @@ struct HostileHeaderTests {
 
     @Test func `a record without value and with large headers can still be made smaller, once`() async throws {
         let bench = try TestBench()
-        let record = InputRecord.sample(nil, headers: [Header("large", [UInt8](repeating: 1, count: 2_000_000))])
+        let record = InputRecord.sample(nil, headers: [RecordHeader("large", [UInt8](repeating: 1, count: 2_000_000))])
         let whole = try await bench.settle(record)
         let smaller = try #require(whole.byReference(record, at: bench.clock.now))
         #expect(smaller.output?.headers.contains { $0.name == "large" } == false)
@@ -65,13 +65,13 @@ struct HostileHeaderTests {
     ])
     func `a media type does not mind its case`(_ type: String) throws {
         let record = InputRecord.sample(
-            #"{"specversion":"1.0","app":"a","data":{}}"#, headers: [Header("content-type", type)])
+            #"{"specversion":"1.0","app":"a","data":{}}"#, headers: [RecordHeader("content-type", type)])
         #expect(try EventDecoder(maximumBytes: 1000).decode(record).envelope.app == "a")
     }
 
     @Test func `another media type that begins like it is another`() throws {
         let record = InputRecord.sample(
-            #"{"app":"a","report":{}}"#, headers: [Header("content-type", "application/cloudevents+jsonl")])
+            #"{"app":"a","report":{}}"#, headers: [RecordHeader("content-type", "application/cloudevents+jsonl")])
         #expect(try EventDecoder(maximumBytes: 1000).decode(record).envelope.app == "a")
     }
 }

@@ -28,9 +28,9 @@ struct Poison: CustomTestStringConvertible, Sendable {
         let late = TestBench.now.advanced(bySeconds: -400).description
         return [
             Poison("empty", .raw("", app: "shop-ios"), .malformedEvent, .decode),
-            Poison("null", .sample(nil, headers: [Header("remint-app", "shop-ios")]), .malformedEvent, .decode),
+            Poison("null", .sample(nil, headers: [RecordHeader("remint-app", "shop-ios")]), .malformedEvent, .decode),
             Poison(
-                "2 MB of noise", .sample(noise, headers: [Header("remint-app", "shop-ios")]), .eventTooLarge, .decode),
+                "2 MB of noise", .sample(noise, headers: [RecordHeader("remint-app", "shop-ios")]), .eventTooLarge, .decode),
             Poison(
                 "truncated JSON", .raw(String(SampleReport.braze().dropLast()), app: "shop-ios"), .malformedEvent,
                 .decode),
@@ -41,7 +41,7 @@ struct Poison: CustomTestStringConvertible, Sendable {
             Poison(
                 "invalid UTF-8",
                 .sample(
-                    Array(#"{"userId":""#.utf8) + [0xFF] + Array("\"}".utf8), headers: [Header("remint-app", "push")]),
+                    Array(#"{"userId":""#.utf8) + [0xFF] + Array("\"}".utf8), headers: [RecordHeader("remint-app", "push")]),
                 .malformedEvent, .decode),
             Poison("an unknown app", .raw(SampleReport.braze(), app: "Shop-iOS"), .unknownApp, .decode),
             Poison(
@@ -64,7 +64,7 @@ struct Poison: CustomTestStringConvertible, Sendable {
                 app: "push"),
             Poison(
                 "a nonce past its deadline",
-                .raw(SampleReport.challenge(), app: "push", [Header("remint-observed-at", late)]),
+                .raw(SampleReport.challenge(), app: "push", [RecordHeader("remint-observed-at", late)]),
                 .challengeExpired, .admit, app: "push"),
             Poison(
                 "a challenge that says it is over", .raw(SampleReport.challenge(expiresOn: late), app: "push"),

@@ -28,7 +28,7 @@ struct RetryHopTests {
     @Test func `the first hop keeps the event, and says where it stood and what happened`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(
-            SampleReport.braze(), app: "shop-ios", [Header("traceparent", "00-1"), Header("a", nil)])
+            SampleReport.braze(), app: "shop-ios", [RecordHeader("traceparent", "00-1"), RecordHeader("a", nil)])
         let settlement = try #require(try await fail(record, bench, times: 1).first)
         #expect(settlement.outcome == .deferred(tier: 0, .failed(.mintFailed)))
         #expect(settlement.detail == "the HSM said no")
@@ -41,11 +41,11 @@ struct RetryHopTests {
         #expect((10_000...10_501).contains(notBefore - TestBench.now.milliseconds))
         #expect(
             output.headers.dropFirst(3).filter { $0.name != "remint-not-before" } == [
-                Header("remint-origin-topic", "remint.invalidations"), Header("remint-origin-partition", "3"),
-                Header("remint-origin-offset", "7"), Header("remint-origin-timestamp", "1763639999500"),
-                Header("remint-attempts", "1"), Header("remint-redrives", "0"),
-                Header("remint-history", "2025-11-20T12:00:00.123456Z mint mint_failed"),
-                Header("remint-first-failed-at", String(TestBench.now.milliseconds)),
+                RecordHeader("remint-origin-topic", "remint.invalidations"), RecordHeader("remint-origin-partition", "3"),
+                RecordHeader("remint-origin-offset", "7"), RecordHeader("remint-origin-timestamp", "1763639999500"),
+                RecordHeader("remint-attempts", "1"), RecordHeader("remint-redrives", "0"),
+                RecordHeader("remint-history", "2025-11-20T12:00:00.123456Z mint mint_failed"),
+                RecordHeader("remint-first-failed-at", String(TestBench.now.milliseconds)),
             ])
     }
 
@@ -108,9 +108,9 @@ struct RetryHopTests {
         let redriven = InputRecord.raw(
             SampleReport.bloomreach(), app: "web", offset: 99,
             [
-                Header("remint-origin-topic", "remint.invalidations"), Header("remint-origin-partition", "1"),
-                Header("remint-origin-offset", "42"), Header("remint-origin-timestamp", "1763639000000"),
-                Header("remint-redrives", "1"),
+                RecordHeader("remint-origin-topic", "remint.invalidations"), RecordHeader("remint-origin-partition", "1"),
+                RecordHeader("remint-origin-offset", "42"), RecordHeader("remint-origin-timestamp", "1763639000000"),
+                RecordHeader("remint-redrives", "1"),
             ])
         let first = try await bench.settle(redriven, Self.failing)
         bench.clock.now = bench.clock.now.advanced(bySeconds: 11)
@@ -141,7 +141,7 @@ struct RetryHopTests {
         var processor = bench.processor()
         bench.clock.now = bench.clock.now.advanced(bySeconds: 5)
         let later = InputRecord.sample(
-            SampleReport.bloomreach(), headers: [Header("remint-app", "web")], offset: 8, timestamp: bench.clock.now)
+            SampleReport.bloomreach(), headers: [RecordHeader("remint-app", "web")], offset: 8, timestamp: bench.clock.now)
         #expect(await processor.process([later], batch: 1).map(\.outcome) == [.minted])
         bench.clock.now = bench.clock.now.advanced(bySeconds: 6)
         let again = await processor.process([try waiting.fromTier(at: bench.clock.now)], batch: 2)
@@ -153,7 +153,7 @@ struct RetryHopTests {
         let bench = try TestBench()
         let report = SampleReport.bloomreach()
         let hop = try #require(try await bench.settle(.raw(report, app: "web"), Self.failing).output)
-        let headers = hop.headers.map { $0.name == "remint-attempts" ? Header($0.name, "7") : $0 }
+        let headers = hop.headers.map { $0.name == "remint-attempts" ? RecordHeader($0.name, "7") : $0 }
         let last = try OutputRecord(destination: hop.destination, key: hop.key, value: hop.value, headers: headers)
             .fromTier(at: bench.clock.now)
         let signing = ScriptedSigning(algorithm: .hs512, answer: Self.failing.answer)
@@ -172,14 +172,14 @@ struct RetryHopTests {
 @Suite("What a record of a retry tier is believed")
 struct ProvenanceTests {
     private static let told = [
-        Header("remint-origin-topic", "t"), Header("remint-origin-partition", "1"), Header("remint-origin-offset", "2"),
-        Header("remint-origin-timestamp", "1000"), Header("remint-attempts", "5"), Header("remint-history", "h"),
-        Header("remint-not-before", "0"),
+        RecordHeader("remint-origin-topic", "t"), RecordHeader("remint-origin-partition", "1"), RecordHeader("remint-origin-offset", "2"),
+        RecordHeader("remint-origin-timestamp", "1000"), RecordHeader("remint-attempts", "5"), RecordHeader("remint-history", "h"),
+        RecordHeader("remint-not-before", "0"),
     ]
 
-    private func letter(_ headers: [Header], lane: Lane) -> OutputRecord {
+    private func letter(_ headers: [RecordHeader], lane: Lane) -> OutputRecord {
         let record = InputRecord(
-            origin: Origin(topic: "input", partition: 0, offset: 9), timestamp: UnixTime(milliseconds: 2000), key: nil,
+            origin: RecordPosition(topic: "input", partition: 0, offset: 9), timestamp: UnixTime(milliseconds: 2000), key: nil,
             value: [1], headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
         return DeadLetter(record, Rejection(.mintFailed, "why"), at: .mint, on: TestBench.now).output
     }
@@ -212,7 +212,7 @@ struct ProvenanceTests {
 
     @Test(arguments: broken)
     func `a record that lacks its origin stands for itself`(_ name: String, _ text: String) {
-        let headers = Self.told.filter { $0.name != name } + [Header(name, text)]
+        let headers = Self.told.filter { $0.name != name } + [RecordHeader(name, text)]
         let letter = letter(headers, lane: .retries)
         #expect(letter.values("remint-origin-topic") == ["input"])
         #expect(letter.values("remint-origin-offset") == ["9"])
@@ -222,12 +222,12 @@ struct ProvenanceTests {
     @Test func `a history keeps its latest sixteen entries, and no tale of somebody else's`() throws {
         var history = "h"
         for _ in 0..<40 {
-            let headers = Self.told.dropLast(2) + [Header("remint-history", history)]
+            let headers = Self.told.dropLast(2) + [RecordHeader("remint-history", history)]
             history = try #require(letter(Array(headers), lane: .retries).headers.text("remint-history"))
         }
         #expect(history.split(separator: ";").count == 16)
         #expect(history.utf8.count < 1000)
-        let tale = Self.told.dropLast(2) + [Header("remint-history", String(repeating: "x", count: 1_000_000))]
+        let tale = Self.told.dropLast(2) + [RecordHeader("remint-history", String(repeating: "x", count: 1_000_000))]
         #expect(letter(Array(tale), lane: .retries).values("remint-history").allSatisfy { ($0 ?? "").count < 100 })
     }
 }

@@ -73,9 +73,9 @@ struct RetryPolicyTests {
         notBefore: String?, written: UnixTime? = now, tier: Int? = 0
     ) -> InputRecord {
         InputRecord(
-            origin: Origin(topic: "remint.retries.10s", partition: 0, offset: 1), timestamp: written, key: nil,
+            origin: RecordPosition(topic: "remint.retries.10s", partition: 0, offset: 1), timestamp: written, key: nil,
             value: nil,
-            headers: notBefore.map { [Header("remint-not-before", $0)] } ?? [], lane: .retries, tier: tier)
+            headers: notBefore.map { [RecordHeader("remint-not-before", $0)] } ?? [], lane: .retries, tier: tier)
     }
 
     /// What the header says, in milliseconds after it was written, and after how many seconds it is due.

@@ -11,8 +11,8 @@ struct RetryScheduleTests {
 
     private static func record(_ partition: Int32, _ offset: Int64, due: Int64) -> InputRecord {
         InputRecord(
-            origin: Origin(topic: "t", partition: partition, offset: offset), timestamp: start, key: nil, value: nil,
-            headers: [Header("remint-not-before", String(at(due).milliseconds))], lane: .retries, tier: 0)
+            origin: RecordPosition(topic: "t", partition: partition, offset: offset), timestamp: start, key: nil, value: nil,
+            headers: [RecordHeader("remint-not-before", String(at(due).milliseconds))], lane: .retries, tier: 0)
     }
 
     private static func schedule(_ records: [InputRecord]) -> RetrySchedule {
@@ -70,7 +70,7 @@ struct RetryScheduleTests {
 
     @Test func `a partition is paused at 500 and goes on at 100`() {
         var schedule = Self.schedule((0..<499).map { Self.record(0, $0, due: 10) } + [Self.record(1, 0, due: 10)])
-        let partition = PartitionProgress.Partition(topic: "t", number: 0)
+        let partition = TopicPartition(topic: "t", partition: 0)
         #expect(schedule.throttled().isEmpty)
         schedule.append(Self.record(0, 499, due: 10), at: Self.start)
         #expect(schedule.throttled() == [partition])
@@ -84,7 +84,7 @@ struct RetryScheduleTests {
 
     @Test func `what is someone else's is forgotten`() {
         var schedule = Self.schedule((0..<600).map { Self.record(0, $0, due: 10) } + [Self.record(1, 0, due: 10)])
-        let partition = PartitionProgress.Partition(topic: "t", number: 0)
+        let partition = TopicPartition(topic: "t", partition: 0)
         #expect(schedule.throttled() == [partition])
         schedule.drop([partition])
         #expect(schedule.throttled().isEmpty)

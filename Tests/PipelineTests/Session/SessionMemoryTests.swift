@@ -16,10 +16,10 @@ struct SessionMemoryTests {
 
     private static func record(_ offset: Int64, lane: Lane = .live, due: Int64 = 0) -> InputRecord {
         InputRecord(
-            origin: Origin(topic: lane.rawValue, partition: 0, offset: offset), timestamp: start, key: nil,
+            origin: RecordPosition(topic: lane.rawValue, partition: 0, offset: offset), timestamp: start, key: nil,
             value: Array(repeating: 0, count: size),
             headers: lane == .retries
-                ? [Header("remint-not-before", String(start.advanced(bySeconds: due).milliseconds))] : [],
+                ? [RecordHeader("remint-not-before", String(start.advanced(bySeconds: due).milliseconds))] : [],
             lane: lane, tier: lane == .retries ? 0 : nil)
     }
 
@@ -50,7 +50,7 @@ struct SessionMemoryTests {
         flow.processed(batch.number, [Settlement](), seconds: 0)
         #expect(flow.demand(.live) == 0)
         _ = flow.next(at: Self.start)
-        flow.rebalancing(.live, .lost([SessionStateMachine.Partition(topic: "live", number: 0)]))
+        flow.rebalancing(.live, .lost([TopicPartition(topic: "live", partition: 0)]))
         flow.answered(.live)
         #expect(flow.demand(.live) > 0 || flow.queued(.live) == 0)
     }
@@ -67,7 +67,7 @@ struct SessionMemoryTests {
         flow.received([Self.record(0, lane: .retries, due: 100)], on: .retries, at: Self.start)
         #expect(flow.throttledRetries().isEmpty)
         flow.received([Self.record(1, lane: .retries, due: 100)], on: .retries, at: Self.start)
-        #expect(flow.throttledRetries() == [SessionStateMachine.Partition(topic: "retries", number: 0)])
+        #expect(flow.throttledRetries() == [TopicPartition(topic: "retries", partition: 0)])
         #expect(flow.demand(.live) > 0, "a tier that waits keeps no live event out")
     }
 

@@ -119,12 +119,12 @@ struct AdmissionWalk {
         let known = tokens[user] ?? []
         let token =
             refuses ? known.last?.text : Bool.random(using: &random) ? known.randomElement(using: &random)?.text : "e30"
-        let device = Header("remint-device", "d\(Int.random(in: 0..<2, using: &random))")
+        let device = RecordHeader("remint-device", "d\(Int.random(in: 0..<2, using: &random))")
         let code = refuses || Bool.random(using: &random) ? 20 : 22
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             let record = InputRecord.sample(
                 SampleReport.braze(user: user, code: code, token: token ?? "e30"),
-                headers: [Header("remint-app", "shop-ios"), device], offset: nextOffset, timestamp: clock.now)
+                headers: [RecordHeader("remint-app", "shop-ios"), device], offset: nextOffset, timestamp: clock.now)
             queue.append(Report(record: record, user: user, refuses: refuses))
             nextOffset += 1
         }

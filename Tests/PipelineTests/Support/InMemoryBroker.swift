@@ -12,7 +12,6 @@ struct WalkFailure: Error, CustomStringConvertible {
 /// A broker as a group's member meets it: records by partition, who owns each, the group's offsets, and the ends that a
 /// `read_committed` reader sees. It refuses what must never happen.
 struct InMemoryBroker {
-    typealias Partition = PartitionProgress.Partition
 
     enum Owner { case nobody, us, another }
 
@@ -28,9 +27,9 @@ struct InMemoryBroker {
     }
 
     /// In a fixed order, so that a seed always tells the same story.
-    let partitions: [Partition]
-    private(set) var logs: [Partition: Log] = [:]
-    private(set) var ends: [Origin: Int] = [:]
+    let partitions: [TopicPartition]
+    private(set) var logs: [TopicPartition: Log] = [:]
+    private(set) var ends: [RecordPosition: Int] = [:]
     private var nextRetryPartition = 0
 
     /// Two partitions for each topic: live, bulk and two tiers.
@@ -38,10 +37,10 @@ struct InMemoryBroker {
         let topics: [(String, Lane, Int?)] = [
             ("live", .live, nil), ("bulk", .bulk, nil), ("10ms", .retries, 0), ("40ms", .retries, 1),
         ]
-        var partitions: [Partition] = []
+        var partitions: [TopicPartition] = []
         for (topic, lane, tier) in topics {
             for number: Int32 in 0..<2 {
-                let partition = Partition(topic: topic, number: number)
+                let partition = TopicPartition(topic: topic, partition: number)
                 partitions.append(partition)
                 logs[partition] = Log(lane: lane, tier: tier)
             }
@@ -49,30 +48,30 @@ struct InMemoryBroker {
         self.partitions = partitions
     }
 
-    func log(_ partition: Partition) -> Log { logs[partition] ?? Log(lane: .live, tier: nil) }
+    func log(_ partition: TopicPartition) -> Log { logs[partition] ?? Log(lane: .live, tier: nil) }
 
-    func partitions(of lane: Lane, _ owner: Owner) -> [Partition] {
+    func partitions(of lane: Lane, _ owner: Owner) -> [TopicPartition] {
         partitions.filter { logs[$0]?.lane == lane && logs[$0]?.owner == owner }
     }
 
-    mutating func give(_ partition: Partition, to owner: Owner) { logs[partition]?.owner = owner }
+    mutating func give(_ partition: TopicPartition, to owner: Owner) { logs[partition]?.owner = owner }
 
     /// Appends a record, `gap` offsets behind the last: transaction markers and compaction leave holes.
     mutating func produce(
-        _ partition: Partition, value: [UInt8] = [0], headers: [Header] = [], gap: Int64 = 0, at now: UnixTime
+        _ partition: TopicPartition, value: [UInt8] = [0], headers: [RecordHeader] = [], gap: Int64 = 0, at now: UnixTime
     ) {
         guard var log = logs[partition] else { return }
         let offset = log.nextOffset + gap
         log.records.append(
             InputRecord(
-                origin: Origin(topic: partition.topic, partition: partition.number, offset: offset), timestamp: now,
+                origin: RecordPosition(topic: partition.topic, partition: partition.partition, offset: offset), timestamp: now,
                 key: nil, value: value, headers: headers, lane: log.lane, tier: log.tier))
         log.nextOffset = offset + 1
         logs[partition] = log
     }
 
     /// Another member of the group answers the next `count` events of its partition.
-    mutating func answerElsewhere(_ partition: Partition, _ count: Int) throws(WalkFailure) {
+    mutating func answerElsewhere(_ partition: TopicPartition, _ count: Int) throws(WalkFailure) {
         guard let log = logs[partition], log.owner == .another else { return }
         for record in log.records.dropFirst(log.ended).prefix(count) {
             try end(record.origin)
@@ -100,7 +99,7 @@ struct InMemoryBroker {
             }
         }
         for (record, settlement) in transaction.ends {
-            guard record.origin.offset < log(Partition(record.origin)).committed else {
+            guard record.origin.offset < log(TopicPartition(record.origin)).committed else {
                 throw WalkFailure("an end without its offset: \(record.origin)")
             }
             if let output = settlement.output { publish(output, at: now) }
@@ -116,12 +115,12 @@ struct InMemoryBroker {
             at: now)
     }
 
-    private mutating func end(_ origin: Origin) throws(WalkFailure) {
+    private mutating func end(_ origin: RecordPosition) throws(WalkFailure) {
         ends[origin, default: 0] += 1
         guard ends[origin] == 1 else { throw WalkFailure("two ends for \(origin)") }
     }
 
-    private mutating func advance(_ partition: Partition, to offset: Int64) throws(WalkFailure) {
+    private mutating func advance(_ partition: TopicPartition, to offset: Int64) throws(WalkFailure) {
         guard var log = logs[partition], offset > log.committed else {
             throw WalkFailure("\(partition) goes back to \(offset)")
         }

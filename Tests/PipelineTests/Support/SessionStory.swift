@@ -49,11 +49,11 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
     var expected: [String] { acts.compactMap { if case .next(let step) = $0 { step } else { nil } } }
 
     static func revoked(_ partitions: [Int32] = [0], of topic: String = "live") -> SessionStateMachine.Rebalance {
-        .revoked(partitions.map { .init(topic: topic, number: $0) })
+        .revoked(partitions.map { .init(topic: topic, partition: $0) })
     }
 
     static func lost(_ partitions: [Int32] = [0], of topic: String = "live") -> SessionStateMachine.Rebalance {
-        .lost(partitions.map { .init(topic: topic, number: $0) })
+        .lost(partitions.map { .init(topic: topic, partition: $0) })
     }
 }
 
@@ -85,7 +85,7 @@ struct SessionTeller {
         case .take(let lane, let offsets, let partition):
             flow.received(offsets.map { record(lane, $0, partition) }, on: lane, at: now)
         case .takeRetry(let offset, let due, let partition):
-            let headers = [Header("remint-not-before", String(TestBench.now.milliseconds + due))]
+            let headers = [RecordHeader("remint-not-before", String(TestBench.now.milliseconds + due))]
             flow.received([record(.retries, offset, partition, headers)], on: .retries, at: now)
         case .ask(let lane, let rebalance): flow.rebalancing(lane, rebalance)
         case .processed: if let batch { flow.processed(batch.number, settle(batch.records), seconds: 0.0001) }
@@ -138,7 +138,7 @@ struct SessionTeller {
     private static func list(_ transaction: CommitUnit) -> String {
         let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
         let offsets = Lane.allCases.flatMap { lane in
-            transaction.offsets[lane].map { "\($0.topic)/\($0.number)=\($1)" }.sorted()
+            transaction.offsets[lane].map { "\($0.topic)/\($0.partition)=\($1)" }.sorted()
         }
         return "\(batches): \(offsets.joined(separator: " "))"
     }
@@ -156,9 +156,9 @@ struct SessionTeller {
         return words.joined(separator: " ")
     }
 
-    private func record(_ lane: Lane, _ offset: Int64, _ partition: Int32, _ headers: [Header] = []) -> InputRecord {
+    private func record(_ lane: Lane, _ offset: Int64, _ partition: Int32, _ headers: [RecordHeader] = []) -> InputRecord {
         InputRecord(
-            origin: Origin(topic: lane.rawValue, partition: partition, offset: offset), timestamp: now, key: nil,
+            origin: RecordPosition(topic: lane.rawValue, partition: partition, offset: offset), timestamp: now, key: nil,
             value: nil, headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
     }
 

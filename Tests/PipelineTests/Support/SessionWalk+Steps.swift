@@ -37,7 +37,7 @@ extension SessionWalk {
             throw WalkFailure("a batch of \(batch.records.count)")
         }
         for record in batch.records {
-            let partition = Partition(record.origin)
+            let partition = TopicPartition(record.origin)
             let log = broker.log(partition)
             var index = begun[partition] ?? -1
             while log.records.indices.contains(index), parked[log.records[index].origin] != nil { index += 1 }
@@ -63,7 +63,7 @@ extension SessionWalk {
             guard let until = parked.removeValue(forKey: record.origin) else {
                 throw WalkFailure("\(record.origin) was not parked")
             }
-            guard broker.log(Partition(record.origin)).owner == .us else {
+            guard broker.log(TopicPartition(record.origin)).owner == .us else {
                 throw WalkFailure("\(record.origin) is another's")
             }
             resumed[record.origin] = until
@@ -74,7 +74,7 @@ extension SessionWalk {
             } else {
                 let isInTheWay = ready.contains { batch in
                     batch.records.contains {
-                        Partition($0.origin) == Partition(record.origin) && $0.origin.offset > record.origin.offset
+                        TopicPartition($0.origin) == TopicPartition(record.origin) && $0.origin.offset > record.origin.offset
                     }
                 }
                 guard isInTheWay else { throw WalkFailure("\(record.origin) is in nobody's way") }
@@ -93,7 +93,7 @@ extension SessionWalk {
             guard case .lost = rebalance else { continue }
             guard
                 partitions.allSatisfy({ partition in
-                    !transaction.batches.contains { $0.records.contains { Partition($0.origin) == partition } }
+                    !transaction.batches.contains { $0.records.contains { TopicPartition($0.origin) == partition } }
                 })
             else { throw WalkFailure("a commit of what is lost") }
         }
@@ -119,15 +119,15 @@ extension SessionWalk {
         guard transaction.batches.map(\.number) == ready.map(\.number), !transaction.batches.isEmpty else {
             throw WalkFailure("not what is ready is committed: \(transaction.batches.map(\.number))")
         }
-        var expected: [Partition: Int64] = [:]
+        var expected: [TopicPartition: Int64] = [:]
         for record in (batches + transaction.batches).flatMap(\.records) {
-            let partition = Partition(record.origin)
+            let partition = TopicPartition(record.origin)
             expected[partition] = max(expected[partition] ?? 0, record.origin.offset + 1)
         }
-        guard parked.keys.allSatisfy({ $0.offset >= expected[Partition($0)] ?? 0 }) else {
+        guard parked.keys.allSatisfy({ $0.offset >= expected[TopicPartition($0)] ?? 0 }) else {
             throw WalkFailure("a commit past an event that waits")
         }
-        let offsets = Lane.allCases.reduce(into: [Partition: Int64]()) { all, lane in
+        let offsets = Lane.allCases.reduce(into: [TopicPartition: Int64]()) { all, lane in
             all.merge(transaction.offsets[lane]) { first, _ in first }
         }
         guard offsets == expected else { throw WalkFailure("offsets \(offsets), expected \(expected)") }
@@ -167,8 +167,8 @@ extension SessionWalk {
                 fetched[partition] = broker.log(partition).ended
                 begun[partition] = broker.log(partition).ended
             case .revoked, .lost:
-                if parked.keys.contains(where: { Partition($0) == partition }) { note(.droppedWhileParked) }
-                parked = parked.filter { Partition($0.key) != partition }
+                if parked.keys.contains(where: { TopicPartition($0) == partition }) { note(.droppedWhileParked) }
+                parked = parked.filter { TopicPartition($0.key) != partition }
                 broker.give(partition, to: Bool.random(using: &random) ? .another : .nobody)
                 (fetched[partition], begun[partition]) = (nil, nil)
             }
@@ -212,7 +212,7 @@ extension SessionWalk {
     }
 
     /// The next event of `partition` that was fetched and is not begun.
-    private func head(_ partition: Partition) -> InputRecord? {
+    private func head(_ partition: TopicPartition) -> InputRecord? {
         guard let index = begun[partition], let end = fetched[partition], index < end else { return nil }
         return broker.log(partition).records[index..<end].first { parked[$0.origin] == nil }
     }
@@ -261,13 +261,13 @@ extension SessionWalk {
     /// Some end for each event of `batch`, or none yet where it may wait; one that is deferred comes back, three times at
     /// most.
     mutating func settle(_ batch: Batch) -> [Progress] {
-        var stuck: Set<Partition> = []
+        var stuck: Set<TopicPartition> = []
         return batch.records.map { record in
-            let isStuck = batch.waiting == .resumed && stuck.contains(Partition(record.origin))
+            let isStuck = batch.waiting == .resumed && stuck.contains(TopicPartition(record.origin))
             guard batch.waiting != .over, isStuck || Int.random(in: 0..<6, using: &random) == 0 else {
                 return .ended(settle(record))
             }
-            stuck.insert(Partition(record.origin))
+            stuck.insert(TopicPartition(record.origin))
             return .waits(until: now.advanced(byMicroseconds: .random(in: 1...20_000, using: &random)))
         }
     }
@@ -286,6 +286,6 @@ extension SessionWalk {
             origin: record.origin, eventID: nil, app: nil, outcome: .deferred(tier: tier, .failed(.mintFailed)),
             output: OutputRecord(
                 destination: .retries(tier: tier), key: nil, value: [hops + 1],
-                headers: [Header("remint-not-before", String(due.milliseconds))]))
+                headers: [RecordHeader("remint-not-before", String(due.milliseconds))]))
     }
 }

@@ -6,7 +6,6 @@ import AdapterKit
 ///
 /// It stands in for the shell: it carries out what the flow names, and checks each step by what it knows itself.
 struct SessionWalk {
-    typealias Partition = PartitionProgress.Partition
 
     /// How often something happened, so that a walk that met nothing is not taken for one that found nothing.
     enum Event: CaseIterable {
@@ -22,10 +21,10 @@ struct SessionWalk {
     var flow: SessionStateMachine
     var now = TestBench.now
     /// Of our partitions, how many records were fetched and how many were begun, counted from the log's first.
-    var fetched: [Partition: Int] = [:]
-    var begun: [Partition: Int] = [:]
+    var fetched: [TopicPartition: Int] = [:]
+    var begun: [TopicPartition: Int] = [:]
     /// What the group asks, and which partitions that is about.
-    var asked: [Lane: (rebalance: SessionStateMachine.Rebalance, partitions: [Partition])] = [:]
+    var asked: [Lane: (rebalance: SessionStateMachine.Rebalance, partitions: [TopicPartition])] = [:]
     /// Batches whose tokens are remembered and not confirmed: ready, in work or in a commit.
     var remembered: [Int: Batch] = [:]
     var processing: Batch?
@@ -36,8 +35,8 @@ struct SessionWalk {
     var lastBegin: UnixTime?
     var lastEnd: UnixTime?
     /// Events that wait in their places, and until when; and those of them that are looked at again.
-    var parked: [Origin: UnixTime] = [:]
-    var resumed: [Origin: UnixTime] = [:]
+    var parked: [RecordPosition: UnixTime] = [:]
+    var resumed: [RecordPosition: UnixTime] = [:]
     /// Batches that were given up while in work.
     var late: [Batch] = []
     var owesRollBack = false
@@ -224,12 +223,12 @@ struct SessionWalk {
         }
     }
 
-    mutating func ask(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance, _ partitions: [Partition]) {
+    mutating func ask(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance, _ partitions: [TopicPartition]) {
         asked[lane] = (rebalance, partitions)
         flow.rebalancing(lane, rebalance)
     }
 
-    private mutating func lose(_ lane: Lane, _ partitions: [Partition]) throws(WalkFailure) {
+    private mutating func lose(_ lane: Lane, _ partitions: [TopicPartition]) throws(WalkFailure) {
         if let (transaction, isVisible) = committing, !isVisible, Bool.random(using: &random) {
             // The commit was faster; the news of it is not.
             if broker.accepts(transaction) {

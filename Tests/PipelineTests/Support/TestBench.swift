@@ -89,24 +89,24 @@ enum SampleReport {
 extension InputRecord {
     /// A record with this value, at `offset` of the live lane.
     static func sample(
-        _ value: [UInt8]?, headers: [Header] = [], key: String? = "some key", offset: Int64 = 7,
+        _ value: [UInt8]?, headers: [RecordHeader] = [], key: String? = "some key", offset: Int64 = 7,
         timestamp: UnixTime? = UnixTime(milliseconds: 1_763_639_999_500)
     ) -> InputRecord {
         InputRecord(
-            origin: Origin(topic: "remint.invalidations", partition: 3, offset: offset), timestamp: timestamp,
+            origin: RecordPosition(topic: "remint.invalidations", partition: 3, offset: offset), timestamp: timestamp,
             key: key.map { Array($0.utf8) }, value: value, headers: headers)
     }
 
     static func sample(
-        _ text: String, headers: [Header] = [], key: String? = "some key", offset: Int64 = 7,
+        _ text: String, headers: [RecordHeader] = [], key: String? = "some key", offset: Int64 = 7,
         timestamp: UnixTime? = UnixTime(milliseconds: 1_763_639_999_500)
     ) -> InputRecord {
         sample(Array(text.utf8), headers: headers, key: key, offset: offset, timestamp: timestamp)
     }
 
     /// A raw report for `app`.
-    static func raw(_ report: String, app: String, offset: Int64 = 7, _ more: [Header] = []) -> InputRecord {
-        sample(report, headers: [Header("remint-app", app)] + more, offset: offset)
+    static func raw(_ report: String, app: String, offset: Int64 = 7, _ more: [RecordHeader] = []) -> InputRecord {
+        sample(report, headers: [RecordHeader("remint-app", app)] + more, offset: offset)
     }
 }
 
@@ -125,7 +125,7 @@ extension OutputRecord {
             throw Rejection(.malformedEvent, "it is on its way to \(destination)")
         }
         return InputRecord(
-            origin: Origin(topic: "remint.retries.\(tier)", partition: 0, offset: offset), timestamp: now, key: key,
+            origin: RecordPosition(topic: "remint.retries.\(tier)", partition: 0, offset: offset), timestamp: now, key: key,
             value: value, headers: headers, lane: .retries, tier: tier)
     }
 

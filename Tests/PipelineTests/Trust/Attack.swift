@@ -34,11 +34,11 @@ struct Attack: CustomTestStringConvertible, Sendable {
     static func one(_ name: String, _ value: String, _ end: End) -> Attack { one(name, value, [], end) }
 
     /// One record.
-    static func one(_ name: String, _ value: String, _ headers: [Header], _ end: End) -> Attack {
+    static func one(_ name: String, _ value: String, _ headers: [RecordHeader], _ end: End) -> Attack {
         Attack(name, end) { _ in
             [
                 InputRecord(
-                    origin: Origin(topic: "remint.invalidations", partition: 0, offset: 7),
+                    origin: RecordPosition(topic: "remint.invalidations", partition: 0, offset: 7),
                     timestamp: TrustBench.now, key: nil, value: Array(value.utf8), headers: headers)
             ]
         }

@@ -53,7 +53,7 @@ struct AttackTableTests {
             .refused(.malformedEvent)),
         .one(
             "a raw report that looks like an envelope", #"{"app":"braze","reissue":{"user":"victim"}}"#,
-            [Header("remint-app", "braze")], .refused(.malformedReport)),
+            [RecordHeader("remint-app", "braze")], .refused(.malformedReport)),
         .one(
             "a request for two users", #"{"app":"braze","reissue":{"user":"me","ids":{"registered":"victim"}}}"#,
             .refused(.malformedEvent)),
@@ -151,28 +151,28 @@ struct AttackTableTests {
             .refused(.identityMissing)),
         .one(
             "vouched inside a raw report", #"{"errorCode":22,"userId":"victim","vouched":{"user":"victim"}}"#,
-            [Header("remint-app", "braze-v")], .refused(.identityMissing)),
+            [RecordHeader("remint-app", "braze-v")], .refused(.identityMissing)),
         .one(
             "the raw form's header on an envelope", #"{"app":"braze-v","report":{"errorCode":22,"userId":"victim"}}"#,
-            [Header("remint-vouched", #"{"user":"victim"}"#)], .refused(.malformedEvent)),
+            [RecordHeader("remint-vouched", #"{"user":"victim"}"#)], .refused(.malformedEvent)),
         .one(
             "the raw form's header on a binary CloudEvent", #"{"errorCode":22,"userId":"victim"}"#,
             [
-                Header("ce_specversion", "1.0"), Header("ce_app", "braze-v"),
-                Header("remint-vouched", #"{"user":"victim"}"#),
+                RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "braze-v"),
+                RecordHeader("remint-vouched", #"{"user":"victim"}"#),
             ], .refused(.malformedEvent)),
         .one(
             "two headers that vouch", #"{"errorCode":22,"userId":"victim"}"#,
             [
-                Header("remint-app", "braze-v"), Header("remint-vouched", #"{"user":"me"}"#),
-                Header("remint-vouched", #"{"user":"victim"}"#),
+                RecordHeader("remint-app", "braze-v"), RecordHeader("remint-vouched", #"{"user":"me"}"#),
+                RecordHeader("remint-vouched", #"{"user":"victim"}"#),
             ], .refused(.malformedEvent)),
         .one(
             "a null header that vouches", #"{"errorCode":22,"userId":"victim"}"#,
-            [Header("remint-app", "braze-v"), Header("remint-vouched", nil)], .refused(.malformedEvent)),
+            [RecordHeader("remint-app", "braze-v"), RecordHeader("remint-vouched", nil)], .refused(.malformedEvent)),
         .one(
             "vouched is no JSON", #"{"errorCode":22,"userId":"victim"}"#,
-            [Header("remint-app", "braze-v"), Header("remint-vouched", "victim")], .refused(.malformedEvent)),
+            [RecordHeader("remint-app", "braze-v"), RecordHeader("remint-vouched", "victim")], .refused(.malformedEvent)),
         .one(
             "vouched for a number", #"{"app":"braze","report":{"errorCode":22,"userId":"me"},"vouched":{"user":7}}"#,
             .refused(.malformedEvent)),
@@ -205,15 +205,15 @@ struct AttackTableTests {
     private static let apps: [Attack] = [
         .one(
             "header app against envelope app", #"{"app":"braze","report":{"errorCode":22,"userId":"victim"}}"#,
-            [Header("remint-app", "onesignal")], .refused(.malformedReport)),
+            [RecordHeader("remint-app", "onesignal")], .refused(.malformedReport)),
         .one(
             "two apps in binary mode", #"{"errorCode":22,"userId":"victim"}"#,
-            [Header("ce_specversion", "1.0"), Header("ce_app", "braze"), Header("remint-app", "other")],
+            [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "braze"), RecordHeader("remint-app", "other")],
             .refused(.malformedEvent)),
         .one(
             "two apps in structured mode",
             #"{"specversion":"1.0","app":"braze","data":{"errorCode":22,"userId":"victim"}}"#,
-            [Header("content-type", "application/cloudevents+json"), Header("ce_app", "other")],
+            [RecordHeader("content-type", "application/cloudevents+json"), RecordHeader("ce_app", "other")],
             .refused(.malformedEvent)),
         .one("an app that nobody configured", #"{"app":"nobody","report":{}}"#, .refused(.unknownApp)),
         Attack("an app with its own topic, on the shared one", .refused(.wrongTopic)) { _ in
@@ -227,15 +227,15 @@ struct AttackTableTests {
                 EventShape.raw.record(
                     "apart", #"{"errorCode":22,"userId":"victim"}"#,
                     headers: [
-                        Header("remint-redrives", "1"), Header("remint-origin-topic", "apart.failures"),
-                        Header("remint-origin-partition", "0"), Header("remint-origin-offset", "1"),
+                        RecordHeader("remint-redrives", "1"), RecordHeader("remint-origin-topic", "apart.failures"),
+                        RecordHeader("remint-origin-partition", "0"), RecordHeader("remint-origin-offset", "1"),
                     ])
             ]
         },
         Attack("an operator's request for an app with its own topic", .minted("apart/me")) { _ in
             [
                 InputRecord(
-                    origin: Origin(topic: "remint.invalidations.bulk", partition: 0, offset: 1),
+                    origin: RecordPosition(topic: "remint.invalidations.bulk", partition: 0, offset: 1),
                     timestamp: TrustBench.now, key: nil,
                     value: Array(#"{"app":"apart","reissue":{"user":"me"}}"#.utf8), headers: [], lane: .bulk)
             ]

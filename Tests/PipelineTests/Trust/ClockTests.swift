@@ -41,7 +41,7 @@ struct ClockTests {
         var processor = bench.processor()
         func report(_ offset: Int64) -> InputRecord {
             .sample(
-                SampleReport.braze(), headers: [Header("remint-app", "shop-ios")], offset: offset,
+                SampleReport.braze(), headers: [RecordHeader("remint-app", "shop-ios")], offset: offset,
                 timestamp: bench.clock.now)
         }
         bench.clock.now = TestBench.now.advanced(bySeconds: 3600)

@@ -164,28 +164,28 @@ enum EventShape: String, CaseIterable, Sendable {
     /// The event of `app` with this report, and whom the edge vouches for.
     func record(
         _ app: String, _ report: String, vouched: String? = nil, topic: String = "remint.invalidations",
-        headers: [Header] = []
+        headers: [RecordHeader] = []
     ) -> InputRecord {
-        let (value, own): (String, [Header]) =
+        let (value, own): (String, [RecordHeader]) =
             switch self {
             case .envelope:
                 (#"{"app":"\#(app)","report":\#(report)\#(vouched.map { #","vouched":\#($0)"# } ?? "")}"#, [])
             case .structured:
                 (
                     #"{"specversion":"1.0","app":"\#(app)","data":\#(report)\#(vouched.map { #","vouched":\#(Self.quoted($0))"# } ?? "")}"#,
-                    [Header("content-type", "application/cloudevents+json")]
+                    [RecordHeader("content-type", "application/cloudevents+json")]
                 )
             case .binary:
                 (
                     report,
-                    [Header("ce_specversion", "1.0"), Header("ce_app", app)]
-                        + (vouched.map { [Header("ce_vouched", $0)] } ?? [])
+                    [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", app)]
+                        + (vouched.map { [RecordHeader("ce_vouched", $0)] } ?? [])
                 )
             case .raw:
-                (report, [Header("remint-app", app)] + (vouched.map { [Header("remint-vouched", $0)] } ?? []))
+                (report, [RecordHeader("remint-app", app)] + (vouched.map { [RecordHeader("remint-vouched", $0)] } ?? []))
             }
         return InputRecord(
-            origin: Origin(topic: topic, partition: 0, offset: 7), timestamp: TrustBench.now, key: nil,
+            origin: RecordPosition(topic: topic, partition: 0, offset: 7), timestamp: TrustBench.now, key: nil,
             value: Array(value.utf8), headers: own + headers)
     }
 

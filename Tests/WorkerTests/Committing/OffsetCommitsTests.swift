@@ -24,10 +24,10 @@ import Testing
         func answer() { answering.yield() }
     }
 
-    private static let first = PartitionProgress.Partition(topic: "live", number: 0)
-    private static let second = PartitionProgress.Partition(topic: "live", number: 1)
+    private static let first = TopicPartition(topic: "live", partition: 0)
+    private static let second = TopicPartition(topic: "live", partition: 1)
 
-    private func offsets(_ live: [PartitionProgress.Partition: Int64]) -> OffsetCommits.Offsets {
+    private func offsets(_ live: [TopicPartition: Int64]) -> OffsetCommits.Offsets {
         OffsetCommits.Offsets { $0 == .live ? live : [:] }
     }
 

@@ -146,8 +146,8 @@ final class VendorRow {
                     usesMintedTokens: terms.authorization == .mintedToken)
             ], now: { clock.now })
         let record = InputRecord(
-            origin: Origin(topic: "in", partition: 0, offset: 0), timestamp: nil, key: nil,
-            value: Array(vendor.report(user).utf8), headers: [Header("remint-app", "app")])
+            origin: RecordPosition(topic: "in", partition: 0, offset: 0), timestamp: nil, key: nil,
+            value: Array(vendor.report(user).utf8), headers: [RecordHeader("remint-app", "app")])
         let batch = { (waiting: Waiting) in Batch(number: 1, records: [record], waiting: waiting) }
         var progress = await processor.process(batch(.allowed))
         var requests = 0

@@ -5,11 +5,11 @@ import Testing
 @testable import Worker
 
 @Suite struct CommittedOffsetsTests {
-    private let partition = SessionStateMachine.Partition(topic: "in", number: 3)
+    private let partition = TopicPartition(topic: "in", partition: 3)
 
     private func record(_ offset: Int64, of number: Int32 = 3) -> InputRecord {
         InputRecord(
-            origin: Origin(topic: "in", partition: number, offset: offset), timestamp: nil, key: nil, value: [],
+            origin: RecordPosition(topic: "in", partition: number, offset: offset), timestamp: nil, key: nil, value: [],
             headers: [], lane: .live, tier: nil)
     }
 
@@ -23,7 +23,7 @@ import Testing
     @Test func `nor is one that others took further, or that was never committed here`() {
         var offsets = CommittedOffsets()
         offsets.committed([partition: 70])
-        offsets.assigned([partition, SessionStateMachine.Partition(topic: "in", number: 4)])
+        offsets.assigned([partition, TopicPartition(topic: "in", partition: 4)])
         #expect(offsets.setbacks(in: [record(900), record(2, of: 4)]) == [])
     }
 

@@ -27,7 +27,7 @@ struct RunningWorker {
         var all: [Settlement] { settlements.withLock { $0 } }
         var count: Int { settlements.withLock { $0.count } }
         /// The distinct events among them.
-        var events: Set<Origin> { Set(all.map(\.origin)) }
+        var events: Set<RecordPosition> { Set(all.map(\.origin)) }
 
         func add(_ new: [Settlement]) { settlements.withLock { $0 += new } }
     }

@@ -11,18 +11,18 @@ import WorkerConfiguration
 struct Events {
     let configuration: Configuration
     /// The next offset of each partition.
-    private var offsets: [PartitionProgress.Partition: Int64] = [:]
+    private var offsets: [TopicPartition: Int64] = [:]
 
     init(_ configuration: Configuration) { self.configuration = configuration }
 
     /// A record of `lane` with this value, behind the last one.
     mutating func record(_ value: [UInt8], lane: Lane = .live, partition: Int32 = 0) -> InputRecord {
         let topic = configuration.topics(of: lane)[0]
-        let offset = offsets[.init(topic: topic, number: partition), default: 0]
-        offsets[.init(topic: topic, number: partition)] = offset + 1
+        let offset = offsets[.init(topic: topic, partition: partition), default: 0]
+        offsets[.init(topic: topic, partition: partition)] = offset + 1
         return InputRecord(
-            origin: Origin(topic: topic, partition: partition, offset: offset), timestamp: Self.now, key: nil,
-            value: value, headers: [Header("remint-app", "push")], lane: lane, tier: lane == .retries ? 0 : nil)
+            origin: RecordPosition(topic: topic, partition: partition, offset: offset), timestamp: Self.now, key: nil,
+            value: value, headers: [RecordHeader("remint-app", "push")], lane: lane, tier: lane == .retries ? 0 : nil)
     }
 
     /// An event that is answered with a token.

@@ -120,9 +120,9 @@ struct EventCourse {
     private mutating func record() -> InputRecord {
         next += 1
         return InputRecord(
-            origin: Origin(topic: "remint.invalidations", partition: Int32(next % 6), offset: Int64(next / 6)),
+            origin: RecordPosition(topic: "remint.invalidations", partition: Int32(next % 6), offset: Int64(next / 6)),
             timestamp: UnixTime.system(), key: nil, value: Array(report("user-\(next)").utf8),
-            headers: [Header("remint-app", names[next % names.count]), Header("remint-id", "event-\(next)")])
+            headers: [RecordHeader("remint-app", names[next % names.count]), RecordHeader("remint-id", "event-\(next)")])
     }
 }
 

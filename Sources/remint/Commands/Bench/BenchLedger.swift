@@ -72,10 +72,10 @@ struct BenchLedger: AsyncParsableCommand {
         return ledger
     }
 
-    private static func headers(_ number: Int, _ end: Int64) -> [Header] {
+    private static func headers(_ number: Int, _ end: Int64) -> [RecordHeader] {
         [
-            Header("ce_source", "/remint/bench"), Header("remint-key-id", "2026-1\(number % 3)"),
-            Header("remint-expires-at", String(end + Int64(number % 1000))), Header("remint-version", String(number)),
+            RecordHeader("ce_source", "/remint/bench"), RecordHeader("remint-key-id", "2026-1\(number % 3)"),
+            RecordHeader("remint-expires-at", String(end + Int64(number % 1000))), RecordHeader("remint-version", String(number)),
         ]
     }
 

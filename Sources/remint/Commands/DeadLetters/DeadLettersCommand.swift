@@ -71,10 +71,10 @@ extension InputRecord {
     /// A dead letter as the pipeline reads it.
     convenience init(deadLetter record: ConsumedRecord) {
         self.init(
-            origin: Origin(
+            origin: RecordPosition(
                 topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
             timestamp: nil, key: record.key, value: record.value,
-            headers: record.headers.map { Header($0.name, $0.value) },
+            headers: record.headers.map { RecordHeader($0.name, $0.value) },
             // Like a retry's, its headers are a worker's and say where the event first stood.
             lane: .retries)
     }

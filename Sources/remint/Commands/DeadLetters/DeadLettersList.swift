@@ -92,7 +92,7 @@ struct DeadLettersList: AsyncParsableCommand {
     }
 }
 
-extension Origin {
+extension RecordPosition {
     /// `topic/partition/offset`.
     var text: String { "\(topic)/\(partition)/\(offset)" }
 }

@@ -25,7 +25,7 @@ struct LedgerReader {
         var ledger = Ledger()
         try await each { record, key in
             ledger.take(
-                key: record.key, headers: record.headers.map { Header($0.name, $0.value) },
+                key: record.key, headers: record.headers.map { RecordHeader($0.name, $0.value) },
                 isTombstone: record.value == nil, partition: record.position.partition, offset: record.position.offset)
             return "\(ledger.subjectCount) subjects"
         }

@@ -1,20 +1,21 @@
-import AdapterKit
+public import Formats
 
 /// A record's key, value and headers in one stretch of bytes: millions of them come and go, and each piece of memory costs.
 ///
 /// First the key, then the headers, then the value. A header is the length of its name and that of its value, four bytes each
-/// with the lowest first and -1 for a null value, then the name and the value.
-public struct RecordContents: Sendable, Equatable {
+/// with the lowest first and -1 for a null value, then the name and the value. The Kafka client copies a record into this form,
+/// and the pipeline writes its records in it, so that nobody puts the parts together twice.
+public struct RecordBody: Sendable, Equatable {
     /// All of it.
     public let bytes: [UInt8]
     /// How many of `bytes` are the key; -1 where there is none.
     public let keyLength: Int32
     /// How many of `bytes` are headers.
     public let headersLength: Int32
-    /// Whether the rest is a value; else there is none.
+    /// Whether the rest is a value; else there is none, which for a producer is a tombstone.
     public let hasValue: Bool
 
-    /// Contents that were put together elsewhere. Lengths that reach too far end where what they lie in does.
+    /// A body that was put together elsewhere. Lengths that reach too far end where what they lie in does.
     public init(bytes: [UInt8], keyLength: Int32, headersLength: Int32, hasValue: Bool) {
         self.bytes = bytes
         self.keyLength = keyLength
@@ -22,8 +23,8 @@ public struct RecordContents: Sendable, Equatable {
         self.hasValue = hasValue
     }
 
-    /// Contents with these parts.
-    public init(key: [UInt8]?, value: [UInt8]?, headers: [Header]) {
+    /// A body of these parts.
+    public init(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) {
         self.init(key: key, hasValue: value != nil) { bytes in
             for header in headers { bytes.append(header: header) }
         } value: { bytes in
@@ -31,8 +32,8 @@ public struct RecordContents: Sendable, Equatable {
         }
     }
 
-    /// Contents whose headers and value are written straight to their place.
-    init(
+    /// A body whose headers and value are written straight to their place.
+    public init(
         key: [UInt8]?, hasValue: Bool, headers: (inout ByteWriter) -> Void, value: (inout ByteWriter) -> Void
     ) {
         var headersLength = 0
@@ -56,26 +57,38 @@ public struct RecordContents: Sendable, Equatable {
     /// The value, a copy; nil for none.
     public var value: [UInt8]? { valuePart.map { Array(bytes[$0]) } }
 
+    /// Where in `bytes` the key stands; nil for none.
+    public var keyPart: Range<Int>? { keyLength < 0 ? nil : 0..<keyEnd }
+
     /// Where in `bytes` the value stands; nil for none.
-    var valuePart: Range<Int>? { hasValue ? headersEnd..<bytes.count : nil }
+    public var valuePart: Range<Int>? { hasValue ? headersEnd..<bytes.count : nil }
 
     /// The headers, each a copy.
-    public var headers: [Header] {
-        var headers: [Header] = []
+    public var headers: [RecordHeader] {
+        var headers: [RecordHeader] = []
         var at = keyEnd
         while let header = header(at: at) {
             headers.append(
-                Header(String(decoding: bytes[header.name], as: UTF8.self), header.value.map { Array(bytes[$0]) }))
+                RecordHeader(String(decoding: bytes[header.name], as: UTF8.self), header.value.map { Array(bytes[$0]) }))
             at = header.end
         }
         return headers
     }
 
+    /// Calls `body` with the places in `bytes` of each header's name and value.
+    public func forEachHeader(_ body: (_ name: Range<Int>, _ value: Range<Int>?) -> Void) {
+        var at = keyEnd
+        while let header = header(at: at) {
+            body(header.name, header.value)
+            at = header.end
+        }
+    }
+
     /// Whether there is a header `name`.
-    func has(_ name: String) -> Bool { place(of: name) != nil }
+    public func has(_ name: String) -> Bool { place(of: name) != nil }
 
     /// How many headers are called `name`.
-    func count(of name: String) -> Int {
+    public func count(of name: String) -> Int {
         let wanted = name.utf8.span
         var at = keyEnd
         var count = 0
@@ -112,6 +125,12 @@ public struct RecordContents: Sendable, Equatable {
 
     // MARK: Places
 
+    /// Appends the four bytes of `length`, as they stand before a header's name and value.
+    public static func append(_ length: Int32, to bytes: inout [UInt8]) {
+        let length = UInt32(bitPattern: length)
+        for shift in [0, 8, 16, 24] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
+    }
+
     /// How many bytes a header takes besides its name and its value: the lengths of both.
     private static let lengthBytes = 8
 
@@ -137,8 +156,8 @@ public struct RecordContents: Sendable, Equatable {
 }
 
 extension ByteWriter {
-    /// Appends a header as it stands in `RecordContents`, with what `value` writes.
-    mutating func append(header name: StaticString, _ value: (inout ByteWriter) -> Void) {
+    /// Appends a header as it stands in a `RecordBody`, with what `value` writes.
+    public mutating func append(header name: StaticString, _ value: (inout ByteWriter) -> Void) {
         append(littleEndian: Int32(clamping: name.utf8CodeUnitCount))
         let length = count
         append(littleEndian: 0)
@@ -148,8 +167,8 @@ extension ByteWriter {
         overwrite(length, littleEndian: Int32(clamping: count - start))
     }
 
-    /// Appends `header` as it stands in `RecordContents`.
-    mutating func append(header: Header) {
+    /// Appends `header` as it stands in a `RecordBody`.
+    public mutating func append(header: RecordHeader) {
         append(littleEndian: Int32(clamping: header.name.utf8.count))
         append(littleEndian: header.value.map { Int32(clamping: $0.count) } ?? -1)
         append(header.name.utf8.span)

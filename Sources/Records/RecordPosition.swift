@@ -1,0 +1,35 @@
+/// Where a record stands.
+public struct RecordPosition: Sendable, Hashable {
+    /// The topic.
+    public let topic: String
+    /// The partition.
+    public let partition: Int32
+    /// The offset.
+    public let offset: Int64
+
+    /// The record at `offset` of `partition` of `topic`.
+    public init(topic: String, partition: Int32, offset: Int64) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
+/// A partition of a topic.
+public struct TopicPartition: Sendable, Hashable, CustomStringConvertible {
+    /// The topic.
+    public let topic: String
+    /// The partition's number.
+    public let partition: Int32
+
+    /// `partition` of `topic`.
+    public init(topic: String, partition: Int32) {
+        self.topic = topic
+        self.partition = partition
+    }
+
+    /// The partition that `position` is in.
+    public init(_ position: RecordPosition) { self.init(topic: position.topic, partition: position.partition) }
+
+    public var description: String { "\(topic)/\(partition)" }
+}
