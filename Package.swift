@@ -34,9 +34,10 @@ let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "as
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+    settings: [SwiftSetting] = settings
 ) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: [], swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -92,17 +93,28 @@ let package = Package(
         module("AdapterKit", ["JOSE"]),
         module("AdapterTestKit", ["AdapterKit", "JOSE"]),
         module("StubServer", ["AdapterKit", nio, sockets, http, tls]),
-        module("Keyring", ["JOSE"]),
-        module("Pipeline", ["AdapterKit", "Records", deque]),
+        module("Keyring", ["JOSE"], exclude: ["README.md"]),
+        module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
         module("WorkerConfiguration", ["AdapterKit", "Yams"]),
         module("Telemetry", [logging]),
         module(
+            "Signing",
+            [
+                "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging, lifecycle, nio,
+                sockets,
+            ], exclude: ["README.md"]),
+        module(
+            "VendorLookup", ["Pipeline", "AdapterKit", "JOSE", "Telemetry", logging, nio, sockets, http, tls, httpClient]),
+        module(
             "Worker",
             [
-                "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging,
-                lifecycle, hummingbird, hummingbirdCore, nio, sockets, http, tls, httpClient,
+                "Pipeline", "AdapterKit", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration",
+                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, nio, sockets, http,
             ]),
+        module(
+            "Operations",
+            ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
         module("Vendors", ["AdapterKit"] + adapterDependencies),
         module("Bench", ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"] + adapterDependencies),
         module(
@@ -116,8 +128,8 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry", "Bench", "Demonstration", "Vendors",
+                "Worker", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
+                "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),

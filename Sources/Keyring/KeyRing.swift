@@ -31,7 +31,7 @@ public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible 
         (self.file, line, column, message, isInterruption) = (file, nil, nil, "the writing was interrupted", true)
     }
 
-    init(_ file: String, at value: JSONValue? = nil, _ message: String) {
+    package init(_ file: String, at value: JSONValue? = nil, _ message: String) {
         self.file = file
         line = value?.position.line
         column = value?.position.column

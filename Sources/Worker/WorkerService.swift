@@ -4,7 +4,9 @@ import Keyring
 public import Logging
 public import Pipeline
 public import ServiceLifecycle
+import Signing
 import Telemetry
+import VendorLookup
 import WorkerConfiguration
 
 /// The worker: consumes events, takes each to its end, publishes and commits; with its admin server and an eye on its key
@@ -66,7 +68,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let local = LocalSigner(rings, lanes: signingLanes)
         let signers = signers()
         let signer = route(local, signers)
-        let lookups = try Lookups(configuration, signer: signer, logger: logger, now: now)
+        let lookups = try VendorLookups(configuration, signer: signer, logger: logger, now: now)
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups.client, status: status, metrics: metrics,
             reachability: Reachability(status: status), logger: logger, now: now, observe: observe)
@@ -86,7 +88,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             }
             for ring in rings { status.publish(ring) }
             let watcher = KeyRingWatcher(
-                configuration: configuration, signer: local, status: status, logger: logger,
+                configuration: configuration, signer: local, problems: keyProblems, logger: logger,
                 changed: { [status] in status.publish($0) })
             group.addTask { [revisions] in await watcher.run(since: revisions) }
             for signer in signers { group.addTask { await signer.run() } }
@@ -119,10 +121,12 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 (key.name, Set(configuration.apps.filter { $0.key == key.name }.map(\.adapter.algorithm)))
             }
             return SignerProcess(
-                socket: socket, wanted: Dictionary(wanted) { first, _ in first }, status: status, lanes: signingLanes,
-                logger: logger)
+                socket: socket, wanted: Dictionary(wanted) { first, _ in first }, problems: keyProblems,
+                lanes: signingLanes, logger: logger)
         }
     }
+
+    private var keyProblems: KeyProblems { { [status] in status.setKeys($0, of: $1) } }
 
     private func route(_ local: LocalSigner, _ signers: [SignerProcess]) -> any SigningPort {
         guard !signers.isEmpty else { return local }
@@ -160,7 +164,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let lock = name == nil ? InstanceName(group: configuration.kafka.group) : nil
         let session = Session(
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
-        var processor = makeProcessor(context, worker: session.instance)
+        var processor = configuration.processor(
+            signing: context.signer, worker: session.instance, cores: signingLanes, now: now)
         var committed = CommittedOffsets()
         var backoff = Backoff()
         while true {
@@ -180,15 +185,5 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             }
         }
-    }
-
-    private func makeProcessor(_ context: SessionContext, worker: String) -> BatchProcessor {
-        let apps = configuration.apps.map { App($0) }
-        return BatchProcessor(
-            apps: apps, signing: context.signer, maximumEventBytes: configuration.worker.maximumEventBytes,
-            bulkTopic: configuration.topics.invalidationsBulk, admission: configuration.admissionRules(worker: worker),
-            retries: configuration.retryPolicy,
-            accounts: Lookups.accounts(configuration), rememberedAnswers: configuration.worker.lookups.cache,
-            cores: signingLanes, now: now)
     }
 }

@@ -15,3 +15,10 @@ public struct FileIdentity: Sendable, Equatable {
         inode = UInt64(status.st_ino)
     }
 }
+
+/// Whether `descriptor` is a file of this account, or anybody's for root: no pipe, no device, no other account's.
+package func isOwnFile(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        && (geteuid() == 0 || status.st_uid == geteuid())
+}

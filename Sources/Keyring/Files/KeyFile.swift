@@ -9,7 +9,7 @@ public enum KeyFile {
     public static func read(_ path: String) throws(KeyRingError) -> SecretBytes { try read(path, .secret) }
 
     /// The contents of a file that holds no secret, but says which key signs: others may read it and not change it.
-    static func readListing(_ path: String) throws(KeyRingError) -> [UInt8] {
+    package static func readListing(_ path: String) throws(KeyRingError) -> [UInt8] {
         try read(path, .instructions).withBytes { Array($0) }
     }
 
@@ -19,7 +19,7 @@ public enum KeyFile {
         }
     }
 
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Writes `contents` to `path` with mode 600, whole or not at all.
     ///

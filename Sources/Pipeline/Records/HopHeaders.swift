@@ -1,22 +1,22 @@
 import AdapterKit
 
 /// The headers that follow an event through retry tiers, dead letters and redrives.
-enum HopHeaders {
-    static let code = "remint-error-code"
-    static let stage = "remint-error-stage"
-    static let detail = "remint-error-detail"
-    static let topic = "remint-origin-topic"
-    static let partition = "remint-origin-partition"
-    static let offset = "remint-origin-offset"
-    static let timestamp = "remint-origin-timestamp"
-    static let attempts = "remint-attempts"
-    static let failedAt = "remint-failed-at"
-    static let redrives = "remint-redrives"
-    static let size = "remint-origin-value-bytes"
-    static let notBefore = "remint-not-before"
-    static let history = "remint-history"
-    static let firstFailedAt = "remint-first-failed-at"
-    static let all: Set<String> = [
+package enum HopHeaders {
+    package static let code = "remint-error-code"
+    package static let stage = "remint-error-stage"
+    package static let detail = "remint-error-detail"
+    package static let topic = "remint-origin-topic"
+    package static let partition = "remint-origin-partition"
+    package static let offset = "remint-origin-offset"
+    package static let timestamp = "remint-origin-timestamp"
+    package static let attempts = "remint-attempts"
+    package static let failedAt = "remint-failed-at"
+    package static let redrives = "remint-redrives"
+    package static let size = "remint-origin-value-bytes"
+    package static let notBefore = "remint-not-before"
+    package static let history = "remint-history"
+    package static let firstFailedAt = "remint-first-failed-at"
+    package static let all: Set<String> = [
         code, stage, detail, topic, partition, offset, timestamp, attempts, failedAt, redrives, size, notBefore,
         history, firstFailedAt,
     ]

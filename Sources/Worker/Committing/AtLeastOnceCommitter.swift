@@ -2,6 +2,7 @@ import AdapterKit
 import Kafka
 import Logging
 import Pipeline
+import Signing
 import Telemetry
 import WorkerConfiguration
 

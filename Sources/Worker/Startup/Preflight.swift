@@ -1,6 +1,7 @@
 public import AdapterKit
 import JOSE
 public import Keyring
+import Signing
 public import WorkerConfiguration
 
 /// Everything that can be known about a configuration before the first connection: the file, the keys, and whether they

@@ -4,6 +4,7 @@ import Foundation
 import Pipeline
 import Worker
 import WorkerConfiguration
+import Operations
 
 /// `remint apps`: which apps' events wait, and the commands that make them wait and go on.
 struct AppsCommand: AsyncParsableCommand {
@@ -35,7 +36,8 @@ struct WorkerOptions: ParsableArguments {
     /// The control topic, and the configuration that names it.
     func control() throws -> (states: ControlStates, configuration: Configuration) {
         let configuration = try options.loadConfiguration()
-        return (ControlStates(configuration, brokers: try configuration.brokers(instead: brokers)), configuration)
+        let brokers = try configuration.brokers(instead: brokers)
+        return (ControlStates(configuration, brokers: brokers, logger: .quiet(configuration.log)), configuration)
     }
 }
 
@@ -50,7 +52,7 @@ struct AppsList: AsyncParsableCommand {
 
     private func listControl() async throws {
         let (states, configuration) = try workers.control()
-        let held = try await states.read()
+        let held = try await orTryLater("the control topic cannot be read") { try await states.read() }
         var table = TextTable("APP", "ADAPTER", "KEY RING", "STATE", "SINCE", "BY", "USERS", "KEY VERSION", "WHY")
         var writer = JSONWriter()
         writer.beginArray()
@@ -142,14 +144,15 @@ struct AppsPause: AsyncParsableCommand {
     func run() async throws {
         let (states, configuration) = try workers.control()
         _ = try workers.options.app(app, in: configuration)
-        guard try await states.read()[app]?.cause != .paused else {
+        let held = try await orTryLater("the control topic cannot be read") { try await states.read() }
+        guard held[app]?.cause != .paused else {
             Terminal.error("remint: \(app) is paused already")
             throw ExitCode.failure
         }
         let pause = Suspension(
             app: app, cause: .paused, since: UnixTime(seconds: UnixTime.system().seconds), by: by ?? NSUserName(),
             why: why)
-        try await states.write(app, pause)
+        try await orTryLater("the control topic was not written") { try await states.write(app, pause) }
         Terminal.print("\(app): paused")
     }
 }
@@ -167,11 +170,12 @@ struct AppsResume: AsyncParsableCommand {
         guard workers.workers.isEmpty else { return try await resumeOnWorkers() }
         let (states, configuration) = try workers.control()
         _ = try workers.options.app(app, in: configuration)
-        guard let suspension = try await states.read()[app] else {
+        let held = try await orTryLater("the control topic cannot be read") { try await states.read() }
+        guard let suspension = held[app] else {
             Terminal.error("remint: \(app) is neither suspended nor paused")
             throw ExitCode.failure
         }
-        try await states.write(app, nil)
+        try await orTryLater("the control topic was not written") { try await states.write(app, nil) }
         Terminal.print("\(app): resumed; it was \(suspension.cause.rawValue) since \(suspension.since)")
     }
 

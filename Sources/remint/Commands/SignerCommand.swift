@@ -3,9 +3,11 @@ import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
+import Signing
 import UnixSignals
 import Worker
 import WorkerConfiguration
+import Operations
 
 /// `remint signer`: holds the keys and signs for workers of another account.
 struct SignerCommand: AsyncParsableCommand {
@@ -37,7 +39,7 @@ struct SignerCommand: AsyncParsableCommand {
         let server: SignerServer
         do {
             server = try SignerServer(
-                preflight, socket: socket, allowing: users.isEmpty ? nil : Set(users),
+                configuration, rings: Array(preflight.rings.values), socket: socket, allowing: users.isEmpty ? nil : Set(users),
                 signingLanes: ProcessInfo.processInfo.activeProcessorCount, logger: logger, now: UnixTime.system)
         } catch {
             Terminal.error("remint: \(error)")

@@ -1,7 +1,8 @@
 import Foundation
+import Operations
 
 /// One line on standard error that is written over as work goes on; nothing where standard error is no terminal.
-struct ProgressLine {
+struct ProgressLine: ProgressDisplay {
     /// Whether anybody sees it.
     let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
     private var last = ContinuousClock.now - .seconds(1)

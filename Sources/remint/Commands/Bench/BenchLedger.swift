@@ -7,6 +7,7 @@ import Logging
 import Pipeline
 import Worker
 import WorkerConfiguration
+import Operations
 
 /// `remint bench ledger`.
 struct BenchLedger: AsyncParsableCommand {
@@ -92,7 +93,8 @@ struct BenchLedger: AsyncParsableCommand {
             try await producer.createTopic(topic, partitions: 6, within: .seconds(30))
             try await fill(topic, producer)
             let start = ContinuousClock.now
-            let ledger = try await LedgerReader(configuration, brokers: brokers).read()
+            let ledger = try await LedgerReader(
+            configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine()).read()
             let seconds = (.now - start) / .seconds(1)
             try? await producer.deleteTopics([topic], within: .seconds(10))
             await producer.close(within: .seconds(10))

@@ -61,21 +61,3 @@ struct DeadLetterOptions: ParsableArguments {
         return (configuration, try configuration.brokers(instead: brokers), Logger.quiet(configuration.log))
     }
 }
-
-extension Configuration {
-    /// Reads an event's app and id out of a dead letter, however large it is.
-    var deadLetterDecoder: EventDecoder { EventDecoder(maximumBytes: worker.maximumEventBytes) }
-}
-
-extension InputRecord {
-    /// A dead letter as the pipeline reads it.
-    convenience init(deadLetter record: ConsumedRecord) {
-        self.init(
-            origin: RecordPosition(
-                topic: record.position.topic, partition: record.position.partition, offset: record.position.offset),
-            timestamp: nil, key: record.key, value: record.value,
-            headers: record.headers.map { RecordHeader($0.name, $0.value) },
-            // Like a retry's, its headers are a worker's and say where the event first stood.
-            lane: .retries)
-    }
-}

@@ -5,6 +5,7 @@ import Logging
 import Pipeline
 import Worker
 import WorkerConfiguration
+import Operations
 
 /// `remint dead-letters list`.
 struct DeadLettersList: AsyncParsableCommand {

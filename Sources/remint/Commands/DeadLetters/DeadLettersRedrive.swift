@@ -5,6 +5,7 @@ import Logging
 import Pipeline
 import Worker
 import WorkerConfiguration
+import Operations
 
 /// `remint dead-letters redrive`.
 struct DeadLettersRedrive: AsyncParsableCommand {
@@ -34,7 +35,7 @@ struct DeadLettersRedrive: AsyncParsableCommand {
         let group = group ?? Self.group(for: filter, of: configuration)
         let run = RedriveRun(
             configuration: configuration, filter: filter, maximumRedrives: maxRedrives, isDryRun: dryRun, rate: rate,
-            now: UnixTime.system())
+            now: UnixTime.system(), display: ProgressLine())
         let result = try await run.run(brokers: brokers, group: group, logger: logger)
         report(result, group)
         if result.failure != nil { throw ExitCode(75) }

@@ -3,6 +3,7 @@ public import ArgumentParser
 public import JOSE
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// Which key ring is meant.
 struct KeyRingOptions: ParsableArguments {
@@ -27,7 +28,7 @@ struct KeyRingOptions: ParsableArguments {
                 "the key ring \(name) is behind a signer; run this with the signer's own configuration, which has its path"
             )
         }
-        return RingInUse(configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path))
+        return RingInUse(configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path), now: UnixTime.system)
     }
 }
 

@@ -2,6 +2,7 @@ import AdapterKit
 import ArgumentParser
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint keys generate`.
 struct KeysGenerate: ParsableCommand {
@@ -18,7 +19,7 @@ struct KeysGenerate: ParsableCommand {
 
     func run() throws {
         let ring = try ring.load()
-        let algorithm = try ring.algorithm(asked: version.algorithm)
+        let algorithm = try ring.algorithm(option: version.algorithm)
         if ring.handover?.origin == .vendor {
             Terminal.error(
                 "remint: warning: \(ring.apps[0].adapter.vendor) makes its keys itself; see remint keys import")

@@ -28,7 +28,7 @@ struct KeysImport: ParsableCommand {
 
     func run() throws {
         let ring = try ring.load()
-        let algorithm = try ring.algorithm(asked: version.algorithm)
+        let algorithm = try ring.algorithm(option: version.algorithm)
         let key = try read(algorithm)
         try ring.add(key, id: version.id ?? (version.kid == nil ? key.keyID : nil), version, action: "import")
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import JOSE
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint keys jwks`.
 struct KeysJWKS: ParsableCommand {

@@ -2,6 +2,7 @@ import AdapterKit
 import ArgumentParser
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint keys retire`.
 struct KeysRetire: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct KeysRetire: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try ring.load()
-        if !force { try await ring.requireNoLiveToken(of: version, brokers: brokers) }
+        if !force { try await ring.requireNoLiveToken(of: version, instead: brokers) }
         var editor = try KeyRingEditor(ring.directory)
         let changed = try editor.change { listing throws(KeyRingError) in try listing.retire(version) }
         if changed {

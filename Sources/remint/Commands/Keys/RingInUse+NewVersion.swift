@@ -2,6 +2,7 @@ import AdapterKit
 import JOSE
 import Keyring
 import WorkerConfiguration
+import Operations
 
 extension RingInUse {
     /// Adds `key` to the ring and says what is to be done with it.

@@ -3,6 +3,7 @@ import ArgumentParser
 import JOSE
 import Pipeline
 import WorkerConfiguration
+import Operations
 
 /// `remint ledger`: who holds a live token of which key.
 struct LedgerCommand: AsyncParsableCommand {
@@ -25,7 +26,10 @@ struct LedgerCommand: AsyncParsableCommand {
         let now = UnixTime.system()
         let filter = LedgerFilter(
             apps: app.map { [$0] }, keyID: keyID, expiringBefore: try expiringWithin.map { try now.moment(after: $0) })
-        let ledger = try await LedgerReader(configuration, brokers: brokers).read()
+        let ledger = try await LedgerReader(
+            configuration, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
+            display: ProgressLine()
+        ).read()
         let holdings = ledger.holdings(at: now, matching: filter)
         json ? holdings.forEach(Self.printJSON) : printTable(holdings, now)
         if ledger.strangers > 0 {

@@ -6,6 +6,7 @@ import Logging
 import Pipeline
 import Worker
 import WorkerConfiguration
+import Operations
 
 /// `remint reissue`: new tokens for many users.
 struct ReissueCommand: AsyncParsableCommand {
@@ -72,7 +73,7 @@ struct ReissueCommand: AsyncParsableCommand {
             let job = ReissueJob(
                 configuration: configuration, app: setup.app, brokers: setup.brokers, files: setup.files,
                 pace: setup.pace,
-                total: try setup.count(), logger: Logger.quiet(configuration.log))
+                total: try setup.count(), logger: Logger.quiet(configuration.log), display: ProgressLine(), now: UnixTime.system)
             _ = try await job.run(&progress, next: source)
         }
         report(progress, setup)
@@ -146,3 +147,5 @@ struct ReissueCommand: AsyncParsableCommand {
         )
     }
 }
+
+extension UserInput.Format: ExpressibleByArgument {}

@@ -5,6 +5,7 @@ import JOSE
 import Logging
 import Pipeline
 import WorkerConfiguration
+import Operations
 
 /// What a `remint reissue` is about: its input, its files, its pace.
 struct ReissueSetup {
@@ -20,8 +21,7 @@ struct ReissueSetup {
         self.configuration = configuration
         brokers = command.dryRun && !command.ledger ? "" : try configuration.brokers(instead: command.brokers)
         app = try command.app.map { try command.options.app($0, in: configuration) }
-        let state = command.state ?? Self.state(for: command)
-        files = ReissueFiles(state: state, rejects: state.replacingSuffix(".json", by: "") + ".rejects.jsonl")
+        files = ReissueFiles(state: command.state ?? Self.state(for: command))
         let rest = try command.waveRest.map { text in
             guard let rest = DurationText.parse(text) else {
                 throw ValidationError("--wave-rest is a duration such as 30s, 10m or 1h")
@@ -50,13 +50,10 @@ struct ReissueSetup {
         return RandomUUID.make(using: &random)
     }
 
-    /// Where the subjects of a job out of the ledger are listed.
-    private var list: String { files.state.replacingSuffix(".json", by: "") + ".subjects" }
-
     /// Lists the ledger's subjects, where that is the input and was not done.
     func prepareInput(_ progress: ReissueProgress) async throws {
         guard command.ledger, progress.rows == 0 else { return }
-        try LedgerInput.write(try await ledgerKeys(), to: list)
+        try LedgerInput.write(try await ledgerKeys(), to: files.subjects)
         try files.save(progress)
     }
 
@@ -65,14 +62,15 @@ struct ReissueSetup {
         let filter = LedgerFilter(
             apps: command.app.map { [$0] }, keyID: command.keyID,
             expiringBefore: try command.expiringWithin.map { try now.moment(after: $0) })
-        let reader = try LedgerReader(configuration, brokers: brokers)
+        let reader = LedgerReader(
+            configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine())
         return try await reader.keys(in: try await reader.read(), matching: filter, at: now)
     }
 
     /// The input's items, a few at a time.
     func open() throws -> () throws -> [ReissueJob.Item]? {
         guard let path = command.input else {
-            let input = try LedgerInput(path: list, configuration)
+            let input = try LedgerInput(path: files.subjects, configuration)
             return { try input.next() }
         }
         let input = try UserInput(
@@ -136,11 +134,5 @@ struct ReissueSetup {
         let choice = [command.app, command.keyID, command.expiringWithin].map { $0 ?? "" }.joined(separator: "\n")
         let digest = SHA256.hash(Array(choice.utf8)).prefix(4)
         return "reissue-" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + ".json"
-    }
-}
-
-extension String {
-    func replacingSuffix(_ suffix: String, by other: String) -> String {
-        hasSuffix(suffix) ? dropLast(suffix.count) + other : self
     }
 }

@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
-import Pipeline
+import Logging
+import Operations
 import WorkerConfiguration
 
 /// How a campaign re-issues.
@@ -23,9 +24,25 @@ struct CampaignPaceOptions: ParsableArguments {
         }
     }
 
-    var watchLength: Duration { DurationText.parse(watch) ?? .seconds(300) }
-    var pace: ReissuePace {
+    private var terms: CampaignReissue.Terms {
         let rest = waveRest.flatMap(DurationText.parse).map { $0 / .seconds(1) }
-        return ReissuePace(rate: rate > 0 ? rate : nil, wave: wave, rest: rest ?? 0)
+        return CampaignReissue.Terms(
+            canary: canary, watch: DurationText.parse(watch) ?? .seconds(300), maxRejections: maxRejections,
+            pace: ReissuePace(rate: rate > 0 ? rate : nil, wave: wave, rest: rest ?? 0))
+    }
+
+    /// Re-issues the tokens of `campaign` and says what came of it.
+    func reissue(for campaign: Campaign) async throws {
+        let configuration = campaign.ring.configuration
+        let reissue = CampaignReissue(
+            campaign: campaign, terms: terms, brokers: try configuration.brokers(instead: brokers),
+            logger: .quiet(configuration.log), display: ProgressLine())
+        let name = campaign.ring.ring.name
+        switch try await reissue.run() {
+        case .paused: Terminal.print("\(name): paused; go on with: remint rotate resume")
+        case .reissued(let sent, let rejected):
+            Terminal.print("\(name): \(sent) events sent, \(rejected) subjects left to end by themselves")
+            Terminal.print("Then: remint rotate status, and remint rotate retire")
+        }
     }
 }

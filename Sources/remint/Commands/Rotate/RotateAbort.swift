@@ -2,6 +2,7 @@ import AdapterKit
 import ArgumentParser
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint rotate abort`.
 struct RotateAbort: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint rotate pause`.
 struct RotatePause: ParsableCommand {

@@ -3,6 +3,7 @@ import ArgumentParser
 import JOSE
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint rotate prepare`.
 struct RotatePrepare: ParsableCommand {
@@ -55,7 +56,7 @@ struct RotatePrepare: ParsableCommand {
         let now = UnixTime.system()
         let encoding = ring.encoding(asked: try editor.listing.version(rotation.from).encoding)
         let key = try KeyGeneration.key(
-            try ring.algorithm(asked: try editor.listing.version(rotation.from).algorithm), encoding: encoding,
+            try ring.algorithm(option: try editor.listing.version(rotation.from).algorithm), encoding: encoding,
             rsaBits: rsaBits, id: rotation.to)
         try editor.add(key, id: rotation.to, encoding: encoding, at: now)
         try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: now)

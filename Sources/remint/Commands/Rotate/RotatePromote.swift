@@ -2,6 +2,7 @@ import AdapterKit
 import ArgumentParser
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint rotate promote`.
 struct RotatePromote: ParsableCommand {

@@ -1,7 +1,5 @@
 import ArgumentParser
-import Keyring
-import Pipeline
-import WorkerConfiguration
+import Operations
 
 /// `remint rotate reissue`.
 struct RotateReissue: AsyncParsableCommand {
@@ -18,6 +16,6 @@ struct RotateReissue: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try ring.load()
-        try await CampaignReissue(campaign: Campaign(ring: ring), options: pace).run()
+        try await pace.reissue(for: Campaign(ring: ring))
     }
 }

@@ -2,6 +2,7 @@ import AdapterKit
 import ArgumentParser
 import Keyring
 import WorkerConfiguration
+import Operations
 
 /// `remint rotate retire`.
 struct RotateRetire: AsyncParsableCommand {
@@ -17,7 +18,7 @@ struct RotateRetire: AsyncParsableCommand {
         let campaign = Campaign(ring: ring)
         var rotation = try campaign.load()
         try rotation.retired()
-        if !force { try await ring.requireNoLiveToken(of: rotation.from, brokers: brokers) }
+        if !force { try await ring.requireNoLiveToken(of: rotation.from, instead: brokers) }
         var editor = try KeyRingEditor(ring.directory)
         if try editor.listing.version(rotation.from).state != .revoked {
             try editor.change { listing throws(KeyRingError) in try listing.retire(rotation.from) }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Keyring
 import Pipeline
 import WorkerConfiguration
+import Operations
 
 /// `remint rotate revoke`.
 struct RotateRevoke: AsyncParsableCommand {
@@ -43,7 +44,7 @@ struct RotateRevoke: AsyncParsableCommand {
         guard !noReissue else { return }
         var options = pace
         options.canary = 0
-        try await CampaignReissue(campaign: campaign, options: options).run()
+        try await options.reissue(for: campaign)
     }
 
     /// Makes the campaign be about the leaked version.

@@ -6,6 +6,7 @@ import Logging
 import Pipeline
 import Worker
 import WorkerConfiguration
+import Operations
 
 /// `remint rotate status`.
 struct RotateStatus: AsyncParsableCommand {
@@ -19,10 +20,12 @@ struct RotateStatus: AsyncParsableCommand {
     func run() async throws {
         let ring = try ring.load()
         let rotation = try Campaign(ring: ring).load()
-        let files = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json", rejects: "")
+        let files = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json")
         let progress = try files.load()
         let brokers = try ring.configuration.brokers(instead: brokers)
-        let ledger = try await LedgerReader(ring.configuration, brokers: brokers).read()
+        let ledger = try await LedgerReader(
+            ring.configuration, brokers: brokers, logger: .quiet(ring.configuration.log), display: ProgressLine()
+        ).read()
         let logger = Logger.quiet(ring.configuration.log)
         let lag = BulkLag(
             ring.configuration, KafkaProperties(ring.configuration, bootstrapServers: brokers), logger: logger)

@@ -1,0 +1,79 @@
+import AdapterKit
+import Foundation
+import Pipeline
+package import WorkerConfiguration
+
+/// The subjects a job out of the ledger is about, as they stood when it began: their subject keys, a line each, in a file
+/// beside the checkpoint. The ledger itself changes while the job works.
+package final class LedgerInput {
+    /// The file.
+    let path: String
+    private let apps: [String: Configuration.App]
+    private let handle: FileHandle
+    private var rest: [UInt8] = []
+    private var line = 0
+    private var isAtEnd = false
+
+    /// Opens a list that was written before.
+    ///
+    /// - Throws: `InputUnreadable`.
+    package init(path: String, _ configuration: Configuration) throws {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw InputUnreadable(
+                path: path, reason: "the job's list of subjects is not there; remove its checkpoint to begin anew")
+        }
+        self.path = path
+        self.handle = handle
+        apps = Dictionary(configuration.apps.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// Writes a list.
+    ///
+    /// - Throws: what the file system says.
+    package static func write(_ keys: [[UInt8]], to path: String) throws {
+        let scratch = path + ".new"
+        guard FileManager.default.createFile(atPath: scratch, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let handle = FileHandle(forWritingAtPath: scratch)
+        else { throw InputUnreadable(path: scratch, reason: "it cannot be written") }
+        var buffer = Data()
+        for key in keys {
+            buffer += key
+            buffer.append(UInt8(ascii: "\n"))
+            if buffer.count > 1 << 20 {
+                try handle.write(contentsOf: buffer)
+                buffer = Data()
+            }
+        }
+        try handle.write(contentsOf: buffer)
+        try handle.synchronize()
+        try handle.close()
+        guard rename(scratch, path) == 0 else { throw InputUnreadable(path: path, reason: "it cannot be written") }
+    }
+
+    /// The next subjects; nil at the end.
+    package func next() throws -> [ReissueJob.Item]? {
+        while !isAtEnd {
+            let chunk = try handle.read(upToCount: 64 << 10) ?? Data()
+            isAtEnd = chunk.isEmpty
+            rest += chunk
+            var items: [ReissueJob.Item] = []
+            var start = 0
+            while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                line += 1
+                items.append(item(Array(rest[start..<end])))
+                start = end + 1
+            }
+            rest.removeFirst(start)
+            if !items.isEmpty { return items }
+        }
+        return nil
+    }
+
+    private func item(_ key: [UInt8]) -> ReissueJob.Item {
+        guard let subject = SubjectKey(key) else {
+            let reason = "the token answers a challenge, which only its device can renew"
+            return ReissueJob.Item(row: UserRow(line: line, user: .failure(.init(reason))), app: nil)
+        }
+        return ReissueJob.Item(row: UserRow(line: line, user: .success(subject.user)), app: apps[subject.app])
+    }
+}

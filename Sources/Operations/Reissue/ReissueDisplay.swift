@@ -1,0 +1,33 @@
+import Pipeline
+import WorkerConfiguration
+
+/// The job's line on the terminal: how many of how many, how fast, how far behind the workers are, how long still.
+struct ReissueDisplay {
+    private let total: Int?
+    private let before: Int
+    private let start = ContinuousClock.now
+    private var line: any ProgressDisplay
+
+    init(on line: any ProgressDisplay, total: Int?, startedWith sent: Int) {
+        self.line = line
+        self.total = total
+        before = sent
+    }
+
+    mutating func show(_ progress: ReissueProgress, _ lag: BulkLag) async {
+        guard line.isShown else { return }
+        let seconds = max(0.001, (.now - start) / .seconds(1))
+        let rate = Double(progress.sent - before) / seconds
+        let behind = await lag.value
+        var note = "\(progress.sent) sent, \(Int(rate))/s"
+        if let behind { note += ", \(behind) waiting, \(max(0, progress.sent - behind)) answered" }
+        if progress.rejected > 0 { note += ", \(progress.rejected) rejected" }
+        if let total, rate > 0 {
+            let rest = Double(max(0, total - progress.rows)) / rate
+            note += ", \(DurationText.format(seconds: Int64(rest.rounded(.up)))) left"
+        }
+        line.show(progress.rows, of: total ?? progress.rows, note)
+    }
+
+    mutating func clear() { line.clear() }
+}

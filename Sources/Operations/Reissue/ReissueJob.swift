@@ -1,0 +1,152 @@
+package import AdapterKit
+import Foundation
+import Kafka
+package import Logging
+import Pipeline
+import Worker
+package import WorkerConfiguration
+
+/// Sends a job's events to the bulk lane, batch after batch: delivered first, then noted in the checkpoint.
+package struct ReissueJob {
+    let configuration: Configuration
+    let app: Configuration.App?
+    let brokers: String
+    let files: ReissueFiles
+    let pace: ReissuePace
+    let total: Int?
+    let logger: Logger
+    let display: any ProgressDisplay
+    let now: @Sendable () -> UnixTime
+    /// Asked before each batch; false ends the job there, to be gone on with later.
+    let mayGoOn: () -> Bool
+    /// Where a first part of the job ends, in rows; nil for the end of the input.
+    let limit: Int?
+
+    /// A job.
+    ///
+    /// - Parameters:
+    ///   - app: of all rows; nil where each names its own.
+    ///   - total: how many rows there are; nil where that is not known.
+    ///   - display: shows how far it is.
+    package init(
+        configuration: Configuration, app: Configuration.App?, brokers: String, files: ReissueFiles, pace: ReissuePace,
+        total: Int?, logger: Logger, display: any ProgressDisplay, now: @escaping @Sendable () -> UnixTime,
+        mayGoOn: @escaping () -> Bool = { true },
+        limit: Int? = nil
+    ) {
+        self.configuration = configuration
+        self.app = app
+        self.brokers = brokers
+        self.files = files
+        self.pace = pace
+        self.total = total
+        self.logger = logger
+        self.display = display
+        self.now = now
+        self.mayGoOn = mayGoOn
+        self.limit = limit
+    }
+
+    /// A row of the input, ready to be sent, or not.
+    package struct Item {
+        package let row: UserRow
+        package let app: Configuration.App?
+
+        /// `row`, for `app`; nil for the job's own.
+        package init(row: UserRow, app: Configuration.App?) {
+            self.row = row
+            self.app = app
+        }
+    }
+
+    /// Why the job ended.
+    package enum End: Equatable { case finished, paused, limitReached }
+
+    /// - Parameter next: the input's next items; nil at its end.
+    /// - Throws: `KafkaError` where something could not be delivered; the checkpoint is of before.
+    package func run(_ progress: inout ReissueProgress, next: () throws -> [Item]?) async throws -> End {
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let producer = try KafkaProducer(properties.producer, logger: logger)
+        let lag = BulkLag(configuration, properties, logger: logger)
+        do {
+            let end = try await send(&progress, producer, lag, next)
+            await producer.close(within: .seconds(10))
+            await lag.close()
+            return end
+        } catch {
+            await producer.close(within: .seconds(1))
+            await lag.close()
+            throw error
+        }
+    }
+
+    private func send(
+        _ progress: inout ReissueProgress, _ producer: KafkaProducer, _ lag: BulkLag, _ next: () throws -> [Item]?
+    ) async throws -> End {
+        let rejects = try files.openRejects(progress)
+        var random = SystemRandomNumberGenerator()
+        var display = ReissueDisplay(on: display, total: total, startedWith: progress.sent)
+        defer { display.clear() }
+        var pending = ArraySlice<Item>()
+        // What the checkpoint knows of was sent before.
+        var toSkip = progress.rows
+        while true {
+            while pending.isEmpty {
+                guard let items = try next() else {
+                    progress.isFinished = true
+                    try files.save(progress)
+                    return .finished
+                }
+                pending = items.dropFirst(toSkip)
+                toSkip -= items.count - pending.count
+            }
+            if let limit, progress.rows >= limit { return .limitReached }
+            guard mayGoOn() else { return .paused }
+            let start = ContinuousClock.now
+            let room = limit.map { $0 - progress.rows } ?? .max
+            let items = pending.prefix(min(room, pace.batch(sent: progress.sent)))
+            pending = pending.dropFirst(items.count)
+            let count = try await send(Array(items), &progress, producer, rejects)
+            await display.show(progress, lag)
+            let pause = pace.pause(after: count, sent: progress.sent, random: &random)
+            if count > 0, pause > 0 { try? await Task.sleep(until: start + .seconds(pause), clock: .continuous) }
+        }
+    }
+
+    /// - Returns: how many events were delivered.
+    private func send(
+        _ items: [Item], _ progress: inout ReissueProgress, _ producer: KafkaProducer, _ rejects: FileHandle?
+    ) async throws -> Int {
+        var records: [ProducerRecord] = []
+        var refused = Data()
+        var next = progress
+        for item in items {
+            next.rows += 1
+            do throws(UserRow.BadRow) {
+                let event = try event(of: item, id: progress.eventID(row: next.rows))
+                records.append(
+                    ProducerRecord(topic: configuration.topics.invalidationsBulk, key: event.key, value: event.value))
+            } catch {
+                next.rejected += 1
+                refused += ReissueFiles.reject(line: item.row.line, error.reason)
+            }
+        }
+        let errors = await producer.deliver(records)
+        if let error = errors.compactMap({ $0 }).first { throw error }
+        if !refused.isEmpty, let rejects {
+            try rejects.write(contentsOf: refused)
+            try rejects.synchronize()
+            next.rejectsLength += refused.count
+        }
+        next.sent += records.count
+        try files.save(next)
+        progress = next
+        return records.count
+    }
+
+    private func event(of item: Item, id: String) throws(UserRow.BadRow) -> ReissueEvent {
+        guard let app = item.app ?? app else { throw UserRow.BadRow("its app is not configured") }
+        return try ReissueEvent(
+            user: try item.row.user.get(), app: app.name, adapter: app.adapter, id: id, at: now())
+    }
+}

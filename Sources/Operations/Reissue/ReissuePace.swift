@@ -1,0 +1,36 @@
+/// How fast a job goes: so many events a second, evenly but for a jitter, with rests between waves.
+package struct ReissuePace: Sendable, Equatable {
+    /// Events a second; nil for as fast as they can be delivered.
+    package let rate: Double?
+    /// By how much of it a batch's length varies, from 0 to 1: many jobs at once then do not keep step.
+    package let jitter: Double
+    /// Events of a wave; nil for one wave.
+    package let wave: Int?
+    /// How long to rest between waves, in seconds.
+    package let rest: Double
+
+    /// - Parameters:
+    ///   - rate: events a second.
+    ///   - wave: events of a wave.
+    package init(rate: Double?, jitter: Double = 0.2, wave: Int? = nil, rest: Double = 0) {
+        self.rate = rate
+        self.jitter = min(max(jitter, 0), 1)
+        self.wave = wave
+        self.rest = rest
+    }
+
+    /// How many events are sent together: a tenth of a second's worth, and no more than the wave has left.
+    package func batch(sent: Int) -> Int {
+        let size = rate.map { max(1, min(2000, Int($0 / 10))) } ?? 2000
+        guard let wave, wave > 0 else { return size }
+        return min(size, wave - sent % wave)
+    }
+
+    /// How long after the beginning of a batch of `count` the next one begins, in seconds.
+    package func pause(after count: Int, sent: Int, random: inout some RandomNumberGenerator) -> Double {
+        let even = rate.map { Double(count) / $0 } ?? 0
+        let pause = even * (1 + Double.random(in: -jitter...jitter, using: &random))
+        guard let wave, wave > 0, sent % wave == 0 else { return pause }
+        return pause + rest
+    }
+}

@@ -1,0 +1,82 @@
+package import AdapterKit
+package import JOSE
+package import Keyring
+package import WorkerConfiguration
+
+/// A key ring with the apps that use it.
+package struct RingInUse {
+    /// The configuration that names it.
+    package let configuration: Configuration
+    /// The ring.
+    package let ring: Configuration.Key
+    /// Its folder.
+    package let directory: KeyRingDirectory
+    /// The time.
+    package let now: @Sendable () -> UnixTime
+
+    /// `ring` of `configuration`, in `directory`.
+    package init(
+        configuration: Configuration, ring: Configuration.Key, directory: KeyRingDirectory,
+        now: @escaping @Sendable () -> UnixTime
+    ) {
+        self.now = now
+        self.configuration = configuration
+        self.ring = ring
+        self.directory = directory
+    }
+
+    /// The apps that use it.
+    package var apps: [Configuration.App] { configuration.apps.filter { $0.key == ring.name } }
+    /// Where its changes are written down.
+    package var audit: AuditLog { AuditLog(directory) }
+    /// What the vendor wants done; nil for a ring that no app uses.
+    package var handover: KeyHandover? { apps.first?.adapter.keyHandover }
+
+    /// How long a version must have been prepared, in seconds: as long as the most careful app wants.
+    package var publishWindow: Int64 { apps.map(\.publishWindow).max() ?? 0 }
+
+    /// The algorithm of the ring's keys.
+    ///
+    /// - Parameter asked: what the operator asks for; nil for what the apps' vendors take.
+    /// - Throws: `WrongAlgorithm` where a vendor takes another one.
+    package func algorithm(asked: Algorithm?) throws -> Algorithm {
+        for app in apps {
+            let adapter = app.adapter
+            if let asked, asked != adapter.algorithm {
+                throw WrongAlgorithm(
+                    "\(asked.rawValue) is not for the app \(app.name): \(adapter.vendor) takes \(adapter.algorithm.rawValue) alone"
+                )
+            }
+        }
+        guard let algorithm = asked ?? apps.first?.adapter.algorithm else {
+            throw WrongAlgorithm("no app uses the key ring \(ring.name); name its --algorithm")
+        }
+        return algorithm
+    }
+
+    /// How the ring's shared secrets are written.
+    package func encoding(asked: SecretEncoding?) -> SecretEncoding? {
+        asked ?? apps.compactMap(\.adapter.secretEncoding).first
+    }
+}
+
+extension KeyRingListing {
+    /// An id for a version of this month that is not taken: `2026-11`, `2026-11.2`, …
+    package func freshID(at time: UnixTime) -> String {
+        let month = String(time.description.prefix(7))
+        var id = month
+        var number = 2
+        while versions.contains(where: { $0.id == id }) {
+            id = "\(month).\(number)"
+            number += 1
+        }
+        return id
+    }
+}
+
+/// An algorithm that a ring's apps do not take, or none where no app says which.
+package struct WrongAlgorithm: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,30 @@
+import Glibc
+import JOSE
+package import Keyring
+
+/// A ring's campaign on disk: `rotation.json` beside the listing.
+package struct RotationFile: Sendable {
+    /// The file.
+    package let path: String
+
+    /// The campaign of the ring in `directory`.
+    package init(_ directory: KeyRingDirectory) { path = "\(directory.path)/rotation.json" }
+
+    /// The campaign; nil where none was ever begun.
+    ///
+    /// - Throws: `KeyRingError` for a file that is something else.
+    package func load() throws(KeyRingError) -> Rotation? {
+        guard KeyFile.exists(path) else { return nil }
+        guard let rotation = Rotation(try KeyFile.readListing(path)) else {
+            throw KeyRingError(path, "is no campaign's state; mend it, or move it away to begin anew")
+        }
+        return rotation
+    }
+
+    /// Writes the campaign, whole or not at all. Whoever changes it holds the ring's lock.
+    ///
+    /// - Throws: `KeyRingError`.
+    package func save(_ rotation: Rotation) throws(KeyRingError) {
+        try KeyFile.write(SecretBytes(copying: rotation.json), to: path)
+    }
+}

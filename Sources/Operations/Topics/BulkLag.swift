@@ -1,0 +1,57 @@
+import Kafka
+package import Logging
+import Pipeline
+package import Worker
+package import WorkerConfiguration
+
+/// How many events of the bulk lane wait for the workers: the ends of its partitions less what its group committed.
+package actor BulkLag {
+    private let topic: String
+    private let properties: KafkaProperties
+    private let logger: Logger
+    private var consumer: KafkaConsumer?
+    private var partitions: [TopicPartition] = []
+    private var last: (value: Int, at: ContinuousClock.Instant)?
+
+    package init(_ configuration: Configuration, _ properties: KafkaProperties, logger: Logger) {
+        topic = configuration.topics.invalidationsBulk
+        self.properties = properties
+        self.logger = logger
+    }
+
+    /// Asked of the brokers once a second at most; nil where they do not say.
+    package var value: Int? {
+        get async {
+            if let last, .now - last.at < .seconds(1) { return last.value }
+            return try? await ask()
+        }
+    }
+
+    /// - Throws: `KafkaError` or `MissingTopic`.
+    package func ask() async throws -> Int {
+        let consumer = try await reader()
+        let committed = try await consumer.committed(partitions, within: .seconds(10))
+        var lag: Int64 = 0
+        for partition in partitions {
+            let bounds = try await consumer.bounds(of: partition, within: .seconds(10))
+            lag += max(0, bounds.upperBound - max(committed[partition] ?? 0, bounds.lowerBound))
+        }
+        let value = Int(clamping: lag)
+        last = (value, .now)
+        return value
+    }
+
+    /// Reads nothing: it only asks in the name of the bulk lane's group.
+    private func reader() async throws -> KafkaConsumer {
+        if let consumer { return consumer }
+        partitions = try await properties.partitions(of: topic, logger: logger)
+        let consumer = try KafkaConsumer(properties.consumer(of: .bulk), reading: [], logger: logger)
+        self.consumer = consumer
+        return consumer
+    }
+
+    package func close() async {
+        await consumer?.close(within: .seconds(1))
+        consumer = nil
+    }
+}

@@ -1,0 +1,104 @@
+package import Kafka
+package import Logging
+import Pipeline
+import Worker
+package import WorkerConfiguration
+
+/// A topic, read from its beginning to where it ended when the reading began; nothing is committed.
+package struct TopicReader {
+    private let consumer: KafkaConsumer
+    private let bounds: [TopicPartition: Range<Int64>]
+
+    /// - Throws: `KafkaError`, or `MissingTopic`.
+    package init(_ topic: String, _ configuration: Configuration, brokers: String, logger: Logger) async throws {
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let partitions = try await properties.partitions(of: topic, logger: logger)
+        consumer = try KafkaConsumer(
+            properties.reader(group: "\(configuration.kafka.group)-reader"),
+            reading: partitions.map { PartitionOffset($0, offset: 0) }, logger: logger)
+        var bounds: [TopicPartition: Range<Int64>] = [:]
+        for partition in partitions {
+            bounds[partition] = try await consumer.bounds(of: partition, within: .seconds(15))
+        }
+        self.bounds = bounds
+    }
+
+    /// Reads every record.
+    ///
+    /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
+    package func readAll(_ each: (ConsumedRecord, Int, Int) throws -> Void) async throws {
+        var reading = TopicReading(bounds)
+        while !reading.isDone {
+            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
+                switch event {
+                case .record(let record):
+                    guard reading.took(record.position) else { continue }
+                    try each(record, reading.done, reading.total)
+                case .endOfPartition(let partition): reading.ended(partition)
+                case .error(let error): if error.isFatal { throw error }
+                case .rebalance: break
+                }
+            }
+        }
+        await consumer.close(within: .seconds(5))
+    }
+}
+
+/// How far a topic was read that others still write to.
+struct TopicReading {
+    private var open: [TopicPartition: Range<Int64>]
+    private let starts: [TopicPartition: Int64]
+    private var positions: [TopicPartition: Int64]
+    /// How many offsets there are, and how many were passed.
+    let total: Int
+
+    init(_ bounds: [TopicPartition: Range<Int64>]) {
+        open = bounds.filter { !$0.value.isEmpty }
+        starts = bounds.mapValues(\.lowerBound)
+        positions = starts
+        total = bounds.values.reduce(0) { $0 + $1.count }
+    }
+
+    var isDone: Bool { open.isEmpty }
+    var done: Int { positions.reduce(0) { $0 + Int($1.value - (starts[$1.key] ?? $1.value)) } }
+
+    /// A record was read.
+    ///
+    /// - Returns: whether it was there when the reading began.
+    mutating func took(_ position: RecordPosition) -> Bool {
+        let partition = TopicPartition(position)
+        guard let bounds = open[partition] else { return false }
+        positions[partition] = min(position.offset + 1, bounds.upperBound)
+        if position.offset + 1 >= bounds.upperBound { open[partition] = nil }
+        return position.offset < bounds.upperBound
+    }
+
+    /// Everything of a partition was read. The last offset may be a transaction's mark, which no reader sees.
+    mutating func ended(_ partition: TopicPartition) {
+        if let bounds = open.removeValue(forKey: partition) { positions[partition] = bounds.upperBound }
+    }
+}
+
+/// A topic that is not there.
+package struct MissingTopic: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ topic: String) { description = "the topic \(topic) does not exist or may not be read" }
+}
+
+extension KafkaProperties {
+    /// The partitions of `topic`.
+    ///
+    /// - Throws: `KafkaError`, or `MissingTopic`.
+    func partitions(of topic: String, logger: Logger) async throws -> [TopicPartition] {
+        let producer = try KafkaProducer(producer, logger: logger)
+        let found: TopicMetadata
+        do { found = try await producer.metadata(of: topic, within: .seconds(15)) } catch {
+            await producer.close(within: .seconds(1))
+            throw error
+        }
+        await producer.close(within: .seconds(1))
+        guard found.partitionCount > 0 else { throw MissingTopic(topic) }
+        return (0..<found.partitionCount).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+    }
+}

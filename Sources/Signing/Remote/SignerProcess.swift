@@ -1,0 +1,182 @@
+public import AdapterKit
+public import Logging
+public import Pipeline
+import Synchronization
+import Telemetry
+
+/// Signs through a signer, a process that holds the keys: `SigningPort` over its Unix socket.
+///
+/// Nothing is sent twice: what was asked when a connection broke fails, and whoever asked decides. Every answer is looked at
+/// before it is used.
+public final class SignerProcess: SigningPort, CustomStringConvertible {
+    /// How often and how long. Tests have other times.
+    struct Times: Sendable {
+        /// How long signatures may take.
+        var patience = Duration.seconds(5)
+        /// How long the keys may take, which is no work; then the connection is given up.
+        var patienceForKeys = Duration.seconds(5)
+        /// How often the keys are asked for.
+        var interval = Duration.seconds(1)
+    }
+
+    /// The most requests of a frame: few enough that RSA with 4096 bits is done within the patience on one core.
+    private static let pieceCount = 256
+    /// About the most bytes of a frame.
+    private static let pieceBytes = 1 << 20
+    /// Frames on their way at once: while one is looked at, the next is signed.
+    private static let piecesAtOnce = 2
+
+    struct State {
+        var connection: SignerConnection?
+        var rings: [String: TrustedRing] = [:]
+        /// Rings that are not trusted as the signer last told them; they have no active key.
+        var distrusted: Set<String> = []
+        var troubles: [SignerTrouble: String] = [:]
+    }
+
+    let socket: String
+    /// The rings this signer is asked for, and what the apps that use them take.
+    public let wanted: [String: Set<Algorithm>]
+    let times: Times
+    let state = Mutex(State())
+    let problems: KeyProblems
+    let logger: Logger
+    private let checks: [SignatureCheck]
+    private let known: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+
+    /// A signer's client; it is connected while `run` runs.
+    ///
+    /// - Parameters:
+    ///   - socket: where the signer listens.
+    ///   - wanted: the rings it is asked for, and the algorithms the apps that use them take.
+    ///   - problems: told of what keeps it from signing.
+    ///   - lanes: threads that look at signatures.
+    public convenience init(
+        socket: String, wanted: [String: Set<Algorithm>], problems: @escaping KeyProblems, lanes: Int, logger: Logger
+    ) {
+        self.init(socket: socket, wanted: wanted, problems: problems, lanes: lanes, times: Times(), logger: logger)
+    }
+
+    init(
+        socket: String, wanted: [String: Set<Algorithm>], problems: @escaping KeyProblems, lanes: Int, times: Times,
+        logger: Logger
+    ) {
+        self.socket = socket
+        self.wanted = wanted
+        self.problems = problems
+        self.times = times
+        self.logger = logger
+        checks = (0..<max(1, lanes)).map { SignatureCheck("\($0)") }
+        known = AsyncStream.makeStream()
+    }
+
+    public var description: String { "the signer at \(socket)" }
+
+    public func activeKey(of ring: String) -> SigningKeyReference? {
+        state.withLock { $0.distrusted.contains(ring) ? nil : $0.rings[ring]?.active }
+    }
+
+    /// A signer tells which version is active and no more of their states; shared secrets stay with it, so that nothing can be
+    /// verified with them here.
+    public func verificationKeys(of ring: String) -> [RingKey] {
+        state.withLock { state in
+            guard !state.distrusted.contains(ring), let trusted = state.rings[ring] else { return [] }
+            return trusted.versions.compactMap { id, version in
+                guard case .publicKey(let key) = version.check else { return nil }
+                return RingKey(key, signer: id == trusted.active?.version ? .active : .passive)
+            }
+        }
+    }
+
+    /// Waits until the signer has told its keys for the first time, or for `limit`.
+    public func waitForKeys(within limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [known] in for await _ in known.stream {} }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// The signer told its keys.
+    func keysAreKnown() { known.continuation.finish() }
+
+    // MARK: Signing
+
+    public func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
+        let pieces = Self.pieces(of: requests)
+        return await withTaskGroup(of: (Int, [Result<[UInt8], Rejection>]).self) { group in
+            var results = [[Result<[UInt8], Rejection>]](repeating: [], count: pieces.count)
+            for (number, piece) in pieces.enumerated() {
+                if number >= Self.piecesAtOnce, let (done, signatures) = await group.next() {
+                    results[done] = signatures
+                }
+                let check = checks[number % checks.count]
+                group.addTask { (number, await self.sign(piece, urgency, check)) }
+            }
+            for await (done, signatures) in group { results[done] = signatures }
+            return Array(results.joined())
+        }
+    }
+
+    private func sign(
+        _ piece: ArraySlice<SigningRequest>, _ urgency: SigningUrgency, _ check: SignatureCheck
+    ) async -> [Result<[UInt8], Rejection>] {
+        func failed(_ code: ErrorCode, _ text: String) -> [Result<[UInt8], Rejection>] {
+            piece.map { _ in .failure(Rejection(code, text)) }
+        }
+        let (open, before) = state.withLock { ($0.connection, $0.rings) }
+        guard let connection = open else {
+            return failed(.keyUnavailable, "the signer cannot be reached")
+        }
+        let items = piece.map { request in
+            SignerFrame.Item(
+                ring: request.key.ring, version: request.key.version, algorithm: request.key.algorithm.rawValue,
+                input: request.input.bytes)
+        }
+        switch await connection.ask(within: times.patience, { .signRequest(id: $0, urgency, items) }) {
+        case .success(.signatures(_, let answers)):
+            // A key that was replaced meanwhile was the right one when the question was asked.
+            let now = state.withLock { $0.rings }
+            let (results, troubles) = await check.results(of: piece, answers, [now, before])
+            note(troubles)
+            if results.allSatisfy({ (try? $0.get()) != nil }) {
+                clear([.overdue, .malformed, .count, .signature, .failed, .policy])
+            }
+            return results
+        case .success:
+            let text = "answered another question than was asked"
+            note([.malformed: text])
+            connection.close(.malformed(text))
+            return failed(.mintFailed, "the signer \(text)")
+        case .failure(.malformed(let text)):
+            note([.malformed: "gave an answer that is not of the protocol: \(text)"])
+            return failed(.mintFailed, "the signer's answer is not of the protocol: \(text)")
+        case .failure(.overdue(let patience)):
+            note([.overdue: "did not sign within \(patience)"])
+            return failed(.keyUnavailable, "the signer did not answer within \(patience)")
+        case .failure(.broken(let text)):
+            return failed(.keyUnavailable, "the connection to the signer broke: \(text)")
+        case .failure(.closed(let reason)):
+            return failed(.keyUnavailable, "the signer closed the connection: \(reason)")
+        case .failure(.tooLarge(let text)): return failed(.mintFailed, "the token is too large for the signer: \(text)")
+        }
+    }
+
+    /// Contiguous pieces of a batch that fit into a frame each.
+    static func pieces(of requests: [SigningRequest]) -> [ArraySlice<SigningRequest>] {
+        var pieces: [ArraySlice<SigningRequest>] = []
+        var start = 0
+        var bytes = 0
+        for (index, request) in requests.enumerated() {
+            let size = request.input.bytes.count
+            if index > start, index - start >= pieceCount || bytes + size > pieceBytes {
+                pieces.append(requests[start..<index])
+                (start, bytes) = (index, 0)
+            }
+            bytes += size
+        }
+        if start < requests.count { pieces.append(requests[start...]) }
+        return pieces
+    }
+}

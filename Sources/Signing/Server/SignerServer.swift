@@ -1,0 +1,182 @@
+public import AdapterKit
+import Glibc
+public import Keyring
+public import Logging
+import NIOCore
+import NIOPosix
+import Pipeline
+public import ServiceLifecycle
+import Telemetry
+public import WorkerConfiguration
+
+/// The signer: holds the key rings and signs for workers that connect to its Unix socket.
+///
+/// It runs until a graceful shutdown: it takes nothing new then, finishes what it has and takes its socket away. Who may ask, the
+/// socket's folder, owner and group say, and the users it is told; what is signed for them, each ring's policy.
+public struct SignerServer: Service, CustomStringConvertible, CustomReflectable {
+    private let configuration: Configuration
+    private let rings: [KeyRing]
+    private let socket: String
+    private let signingLanes: Int
+    private let table: ConnectionTable
+    private let clock: SignerClock
+    private let logger: Logger
+    private let isReady: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - configuration: what may be signed with which ring.
+    ///   - rings: the rings to serve.
+    ///   - socket: where to listen.
+    ///   - users: the users that may ask, by their ids; nil for the signer's own and root.
+    ///   - signingLanes: threads that sign, usually one per core.
+    ///   - now: the time of day.
+    ///   - isReady: told once it listens.
+    /// - Throws: `SignerError` where there is no ring to serve.
+    public init(
+        _ configuration: Configuration, rings: [KeyRing], socket: String, allowing users: Set<UInt32>? = nil,
+        signingLanes: Int, logger: Logger, now: @escaping @Sendable () -> UnixTime,
+        isReady: @escaping @Sendable () -> Void = {}
+    ) throws(SignerError) {
+        try self.init(
+            configuration, rings: rings, socket: socket,
+            table: ConnectionTable(allowing: users ?? [geteuid(), 0], limits: .init()), signingLanes: signingLanes,
+            logger: logger, clock: .system(now: now), isReady: isReady)
+    }
+
+    init(
+        _ configuration: Configuration, rings: [KeyRing], socket: String, table: ConnectionTable, signingLanes: Int,
+        logger: Logger, clock: SignerClock, isReady: @escaping @Sendable () -> Void
+    ) throws(SignerError) {
+        guard !rings.isEmpty else {
+            throw SignerError("the configuration has no key ring with a path, so there is nothing to sign with")
+        }
+        self.configuration = configuration
+        self.rings = rings
+        self.socket = socket
+        self.signingLanes = signingLanes
+        self.table = table
+        self.clock = clock
+        self.logger = logger
+        self.isReady = isReady
+    }
+
+    /// Not what it is configured with: frameworks log the services they run.
+    public var description: String { "the signer on \(socket)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    public func run() async throws {
+        let socket = try SignerSocket(path: socket)
+        let result: Result<Void, any Error>
+        do {
+            try await serve(on: socket.descriptor)
+            result = .success(())
+        } catch { result = .failure(error) }
+        socket.remove()
+        try result.get()
+        logger.notice("the signer stopped")
+    }
+
+    private typealias Connection = NIOAsyncChannel<SignerFrame, ByteBuffer>
+
+    /// A connection, and whose it is.
+    private struct Arrival: Sendable {
+        let connection: Connection
+        let user: UInt32
+    }
+
+    private func serve(on descriptor: Int32) async throws {
+        let signer = LocalSigner(rings, lanes: signingLanes)
+        let keys = PublishedKeys(rings)
+        let served = Set(rings.map(\.name))
+        let policies = configuration.keys.filter { served.contains($0.name) }.map { ($0.name, $0.policy) }
+        let desk = SigningDesk(
+            signer: signer, keys: keys, policies: Dictionary(policies) { first, _ in first },
+            keeper: ConnectionKeeper(table, uptime: clock.uptime), tally: SigningTally(), clock: clock, logger: logger)
+        let watcher = KeyRingWatcher(
+            configuration: configuration, signer: signer, problems: { _, _ in }, logger: logger,
+            changed: { keys.replace($0) })
+        let revisions = watcher.revisions
+        let server = try await listen(on: descriptor)
+        let names = rings.map(\.name).sorted().joined(separator: ", ")
+        logger.notice(
+            "the signer listens", metadata: [LogKey.signerSocket: "\(socket)", LogKey.keyRing: "\(names)"])
+        isReady()
+        defer { desk.tally.report(to: logger) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await watcher.run(since: revisions) }
+            group.addTask { await keepHouse(desk) }
+            defer { group.cancelAll() }
+            try await accept(server, desk)
+        }
+    }
+
+    /// Closes what is silent for too long, and reports once a minute, until the task is cancelled.
+    private func keepHouse(_ desk: SigningDesk) async {
+        var reported = clock.uptime()
+        while (try? await clock.sleep(SignerClock.round)) != nil {
+            desk.keeper.closeOverdue()
+            guard clock.uptime() - reported >= SignerClock.reportInterval else { continue }
+            reported = clock.uptime()
+            desk.tally.report(to: logger)
+        }
+    }
+
+    private func listen(on descriptor: Int32) async throws -> NIOAsyncChannel<Arrival, Never> {
+        try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 64)
+            .bind(descriptor) { channel in
+                PeerCredentials.of(channel).flatMapThrowing { peer in
+                    try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(SignerFrameDecoder()))
+                    // A frame may be large: what nobody can work on yet stays with whoever sent it.
+                    let connection = try Connection(
+                        wrappingChannelSynchronously: channel,
+                        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2)))
+                    return Arrival(connection: connection, user: peer.user)
+                }
+            }
+    }
+
+    private func accept(_ server: NIOAsyncChannel<Arrival, Never>, _ desk: SigningDesk) async throws {
+        try await server.executeThenClose { arrivals in
+            try await withThrowingDiscardingTaskGroup { group in
+                for try await arrival in arrivals.cancelOnGracefulShutdown() {
+                    group.addTask { await receive(arrival, desk) }
+                }
+            }
+        }
+    }
+
+    private func receive(_ arrival: Arrival, _ desk: SigningDesk) async {
+        do throws(ConnectionKeeper.Refusal) {
+            let number = try desk.keeper.admit(arrival.connection.channel, of: arrival.user)
+            defer { desk.keeper.left(number) }
+            await SignerConversation(desk: desk, number: number, user: arrival.user).run(arrival.connection)
+        } catch {
+            let reason = error.reason
+            if reason != .accountNotAllowed || desk.tally.turnedAway(arrival.user) {
+                logger.warning(
+                    "a connection was closed at once",
+                    metadata: [LogKey.signerUser: "\(arrival.user)", LogKey.detail: "\(reason)"])
+            }
+            // Whether the peer hears it is the peer's affair.
+            try? await arrival.connection.executeThenClose { _, answers in
+                try await answers.write(try SignerFrame.closing(reason).encoded())
+            }
+        }
+    }
+}
+
+/// Who is on the other side of a Unix socket, as the kernel noted it when they connected (unix(7), SO_PEERCRED).
+private struct PeerCredentials: Sendable {
+    // `struct ucred`, which glibc declares for GNU programs alone.
+    var process: Int32 = 0
+    var user: UInt32 = 0
+    var group: UInt32 = 0
+
+    static func of(_ channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+        guard let provider = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+        }
+        return provider.unsafeGetSocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
+    }
+}

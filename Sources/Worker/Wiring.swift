@@ -1,0 +1,123 @@
+import AdapterKit
+import JOSE
+import Logging
+import Pipeline
+import VendorLookup
+import WorkerConfiguration
+
+// How what the file says becomes what the core and the clients go by: the one place that knows both.
+
+extension Configuration {
+    /// The topic of a destination. A tier beyond the last is the last.
+    func topic(for destination: OutputRecord.Destination) -> String {
+        switch destination {
+        case .tokens: topics.tokens
+        case .deadLetters: topics.deadLetters
+        case .retries(let tier): retryTopics.indices.contains(tier) ? retryTopics[tier] : retryTopics.last ?? ""
+        }
+    }
+
+    /// The topics of a lane.
+    func topics(of lane: Lane) -> [String] {
+        switch lane {
+        case .live: [topics.invalidations] + appTopics
+        case .retries: retryTopics
+        case .bulk: [topics.invalidationsBulk]
+        }
+    }
+
+    /// The retry policy the pipeline follows.
+    var retryPolicy: RetryPolicy {
+        RetryPolicy(
+            tiers: worker.retries.tiers.map { RetryPolicy.Tier(name: $0.name, delay: $0.delay) },
+            maxAttempts: worker.retries.maxAttempts, deadline: worker.retries.deadline)
+    }
+
+    /// The rules of admission of the worker called `worker`.
+    func admissionRules(worker name: String) -> AdmissionRules {
+        AdmissionRules(
+            subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
+            usersToSuspend: worker.admission.suspendAfter, shareToSuspend: worker.admission.suspendShare,
+            suspensionWindow: worker.admission.suspendWindow, probeWait: worker.admission.probeWait, worker: name)
+    }
+}
+
+extension Pipeline.App {
+    /// A configured app as the pipeline takes it.
+    convenience init(_ app: Configuration.App) {
+        self.init(
+            name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
+            missingUser: app.missingUser, identity: app.identity, proof: app.proof,
+            topics: Set(app.topics), spread: app.spread, lookup: app.lookup.map(AppLookup.init))
+    }
+}
+
+extension Configuration {
+    /// The pipeline of the worker called `name`.
+    ///
+    /// - Parameter cores: how many processors there are to read and finish a batch's events.
+    func processor(
+        signing: any SigningPort, worker name: String, cores: Int, now: @escaping @Sendable () -> UnixTime
+    ) -> BatchProcessor {
+        BatchProcessor(
+            apps: apps.map { app in Pipeline.App(app) }, signing: signing, maximumEventBytes: worker.maximumEventBytes,
+            bulkTopic: topics.invalidationsBulk, admission: admissionRules(worker: name), retries: retryPolicy,
+            accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores, now: now)
+    }
+}
+
+/// The look-ups of a configuration: what the pipeline goes by, and the client that asks.
+struct VendorLookups {
+    /// Nil where no app asks anything.
+    let client: LookupClient?
+
+    /// - Throws: `EndpointError` where an endpoint cannot be used.
+    init(
+        _ configuration: Configuration, signer: any SigningPort, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
+    ) throws(EndpointError) {
+        let endpoints = Self.lookups(configuration).map { LookupEndpoint($0) }
+        client = endpoints.isEmpty ? nil : try LookupClient(endpoints, signer: signer, logger: logger, now: now)
+    }
+
+    /// The accounts, by which limits are kept.
+    static func accounts(_ configuration: Configuration) -> [LookupAccount] {
+        lookups(configuration).map { lookup in
+            LookupAccount(
+                name: lookup.account, rates: lookup.rates, batch: lookup.batch, concurrency: lookup.concurrency,
+                usesMintedTokens: lookup.authorization == .mintedToken)
+        }
+    }
+
+    /// One look-up for each account: those that share one agree in all that is the account's.
+    private static func lookups(_ configuration: Configuration) -> [Configuration.Lookup] {
+        var accounts: Set<String> = []
+        return configuration.apps.compactMap(\.lookup).filter { accounts.insert($0.account).inserted }
+    }
+}
+
+extension AppLookup {
+    /// What `apps.*.lookup` says.
+    init(_ lookup: Configuration.Lookup) {
+        self.init(
+            account: lookup.account, mode: lookup.mode, unknownUser: lookup.unknownUser,
+            onFailure: lookup.onFailure == .mint ? .mint : .retry, patience: lookup.patience,
+            lifetimes: Lifetimes(exists: lookup.existsFor, gone: lookup.goneFor, unknown: lookup.unknownFor))
+    }
+}
+
+extension LookupEndpoint {
+    /// Where and with what the requests of an account go.
+    init(_ lookup: Configuration.Lookup) {
+        let credentials: Credentials =
+            switch lookup.credentials {
+            case .none: .none
+            case .key(let key): .key(SecretBytes(copying: key.utf8))
+            case .basic(let username, let password):
+                .basic(user: username, password: SecretBytes(copying: password.utf8))
+            }
+        self.init(
+            account: lookup.account, url: lookup.url, authorization: lookup.authorization, credentials: credentials,
+            timeout: lookup.timeout, certificateAuthority: lookup.certificateAuthority, concurrency: lookup.concurrency)
+    }
+}

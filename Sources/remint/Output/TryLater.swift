@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// What `body` returns.
+///
+/// - Throws: `ExitCode` 75 where it fails, after a line that says that `what` failed and why.
+func orTryLater<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
+    do { return try await body() } catch {
+        Terminal.error("remint: \(what): \(error)")
+        throw ExitCode(75)
+    }
+}
