@@ -101,16 +101,18 @@ let package = Package(
         module(
             "Signing",
             [
-                "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging, lifecycle, nio,
+                "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging, lifecycle,
+                nio,
                 sockets,
             ], exclude: ["README.md"]),
         module(
-            "VendorLookup", ["Pipeline", "AdapterKit", "JOSE", "Telemetry", logging, nio, sockets, http, tls, httpClient]),
+            "VendorLookup",
+            ["Pipeline", "AdapterKit", "JOSE", "Telemetry", logging, nio, sockets, http, tls, httpClient]),
         module(
             "Worker",
             [
                 "Pipeline", "AdapterKit", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, nio, sockets, http,
+                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, nio,
             ]),
         module(
             "Operations",
@@ -128,7 +130,8 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
+                "Worker", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring",
+                "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
@@ -150,11 +153,36 @@ let package = Package(
             "WorkerConfigurationTests",
             ["WorkerConfiguration", "AdapterKit", "ProgramTestSupport"] + adapterDependencies),
         tests("TelemetryTests", ["Telemetry", logging]),
+        // What the tests of the worker and of the modules it is made of share.
+        .target(
+            name: "WorkerTestSupport",
+            dependencies: [
+                "WorkerConfiguration", "Pipeline", "AdapterKit", "Keyring", "JOSE", "BrazeAdapter", "DotdigitalAdapter",
+                logging,
+            ],
+            path: "Tests/WorkerTestSupport", swiftSettings: settings),
+        tests("RecordsTests", ["Records"]),
+        tests(
+            "SigningTests",
+            [
+                "Signing", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
+                logging,
+                lifecycle, nio, sockets,
+            ]),
+        tests(
+            "VendorLookupTests",
+            [
+                "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "StubServer", "CertificateTestSupport",
+                "WorkerTestSupport", logging, nio, sockets, http,
+            ] + adapterDependencies),
+        tests(
+            "OperationsTests", ["Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE"] + someAdapters),
         tests(
             "WorkerTests",
             [
-                "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration", "StubServer",
-                "CertificateTestSupport", logging, lifecycle, nio, sockets, http,
+                "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
+                "StubServer",
+                "WorkerTestSupport", logging, lifecycle, nio, sockets, http,
             ] + adapterDependencies),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),

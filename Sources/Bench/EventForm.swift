@@ -33,7 +33,8 @@ package enum EventForm: String, CaseIterable {
                 report,
                 [
                     RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", id), RecordHeader("ce_source", "/sdk"),
-                    RecordHeader("ce_type", "sdk.auth.failed"), RecordHeader("ce_time", time), RecordHeader("ce_subject", device),
+                    RecordHeader("ce_type", "sdk.auth.failed"), RecordHeader("ce_time", time),
+                    RecordHeader("ce_subject", device),
                     RecordHeader("ce_app", app), RecordHeader("content-type", "application/json"),
                 ]
             )
@@ -41,7 +42,8 @@ package enum EventForm: String, CaseIterable {
             return (
                 report,
                 [
-                    RecordHeader("remint-app", app), RecordHeader("remint-id", id), RecordHeader("remint-observed-at", time),
+                    RecordHeader("remint-app", app), RecordHeader("remint-id", id),
+                    RecordHeader("remint-observed-at", time),
                     RecordHeader("remint-device", device),
                 ]
             )

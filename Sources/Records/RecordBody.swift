@@ -69,7 +69,8 @@ public struct RecordBody: Sendable, Equatable {
         var at = keyEnd
         while let header = header(at: at) {
             headers.append(
-                RecordHeader(String(decoding: bytes[header.name], as: UTF8.self), header.value.map { Array(bytes[$0]) }))
+                RecordHeader(String(decoding: bytes[header.name], as: UTF8.self), header.value.map { Array(bytes[$0]) })
+            )
             at = header.end
         }
         return headers

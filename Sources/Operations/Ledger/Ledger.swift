@@ -55,7 +55,9 @@ package struct Ledger: Sendable {
     package var subjectCount: Int { subjects.count }
 
     /// A record of the token topic; one without a value takes the subject's token away.
-    package mutating func take(key: [UInt8]?, headers: [RecordHeader], isTombstone: Bool, partition: Int32, offset: Int64) {
+    package mutating func take(
+        key: [UInt8]?, headers: [RecordHeader], isTombstone: Bool, partition: Int32, offset: Int64
+    ) {
         guard let key else {
             strangers += 1
             return

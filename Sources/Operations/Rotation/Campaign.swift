@@ -28,7 +28,9 @@ package struct Campaign {
     /// - Returns: the campaign as it is then.
     /// - Throws: `KeyRingError`, also where another operator is at it, or what `step` throws.
     @discardableResult
-    package func change(_ action: String, detail: String = "", _ step: (inout Rotation) throws -> Void) throws -> Rotation {
+    package func change(_ action: String, detail: String = "", _ step: (inout Rotation) throws -> Void) throws
+        -> Rotation
+    {
         let editor = try KeyRingEditor(ring.directory)
         let before = try load()
         var rotation = before

@@ -109,7 +109,6 @@ package struct CampaignReissue {
         if (1...3_000_000).contains(rest) { try await Task.sleep(for: .microseconds(rest)) }
     }
 
-
     private func begin(
         _ rotation: Rotation, _ files: ReissueFiles, isNewRound: Bool, _ brokers: String
     ) async throws -> ReissueProgress {

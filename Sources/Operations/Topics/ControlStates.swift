@@ -22,7 +22,8 @@ package struct ControlStates {
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func read() async throws -> [String: Suspension] {
         var held: [String: Suspension] = [:]
-        let reader = try await TopicReader(configuration.topics.control, configuration, brokers: brokers, logger: logger)
+        let reader = try await TopicReader(
+            configuration.topics.control, configuration, brokers: brokers, logger: logger)
         try await reader.readAll { record, _, _ in
             let group = configuration.kafka.group
             if let control = ControlRecord(key: record.key, value: record.value, group: group) {

@@ -28,7 +28,8 @@ public final class InputRecord: Sendable {
 
     /// A record with these parts.
     public convenience init(
-        origin: RecordPosition, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader], lane: Lane = .live,
+        origin: RecordPosition, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader],
+        lane: Lane = .live,
         tier: Int? = nil
     ) {
         self.init(

@@ -98,7 +98,8 @@ public final class Settlement: Sendable {
     }
 
     init(
-        origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?, detail: String? = nil,
+        origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?,
+        detail: String? = nil,
         algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil
     ) {
         self.reason = reason

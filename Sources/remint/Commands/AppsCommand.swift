@@ -1,10 +1,10 @@
 import AdapterKit
 import ArgumentParser
 import Foundation
+import Operations
 import Pipeline
 import Worker
 import WorkerConfiguration
-import Operations
 
 /// `remint apps`: which apps' events wait, and the commands that make them wait and go on.
 struct AppsCommand: AsyncParsableCommand {

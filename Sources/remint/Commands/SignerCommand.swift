@@ -2,12 +2,12 @@ import AdapterKit
 import ArgumentParser
 import Foundation
 import Logging
+import Operations
 import ServiceLifecycle
 import Signing
 import UnixSignals
 import Worker
 import WorkerConfiguration
-import Operations
 
 /// `remint signer`: holds the keys and signs for workers of another account.
 struct SignerCommand: AsyncParsableCommand {
@@ -39,7 +39,8 @@ struct SignerCommand: AsyncParsableCommand {
         let server: SignerServer
         do {
             server = try SignerServer(
-                configuration, rings: Array(preflight.rings.values), socket: socket, allowing: users.isEmpty ? nil : Set(users),
+                configuration, rings: Array(preflight.rings.values), socket: socket,
+                allowing: users.isEmpty ? nil : Set(users),
                 signingLanes: ProcessInfo.processInfo.activeProcessorCount, logger: logger, now: UnixTime.system)
         } catch {
             Terminal.error("remint: \(error)")

@@ -32,7 +32,8 @@ struct EventFormTests {
     private static let observed = "2025-11-20T13:59:58.25+02:00"
     private static let observedAt = UnixTime(microseconds: 1_763_639_998_250_000)
     private static let trace = [
-        RecordHeader("traceparent", "00-abc-def-01"), RecordHeader("tracestate", "a=1"), RecordHeader("traceparent", "2"),
+        RecordHeader("traceparent", "00-abc-def-01"), RecordHeader("tracestate", "a=1"),
+        RecordHeader("traceparent", "2"),
     ]
     private static let structured = [RecordHeader("content-type", "application/cloudevents+json")]
 
@@ -58,7 +59,9 @@ struct EventFormTests {
             "an envelope with escapes", .sample(#"{"\u0061pp":"\u0073hop-ios","report":\#(report)}"#)),
         EventForm(
             "an envelope with a content type of its own",
-            .sample(#"{"app":"shop-ios","report":\#(report)}"#, headers: [RecordHeader("content-type", "application/json")])),
+            .sample(
+                #"{"app":"shop-ios","report":\#(report)}"#, headers: [RecordHeader("content-type", "application/json")])
+        ),
         EventForm(
             "a structured CloudEvent of what it must have",
             .sample(#"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#, headers: structured)),
@@ -88,9 +91,11 @@ struct EventFormTests {
             .sample(
                 report,
                 headers: [
-                    RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios"), RecordHeader("ce_id", "e-3"),
+                    RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios"),
+                    RecordHeader("ce_id", "e-3"),
                     RecordHeader("ce_type", "t"),
-                    RecordHeader("ce_source", "/s"), RecordHeader("ce_time", observed), RecordHeader("ce_subject", "d-3"),
+                    RecordHeader("ce_source", "/s"), RecordHeader("ce_time", observed),
+                    RecordHeader("ce_subject", "d-3"),
                     RecordHeader("content-type", "application/json"), RecordHeader("remint-app", "shop-ios"),
                 ]), id: "e-3", observedAt: observedAt, device: "d-3"),
         EventForm("a raw report", .raw(report, app: "shop-ios")),
@@ -98,7 +103,10 @@ struct EventFormTests {
             "a raw report with all that can be said of it",
             .raw(
                 report, app: "shop-ios",
-                [RecordHeader("remint-id", "e-4"), RecordHeader("remint-observed-at", observed), RecordHeader("remint-device", "d-4")]),
+                [
+                    RecordHeader("remint-id", "e-4"), RecordHeader("remint-observed-at", observed),
+                    RecordHeader("remint-device", "d-4"),
+                ]),
             id: "e-4", observedAt: observedAt, device: "d-4"),
         EventForm(
             "a raw report with two apps, of which the last counts",

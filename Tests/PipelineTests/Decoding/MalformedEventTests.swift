@@ -67,7 +67,8 @@ struct MalformedEventTests {
             "a raw report with a bad time", .raw(report, app: "a", [RecordHeader("remint-observed-at", "now")]),
             says: "RFC 3339"),
         MalformedEvent(
-            "a binary CloudEvent with a bad time", .sample(report, headers: binary + [RecordHeader("ce_time", "1763640000")]),
+            "a binary CloudEvent with a bad time",
+            .sample(report, headers: binary + [RecordHeader("ce_time", "1763640000")]),
             says: "RFC 3339"),
         MalformedEvent(
             "a structured CloudEvent that is an array", .sample("[]", headers: structured), says: "JSON object"),
@@ -88,10 +89,12 @@ struct MalformedEventTests {
             says: "data_base64"),
         MalformedEvent(
             "a binary CloudEvent of another version",
-            .sample(report, headers: [RecordHeader("ce_specversion", "1.1"), RecordHeader("ce_app", "a")]), says: "specversion"),
+            .sample(report, headers: [RecordHeader("ce_specversion", "1.1"), RecordHeader("ce_app", "a")]),
+            says: "specversion"),
         MalformedEvent(
             "a binary CloudEvent of an empty version",
-            .sample(report, headers: [RecordHeader("ce_specversion", ""), RecordHeader("ce_app", "a")]), says: "specversion"),
+            .sample(report, headers: [RecordHeader("ce_specversion", ""), RecordHeader("ce_app", "a")]),
+            says: "specversion"),
     ]
 
     @Test(arguments: records)
@@ -117,7 +120,8 @@ struct MalformedEventTests {
         MalformedEvent("an envelope whose app is empty", .sample(#"{"app":"","report":{}}"#), says: "app"),
         MalformedEvent("the app inside the report", .sample(#"{"report":{"app":"shop-ios"}}"#), says: "app"),
         MalformedEvent(
-            "the app in a header of another form", .sample(#"{"report":{}}"#, headers: [RecordHeader("ce_app", "shop-ios")]),
+            "the app in a header of another form",
+            .sample(#"{"report":{}}"#, headers: [RecordHeader("ce_app", "shop-ios")]),
             says: "app"),
         MalformedEvent(
             "the app inside a CloudEvent's data",

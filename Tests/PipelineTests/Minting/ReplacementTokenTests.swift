@@ -62,7 +62,8 @@ struct ReplacementTokenTests {
         let output = try await minted(record, try TestBench())
         #expect(
             output.headers == [
-                RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", "e-1"), RecordHeader("ce_source", "/remint/shop-ios"),
+                RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", "e-1"),
+                RecordHeader("ce_source", "/remint/shop-ios"),
                 RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_subject", "shop-ios/user-42"),
                 RecordHeader("ce_time", "2025-11-20T12:00:00Z"), RecordHeader("content-type", "application/json"),
                 RecordHeader("remint-key-id", "2026-11"), RecordHeader("remint-expires-at", "1763683200"),

@@ -25,7 +25,10 @@ struct DeadLetterTests {
             "remint-origin-offset", "remint-origin-timestamp", "remint-attempts", "remint-redrives", "remint-failed-at",
         ]
         let goes = ["remint-origin-value-bytes", "remint-not-before", "remint-history"]
-        let headers = (old + goes).flatMap { [RecordHeader($0, "old"), RecordHeader($0, "older")] } + [RecordHeader("kept", "yes")]
+        let headers =
+            (old + goes).flatMap { [RecordHeader($0, "old"), RecordHeader($0, "older")] } + [
+                RecordHeader("kept", "yes")
+            ]
         let letter = DeadLetter(.sample("x", headers: headers), Self.rejection, at: .resolve, on: TestBench.now)
         #expect(letter.output.headers.first == RecordHeader("kept", "yes"))
         #expect(!letter.output.headers.contains { $0.text?.hasPrefix("old") == true })
@@ -34,7 +37,8 @@ struct DeadLetterTests {
     }
 
     @Test func `redrives are counted on, attempts of a fresh event begin anew, whatever a producer wrote`() {
-        let record = InputRecord.sample("x", headers: [RecordHeader("remint-attempts", "5"), RecordHeader("remint-redrives", "2")])
+        let record = InputRecord.sample(
+            "x", headers: [RecordHeader("remint-attempts", "5"), RecordHeader("remint-redrives", "2")])
         let letter = DeadLetter(record, Self.rejection, at: .admit, on: TestBench.now)
         #expect(letter.output.values("remint-attempts") == ["1"])
         #expect(letter.output.values("remint-redrives") == ["2"])
@@ -58,7 +62,8 @@ struct DeadLetterTests {
 
     @Test func `by reference it says where the record stood and how large it was`() {
         let record = InputRecord.sample(
-            [UInt8](repeating: 7, count: 3_000_000), headers: [RecordHeader("large", [UInt8](repeating: 1, count: 100_000))])
+            [UInt8](repeating: 7, count: 3_000_000),
+            headers: [RecordHeader("large", [UInt8](repeating: 1, count: 100_000))])
         let reference = DeadLetter(record, Self.rejection, at: .decode, on: TestBench.now).reference
         #expect(reference.destination == .deadLetters)
         #expect(reference.value == nil)

@@ -30,7 +30,8 @@ struct Poison: CustomTestStringConvertible, Sendable {
             Poison("empty", .raw("", app: "shop-ios"), .malformedEvent, .decode),
             Poison("null", .sample(nil, headers: [RecordHeader("remint-app", "shop-ios")]), .malformedEvent, .decode),
             Poison(
-                "2 MB of noise", .sample(noise, headers: [RecordHeader("remint-app", "shop-ios")]), .eventTooLarge, .decode),
+                "2 MB of noise", .sample(noise, headers: [RecordHeader("remint-app", "shop-ios")]), .eventTooLarge,
+                .decode),
             Poison(
                 "truncated JSON", .raw(String(SampleReport.braze().dropLast()), app: "shop-ios"), .malformedEvent,
                 .decode),
@@ -41,7 +42,8 @@ struct Poison: CustomTestStringConvertible, Sendable {
             Poison(
                 "invalid UTF-8",
                 .sample(
-                    Array(#"{"userId":""#.utf8) + [0xFF] + Array("\"}".utf8), headers: [RecordHeader("remint-app", "push")]),
+                    Array(#"{"userId":""#.utf8) + [0xFF] + Array("\"}".utf8),
+                    headers: [RecordHeader("remint-app", "push")]),
                 .malformedEvent, .decode),
             Poison("an unknown app", .raw(SampleReport.braze(), app: "Shop-iOS"), .unknownApp, .decode),
             Poison(

@@ -41,7 +41,8 @@ struct RetryHopTests {
         #expect((10_000...10_501).contains(notBefore - TestBench.now.milliseconds))
         #expect(
             output.headers.dropFirst(3).filter { $0.name != "remint-not-before" } == [
-                RecordHeader("remint-origin-topic", "remint.invalidations"), RecordHeader("remint-origin-partition", "3"),
+                RecordHeader("remint-origin-topic", "remint.invalidations"),
+                RecordHeader("remint-origin-partition", "3"),
                 RecordHeader("remint-origin-offset", "7"), RecordHeader("remint-origin-timestamp", "1763639999500"),
                 RecordHeader("remint-attempts", "1"), RecordHeader("remint-redrives", "0"),
                 RecordHeader("remint-history", "2025-11-20T12:00:00.123456Z mint mint_failed"),
@@ -108,7 +109,8 @@ struct RetryHopTests {
         let redriven = InputRecord.raw(
             SampleReport.bloomreach(), app: "web", offset: 99,
             [
-                RecordHeader("remint-origin-topic", "remint.invalidations"), RecordHeader("remint-origin-partition", "1"),
+                RecordHeader("remint-origin-topic", "remint.invalidations"),
+                RecordHeader("remint-origin-partition", "1"),
                 RecordHeader("remint-origin-offset", "42"), RecordHeader("remint-origin-timestamp", "1763639000000"),
                 RecordHeader("remint-redrives", "1"),
             ])
@@ -141,7 +143,8 @@ struct RetryHopTests {
         var processor = bench.processor()
         bench.clock.now = bench.clock.now.advanced(bySeconds: 5)
         let later = InputRecord.sample(
-            SampleReport.bloomreach(), headers: [RecordHeader("remint-app", "web")], offset: 8, timestamp: bench.clock.now)
+            SampleReport.bloomreach(), headers: [RecordHeader("remint-app", "web")], offset: 8,
+            timestamp: bench.clock.now)
         #expect(await processor.process([later], batch: 1).map(\.outcome) == [.minted])
         bench.clock.now = bench.clock.now.advanced(bySeconds: 6)
         let again = await processor.process([try waiting.fromTier(at: bench.clock.now)], batch: 2)
@@ -172,14 +175,17 @@ struct RetryHopTests {
 @Suite("What a record of a retry tier is believed")
 struct ProvenanceTests {
     private static let told = [
-        RecordHeader("remint-origin-topic", "t"), RecordHeader("remint-origin-partition", "1"), RecordHeader("remint-origin-offset", "2"),
-        RecordHeader("remint-origin-timestamp", "1000"), RecordHeader("remint-attempts", "5"), RecordHeader("remint-history", "h"),
+        RecordHeader("remint-origin-topic", "t"), RecordHeader("remint-origin-partition", "1"),
+        RecordHeader("remint-origin-offset", "2"),
+        RecordHeader("remint-origin-timestamp", "1000"), RecordHeader("remint-attempts", "5"),
+        RecordHeader("remint-history", "h"),
         RecordHeader("remint-not-before", "0"),
     ]
 
     private func letter(_ headers: [RecordHeader], lane: Lane) -> OutputRecord {
         let record = InputRecord(
-            origin: RecordPosition(topic: "input", partition: 0, offset: 9), timestamp: UnixTime(milliseconds: 2000), key: nil,
+            origin: RecordPosition(topic: "input", partition: 0, offset: 9), timestamp: UnixTime(milliseconds: 2000),
+            key: nil,
             value: [1], headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
         return DeadLetter(record, Rejection(.mintFailed, "why"), at: .mint, on: TestBench.now).output
     }

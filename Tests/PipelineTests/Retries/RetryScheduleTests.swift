@@ -11,7 +11,8 @@ struct RetryScheduleTests {
 
     private static func record(_ partition: Int32, _ offset: Int64, due: Int64) -> InputRecord {
         InputRecord(
-            origin: RecordPosition(topic: "t", partition: partition, offset: offset), timestamp: start, key: nil, value: nil,
+            origin: RecordPosition(topic: "t", partition: partition, offset: offset), timestamp: start, key: nil,
+            value: nil,
             headers: [RecordHeader("remint-not-before", String(at(due).milliseconds))], lane: .retries, tier: 0)
     }
 

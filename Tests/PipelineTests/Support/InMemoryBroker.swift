@@ -58,13 +58,15 @@ struct InMemoryBroker {
 
     /// Appends a record, `gap` offsets behind the last: transaction markers and compaction leave holes.
     mutating func produce(
-        _ partition: TopicPartition, value: [UInt8] = [0], headers: [RecordHeader] = [], gap: Int64 = 0, at now: UnixTime
+        _ partition: TopicPartition, value: [UInt8] = [0], headers: [RecordHeader] = [], gap: Int64 = 0,
+        at now: UnixTime
     ) {
         guard var log = logs[partition] else { return }
         let offset = log.nextOffset + gap
         log.records.append(
             InputRecord(
-                origin: RecordPosition(topic: partition.topic, partition: partition.partition, offset: offset), timestamp: now,
+                origin: RecordPosition(topic: partition.topic, partition: partition.partition, offset: offset),
+                timestamp: now,
                 key: nil, value: value, headers: headers, lane: log.lane, tier: log.tier))
         log.nextOffset = offset + 1
         logs[partition] = log

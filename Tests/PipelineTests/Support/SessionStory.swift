@@ -156,9 +156,12 @@ struct SessionTeller {
         return words.joined(separator: " ")
     }
 
-    private func record(_ lane: Lane, _ offset: Int64, _ partition: Int32, _ headers: [RecordHeader] = []) -> InputRecord {
+    private func record(_ lane: Lane, _ offset: Int64, _ partition: Int32, _ headers: [RecordHeader] = [])
+        -> InputRecord
+    {
         InputRecord(
-            origin: RecordPosition(topic: lane.rawValue, partition: partition, offset: offset), timestamp: now, key: nil,
+            origin: RecordPosition(topic: lane.rawValue, partition: partition, offset: offset), timestamp: now,
+            key: nil,
             value: nil, headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
     }
 

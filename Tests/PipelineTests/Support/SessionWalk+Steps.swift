@@ -74,7 +74,8 @@ extension SessionWalk {
             } else {
                 let isInTheWay = ready.contains { batch in
                     batch.records.contains {
-                        TopicPartition($0.origin) == TopicPartition(record.origin) && $0.origin.offset > record.origin.offset
+                        TopicPartition($0.origin) == TopicPartition(record.origin)
+                            && $0.origin.offset > record.origin.offset
                     }
                 }
                 guard isInTheWay else { throw WalkFailure("\(record.origin) is in nobody's way") }

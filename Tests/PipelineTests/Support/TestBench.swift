@@ -125,7 +125,8 @@ extension OutputRecord {
             throw Rejection(.malformedEvent, "it is on its way to \(destination)")
         }
         return InputRecord(
-            origin: RecordPosition(topic: "remint.retries.\(tier)", partition: 0, offset: offset), timestamp: now, key: key,
+            origin: RecordPosition(topic: "remint.retries.\(tier)", partition: 0, offset: offset), timestamp: now,
+            key: key,
             value: value, headers: headers, lane: .retries, tier: tier)
     }
 

@@ -172,7 +172,8 @@ struct AttackTableTests {
             [RecordHeader("remint-app", "braze-v"), RecordHeader("remint-vouched", nil)], .refused(.malformedEvent)),
         .one(
             "vouched is no JSON", #"{"errorCode":22,"userId":"victim"}"#,
-            [RecordHeader("remint-app", "braze-v"), RecordHeader("remint-vouched", "victim")], .refused(.malformedEvent)),
+            [RecordHeader("remint-app", "braze-v"), RecordHeader("remint-vouched", "victim")], .refused(.malformedEvent)
+        ),
         .one(
             "vouched for a number", #"{"app":"braze","report":{"errorCode":22,"userId":"me"},"vouched":{"user":7}}"#,
             .refused(.malformedEvent)),
@@ -208,7 +209,10 @@ struct AttackTableTests {
             [RecordHeader("remint-app", "onesignal")], .refused(.malformedReport)),
         .one(
             "two apps in binary mode", #"{"errorCode":22,"userId":"victim"}"#,
-            [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "braze"), RecordHeader("remint-app", "other")],
+            [
+                RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "braze"),
+                RecordHeader("remint-app", "other"),
+            ],
             .refused(.malformedEvent)),
         .one(
             "two apps in structured mode",

@@ -182,7 +182,10 @@ enum EventShape: String, CaseIterable, Sendable {
                         + (vouched.map { [RecordHeader("ce_vouched", $0)] } ?? [])
                 )
             case .raw:
-                (report, [RecordHeader("remint-app", app)] + (vouched.map { [RecordHeader("remint-vouched", $0)] } ?? []))
+                (
+                    report,
+                    [RecordHeader("remint-app", app)] + (vouched.map { [RecordHeader("remint-vouched", $0)] } ?? [])
+                )
             }
         return InputRecord(
             origin: RecordPosition(topic: topic, partition: 0, offset: 7), timestamp: TrustBench.now, key: nil,

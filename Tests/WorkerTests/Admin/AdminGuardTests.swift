@@ -1,6 +1,7 @@
 import JOSE
 import Telemetry
 import Testing
+import WorkerTestSupport
 
 @testable import Worker
 @testable import WorkerConfiguration

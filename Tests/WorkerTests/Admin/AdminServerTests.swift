@@ -4,6 +4,7 @@ import JOSE
 import Keyring
 import Telemetry
 import Testing
+import WorkerTestSupport
 
 @testable import Pipeline
 @testable import Worker

@@ -2,6 +2,7 @@ import Kafka
 import Pipeline
 import Testing
 import WorkerConfiguration
+import WorkerTestSupport
 
 @testable import Worker
 
@@ -44,7 +45,7 @@ import WorkerConfiguration
 
     private func committed(_ bench: CommitBench, _ lane: Lane) async throws -> Int64? {
         let partition = TopicPartition(topic: bench.configuration.topics(of: lane)[0], partition: 0)
-        return try await bench.consumers[lane].committed([partition], within: WorkerTests.patience)[partition]
+        return try await bench.consumers[lane].committed([partition], within: WorkerTestSupport.patience)[partition]
     }
 
     /// Delivers `transaction`, and commits its offsets.

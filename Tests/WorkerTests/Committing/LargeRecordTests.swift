@@ -3,6 +3,7 @@ import Kafka
 import Pipeline
 import Testing
 import WorkerConfiguration
+import WorkerTestSupport
 
 @testable import Worker
 

@@ -1,6 +1,7 @@
 import Kafka
 import Pipeline
 import Testing
+import WorkerTestSupport
 
 @testable import Worker
 

@@ -1,7 +1,9 @@
 import Kafka
 import Pipeline
+import Signing
 import Testing
 import WorkerConfiguration
+import WorkerTestSupport
 
 @testable import Worker
 

@@ -6,6 +6,7 @@ import Pipeline
 import ServiceLifecycle
 import Synchronization
 import WorkerConfiguration
+import WorkerTestSupport
 
 @testable import Worker
 

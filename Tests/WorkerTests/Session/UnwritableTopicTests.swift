@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import Testing
+import WorkerTestSupport
 
 @testable import Worker
 @testable import WorkerConfiguration

@@ -2,6 +2,7 @@ import Kafka
 import Logging
 import Pipeline
 import Testing
+import WorkerTestSupport
 
 @testable import Worker
 @testable import WorkerConfiguration

@@ -5,6 +5,7 @@ import Pipeline
 import Testing
 import Worker
 import WorkerConfiguration
+import WorkerTestSupport
 
 @Suite struct KafkaPropertiesTests {
     private func configuration(_ kafka: String) throws -> Configuration {

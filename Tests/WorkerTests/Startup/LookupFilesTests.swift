@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Worker
 import WorkerConfiguration
+import WorkerTestSupport
 
 /// A vendor whose REST API takes a key.
 private struct AskingAdapter: Adapter {

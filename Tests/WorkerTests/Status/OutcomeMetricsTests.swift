@@ -9,7 +9,8 @@ import Testing
 struct OutcomeMetricsTests {
     private func end(_ app: String?, _ outcome: Outcome, _ algorithm: Algorithm? = nil) -> Settlement {
         Settlement(
-            origin: RecordPosition(topic: "t", partition: 0, offset: 0), eventID: nil, app: app, outcome: outcome, output: nil,
+            origin: RecordPosition(topic: "t", partition: 0, offset: 0), eventID: nil, app: app, outcome: outcome,
+            output: nil,
             algorithm: algorithm)
     }
 

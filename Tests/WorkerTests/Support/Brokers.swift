@@ -1,4 +1,5 @@
 import Kafka
+import WorkerTestSupport
 
 /// Brokers of tests' own, a few at a time: each opens a hundred descriptors with its clients, and Foundation's
 /// `Process` (Swift 6.3.1), which other tests use, crashes where a process has more than a thousand.

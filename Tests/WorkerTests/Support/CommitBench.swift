@@ -3,6 +3,7 @@ import Kafka
 import Logging
 import Pipeline
 import WorkerConfiguration
+import WorkerTestSupport
 
 @testable import Worker
 

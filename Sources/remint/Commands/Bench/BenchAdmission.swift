@@ -122,7 +122,9 @@ struct EventCourse {
         return InputRecord(
             origin: RecordPosition(topic: "remint.invalidations", partition: Int32(next % 6), offset: Int64(next / 6)),
             timestamp: UnixTime.system(), key: nil, value: Array(report("user-\(next)").utf8),
-            headers: [RecordHeader("remint-app", names[next % names.count]), RecordHeader("remint-id", "event-\(next)")])
+            headers: [
+                RecordHeader("remint-app", names[next % names.count]), RecordHeader("remint-id", "event-\(next)"),
+            ])
     }
 }
 

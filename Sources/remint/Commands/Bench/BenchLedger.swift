@@ -4,10 +4,10 @@ import Bench
 import JOSE
 import Kafka
 import Logging
+import Operations
 import Pipeline
 import Worker
 import WorkerConfiguration
-import Operations
 
 /// `remint bench ledger`.
 struct BenchLedger: AsyncParsableCommand {
@@ -76,7 +76,8 @@ struct BenchLedger: AsyncParsableCommand {
     private static func headers(_ number: Int, _ end: Int64) -> [RecordHeader] {
         [
             RecordHeader("ce_source", "/remint/bench"), RecordHeader("remint-key-id", "2026-1\(number % 3)"),
-            RecordHeader("remint-expires-at", String(end + Int64(number % 1000))), RecordHeader("remint-version", String(number)),
+            RecordHeader("remint-expires-at", String(end + Int64(number % 1000))),
+            RecordHeader("remint-version", String(number)),
         ]
     }
 
@@ -94,7 +95,8 @@ struct BenchLedger: AsyncParsableCommand {
             try await fill(topic, producer)
             let start = ContinuousClock.now
             let ledger = try await LedgerReader(
-            configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine()).read()
+                configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine()
+            ).read()
             let seconds = (.now - start) / .seconds(1)
             try? await producer.deleteTopics([topic], within: .seconds(10))
             await producer.close(within: .seconds(10))

@@ -2,10 +2,10 @@ import AdapterKit
 import ArgumentParser
 import Kafka
 import Logging
+import Operations
 import Pipeline
 import Worker
 import WorkerConfiguration
-import Operations
 
 /// `remint dead-letters list`.
 struct DeadLettersList: AsyncParsableCommand {

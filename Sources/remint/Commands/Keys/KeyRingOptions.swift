@@ -2,8 +2,8 @@ import AdapterKit
 public import ArgumentParser
 public import JOSE
 import Keyring
-import WorkerConfiguration
 import Operations
+import WorkerConfiguration
 
 /// Which key ring is meant.
 struct KeyRingOptions: ParsableArguments {
@@ -28,7 +28,8 @@ struct KeyRingOptions: ParsableArguments {
                 "the key ring \(name) is behind a signer; run this with the signer's own configuration, which has its path"
             )
         }
-        return RingInUse(configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path), now: UnixTime.system)
+        return RingInUse(
+            configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path), now: UnixTime.system)
     }
 }
 

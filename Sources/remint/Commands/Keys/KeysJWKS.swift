@@ -1,8 +1,8 @@
 import ArgumentParser
 import JOSE
 import Keyring
-import WorkerConfiguration
 import Operations
+import WorkerConfiguration
 
 /// `remint keys jwks`.
 struct KeysJWKS: ParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Keyring
-import WorkerConfiguration
 import Operations
+import WorkerConfiguration
 
 /// `remint keys revoke`.
 struct KeysRevoke: ParsableCommand {

@@ -1,8 +1,8 @@
 import AdapterKit
 import JOSE
 import Keyring
-import WorkerConfiguration
 import Operations
+import WorkerConfiguration
 
 extension RingInUse {
     /// Adds `key` to the ring and says what is to be done with it.

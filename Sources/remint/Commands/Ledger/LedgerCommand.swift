@@ -1,9 +1,9 @@
 import AdapterKit
 import ArgumentParser
 import JOSE
+import Operations
 import Pipeline
 import WorkerConfiguration
-import Operations
 
 /// `remint ledger`: who holds a live token of which key.
 struct LedgerCommand: AsyncParsableCommand {

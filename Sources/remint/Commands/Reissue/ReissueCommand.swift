@@ -3,10 +3,10 @@ import ArgumentParser
 import Foundation
 import JOSE
 import Logging
+import Operations
 import Pipeline
 import Worker
 import WorkerConfiguration
-import Operations
 
 /// `remint reissue`: new tokens for many users.
 struct ReissueCommand: AsyncParsableCommand {
@@ -73,7 +73,8 @@ struct ReissueCommand: AsyncParsableCommand {
             let job = ReissueJob(
                 configuration: configuration, app: setup.app, brokers: setup.brokers, files: setup.files,
                 pace: setup.pace,
-                total: try setup.count(), logger: Logger.quiet(configuration.log), display: ProgressLine(), now: UnixTime.system)
+                total: try setup.count(), logger: Logger.quiet(configuration.log), display: ProgressLine(),
+                now: UnixTime.system)
             _ = try await job.run(&progress, next: source)
         }
         report(progress, setup)

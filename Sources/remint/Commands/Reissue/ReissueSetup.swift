@@ -3,9 +3,9 @@ import ArgumentParser
 import Foundation
 import JOSE
 import Logging
+import Operations
 import Pipeline
 import WorkerConfiguration
-import Operations
 
 /// What a `remint reissue` is about: its input, its files, its pace.
 struct ReissueSetup {

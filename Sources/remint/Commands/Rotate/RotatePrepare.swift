@@ -2,8 +2,8 @@ import AdapterKit
 import ArgumentParser
 import JOSE
 import Keyring
-import WorkerConfiguration
 import Operations
+import WorkerConfiguration
 
 /// `remint rotate prepare`.
 struct RotatePrepare: ParsableCommand {

@@ -1,8 +1,8 @@
 import AdapterKit
 import ArgumentParser
 import Keyring
-import WorkerConfiguration
 import Operations
+import WorkerConfiguration
 
 /// `remint rotate retire`.
 struct RotateRetire: AsyncParsableCommand {

@@ -1,9 +1,9 @@
 import AdapterKit
 import ArgumentParser
 import Keyring
+import Operations
 import Pipeline
 import WorkerConfiguration
-import Operations
 
 /// `remint rotate revoke`.
 struct RotateRevoke: AsyncParsableCommand {

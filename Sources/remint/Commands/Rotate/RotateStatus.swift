@@ -3,10 +3,10 @@ import ArgumentParser
 import JOSE
 import Keyring
 import Logging
+import Operations
 import Pipeline
 import Worker
 import WorkerConfiguration
-import Operations
 
 /// `remint rotate status`.
 struct RotateStatus: AsyncParsableCommand {

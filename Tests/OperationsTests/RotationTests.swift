@@ -1,0 +1,95 @@
+import JOSE
+import Keyring
+import Operations
+import Testing
+
+/// A campaign's phases: which step may be taken when, and what a repeated one does.
+@Suite struct RotationTests {
+    private static let time = UnixTime(seconds: 1_763_640_000)
+
+    enum Step: String, CaseIterable, Sendable {
+        case promote, reissue, passCanary, finish, pause, resume, abort, retire
+
+        func take(_ rotation: inout Rotation) throws(RotationError) {
+            switch self {
+            case .promote: try rotation.promoted()
+            case .reissue: try rotation.reissuing(isCautious: true, at: time)
+            case .passCanary: rotation.canaryPassed()
+            case .finish: rotation.reissued()
+            case .pause: try rotation.pause(because: "why")
+            case .resume: rotation.resume()
+            case .abort: try rotation.abort()
+            case .retire: try rotation.retired()
+            }
+        }
+    }
+
+    /// For each phase, what each step leads to; nil where it is refused. In the order of `Step.allCases`.
+    private static let table: [(Rotation.Phase, [Rotation.Phase?])] = [
+        (.prepared, [.promoted, nil, .prepared, .prepared, .prepared, .prepared, .aborted, nil]),
+        (.promoted, [.promoted, .canary, .promoted, .promoted, .promoted, .promoted, .aborted, .retired]),
+        (.canary, [.canary, .canary, .waves, .canary, .canary, .canary, .aborted, .retired]),
+        (.waves, [.waves, .waves, .waves, .reissued, .waves, .waves, .aborted, .retired]),
+        (.reissued, [.reissued, .waves, .reissued, .reissued, .reissued, .reissued, .aborted, .retired]),
+        (.retired, [nil, nil, .retired, .retired, nil, .retired, nil, .retired]),
+        (.aborted, [nil, nil, .aborted, .aborted, nil, .aborted, .aborted, nil]),
+    ]
+
+    @Test(arguments: table)
+    func `from this phase the steps lead there`(_ phase: Rotation.Phase, _ expected: [Rotation.Phase?]) throws {
+        for (step, phaseAfter) in zip(Step.allCases, expected) {
+            var rotation = try Self.rotation(in: phase)
+            do throws(RotationError) {
+                try step.take(&rotation)
+                #expect(rotation.phase == phaseAfter, "\(step)")
+                let once = rotation
+                // What was done already is done: the same step again changes nothing.
+                if step != .reissue || phase != .promoted { try? step.take(&rotation) }
+                #expect(rotation == once, "\(step) again")
+            } catch {
+                #expect(phaseAfter == nil, "\(step): \(error)")
+                #expect(try rotation == Self.rotation(in: phase), "a refused step changes nothing")
+            }
+        }
+    }
+
+    @Test func `nothing is re-issued while it is paused`() throws {
+        var rotation = try Self.rotation(in: .waves)
+        try rotation.pause(because: "too many calls")
+        let refusal = #expect(throws: RotationError.self) { try rotation.reissuing(isCautious: true, at: Self.time) }
+        #expect(refusal?.description == "the campaign is paused: too many calls; go on with: remint rotate resume")
+        rotation.resume()
+        try rotation.reissuing(isCautious: true, at: Self.time)
+    }
+
+    @Test func `without a canary the waves come at once`() throws {
+        var rotation = try Self.rotation(in: .promoted)
+        try rotation.reissuing(isCautious: false, at: Self.time)
+        #expect(rotation.phase == .waves)
+    }
+
+    @Test(arguments: Rotation.Phase.allCases) func `is read back as it was written`(_ phase: Rotation.Phase) throws {
+        var rotation = try Self.rotation(in: phase)
+        if !phase.isOver { try rotation.pause(because: "a \"reason\"") }
+        #expect(Rotation(rotation.json) == rotation)
+    }
+
+    @Test(arguments: ["", "{}", "[]", #"{"from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#])
+    func `anything else is no campaign`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
+
+    private static func rotation(in phase: Rotation.Phase) throws -> Rotation {
+        var rotation = Rotation(from: "a", to: "b", at: time)
+        let path: [Step] =
+            switch phase {
+            case .prepared: []
+            case .promoted: [.promote]
+            case .canary: [.promote, .reissue]
+            case .waves: [.promote, .reissue, .passCanary]
+            case .reissued: [.promote, .reissue, .passCanary, .finish]
+            case .retired: [.promote, .retire]
+            case .aborted: [.promote, .abort]
+            }
+        for step in path { try step.take(&rotation) }
+        return rotation
+    }
+}

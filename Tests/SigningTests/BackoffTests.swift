@@ -1,0 +1,31 @@
+import Pipeline
+import Signing
+import Testing
+
+@Suite struct BackoffTests {
+    @Test func `pauses grow to ten seconds, and begin anew`() {
+        var backoff = Backoff()
+        #expect((0..<8).map { _ in backoff.pause() } == [0.25, 0.5, 1, 2, 4, 8, 10, 10].map { .seconds($0) })
+        backoff.reset()
+        #expect(backoff.pause() == .milliseconds(250))
+    }
+
+    @Test func `waits its time where it is wanted`() async {
+        var backoff = Backoff()
+        let start = ContinuousClock.now
+        #expect(await backoff.wait { true })
+        #expect(.now - start >= .milliseconds(250))
+    }
+
+    @Test func `ends when it is wanted no more, or its task is cancelled`() async {
+        var backoff = Backoff()
+        for _ in 0..<6 { _ = backoff.pause() }
+        #expect(await !backoff.wait { false })
+        let waiting = Task { [backoff] in
+            var backoff = backoff
+            return await backoff.wait { true }
+        }
+        waiting.cancel()
+        #expect(await !waiting.value)
+    }
+}

@@ -1,0 +1,15 @@
+import Signing
+import Synchronization
+
+/// What was said to be wrong with keys, by source.
+final class RecordedProblems: Sendable {
+    private let problems = Mutex<[String: String]>([:])
+
+    /// Said at the moment; nil for nothing.
+    var text: String? {
+        let all = problems.withLock { $0 }
+        return all.isEmpty ? nil : all.sorted { $0.key < $1.key }.map(\.value).joined(separator: "; ")
+    }
+
+    var report: KeyProblems { { problem, source in self.problems.withLock { $0[source] = problem } } }
+}

@@ -1,0 +1,307 @@
+import AdapterKit
+import Foundation
+import JOSE
+import Keyring
+import Logging
+import NIOCore
+import NIOPosix
+import Pipeline
+import Synchronization
+import Testing
+import WorkerConfiguration
+import WorkerTestSupport
+
+@testable import Signing
+
+/// Key rings on disk, and a socket for the signer that serves them.
+struct SignerBench: ~Copyable {
+    private let folder: TemporaryFolder
+    let socket: String
+    /// By ring.
+    let keys: [String: SigningKey]
+    /// What the configuration says under `policy`, by ring.
+    var policies: [String: String] = [:]
+
+    /// Rings named after their algorithms, and `push`, which an app needs.
+    init(_ algorithms: [Algorithm]) throws {
+        let folder = try TemporaryFolder()
+        var keys = ["push": try KeyRings.make("\(folder.path)/push")]
+        for algorithm in algorithms {
+            keys[algorithm.rawValue] = try KeyRings.make(
+                "\(folder.path)/\(algorithm.rawValue)", algorithm: algorithm)
+        }
+        socket = "\(folder.path)/s"
+        self.folder = folder
+        self.keys = keys
+    }
+
+    /// Makes the ring `name` one of a new key.
+    @discardableResult
+    func make(_ name: String, _ version: String, _ algorithm: Algorithm) throws -> SigningKey {
+        try KeyRings.make("\(folder.path)/\(name)", version: version, algorithm: algorithm)
+    }
+
+    func ring(_ name: String) throws -> KeyRing {
+        try KeyRingDirectory(path: "\(folder.path)/\(name)").load(name: name)
+    }
+
+    /// The time of day of these signers.
+    static let now = UnixTime(seconds: 1_800_000_000)
+
+    /// A token's signing input that a signer takes where nothing is written about it, with `text` in it.
+    static func input(_ algorithm: Algorithm, _ text: String) -> SigningInput {
+        input(#"{"alg":"\#(algorithm.rawValue)"}"#, #"{"exp":1800003600,"text":"\#(text)"}"#)
+    }
+
+    static func input(_ header: String, _ payload: String) -> SigningInput {
+        SigningInput(
+            encodedHeader: Array(Base64.url.encode(Array(header.utf8)).utf8), payload: Array(payload.utf8))
+    }
+
+    /// Runs a signer while `body` runs.
+    func withServer<Result>(
+        logger: Logger = silent, allowing users: Set<UInt32> = [geteuid()], limits: ConnectionTable.Limits = .init(),
+        uptime: ManualUptime = ManualUptime(), _ body: () async throws -> Result
+    ) async throws -> Result {
+        let (ready, isReady) = AsyncStream<Void>.makeStream()
+        let table = ConnectionTable(allowing: users, limits: limits)
+        let server = try server(logger: logger, table: table, uptime: uptime) { isReady.finish() }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { isReady.finish() }
+                try await server.run()
+            }
+            for await _ in ready {}
+            let result = try await body()
+            group.cancelAll()
+            do { try await group.waitForAll() } catch is CancellationError {}
+            return result
+        }
+    }
+
+    /// A signer of these rings.
+    func server(
+        logger: Logger = silent, table: ConnectionTable = ConnectionTable(allowing: [geteuid()], limits: .init()),
+        uptime: ManualUptime = ManualUptime(), isReady: @escaping @Sendable () -> Void = {}
+    ) throws -> SignerServer {
+        let rings = keys.keys.sorted().map { name in
+            let policy = policies[name].map { ", policy: { \($0) }" } ?? ""
+            return "\(name): { path: \"\(folder.path)/\(name)\"\(policy) }"
+        }
+        let text = workerConfiguration(brokers: "127.0.0.1:1")
+            .replacing("keys: { push: { path: \"ring\" } }", with: "keys: { \(rings.joined(separator: ", ")) }")
+        var loaded: [KeyRing] = []
+        for name in keys.keys.sorted() { loaded.append(try ring(name)) }
+        return try SignerServer(
+            try readConfiguration(text), rings: loaded, socket: socket, table: table,
+            signingLanes: 2, logger: logger, clock: uptime.clock, isReady: isReady)
+    }
+}
+
+/// A signer's uptime, which passes when a test says so.
+final class ManualUptime: Sendable {
+    private struct State {
+        var uptime = Duration.zero
+        var sleepers: [Int: CheckedContinuation<Void, any Error>] = [:]
+        var lastSleeper = 0
+        var watchers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var clock: SignerClock {
+        SignerClock(
+            now: { SignerBench.now }, uptime: { self.state.withLock { $0.uptime } },
+            sleep: { _ in try await self.sleep() })
+    }
+
+    /// Lets `duration` pass, once somebody waits for it, and wakes everybody.
+    func pass(_ duration: Duration) async {
+        await withCheckedContinuation { watcher in
+            let isAwaited = state.withLock { state in
+                if state.sleepers.isEmpty { state.watchers.append(watcher) }
+                return !state.sleepers.isEmpty
+            }
+            if isAwaited { watcher.resume() }
+        }
+        let sleepers = state.withLock { state in
+            state.uptime += duration
+            defer { state.sleepers = [:] }
+            return state.sleepers.values.map { $0 }
+        }
+        for sleeper in sleepers { sleeper.resume() }
+    }
+
+    private func sleep() async throws {
+        let number = state.withLock { state in
+            state.lastSleeper += 1
+            return state.lastSleeper
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { sleeper in
+                let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+                    guard !Task.isCancelled else { return nil }
+                    state.sleepers[number] = sleeper
+                    defer { state.watchers = [] }
+                    return state.watchers
+                }
+                guard let watchers else { return sleeper.resume(throwing: CancellationError()) }
+                for watcher in watchers { watcher.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+        }
+    }
+}
+
+/// One end of a connection to a signer, which sends what a test wants and keeps what comes.
+struct SignerPeer {
+    private let channel: any Channel
+    private var incoming: AsyncStream<SignerFrame>.Iterator
+
+    static func open(_ socket: String) async throws -> SignerPeer {
+        let (frames, sink) = AsyncStream<SignerFrame>.makeStream()
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers([
+                        ByteToMessageHandler(SignerFrameDecoder()), Collector(sink),
+                    ])
+                }
+            }
+            .connect(unixDomainSocketPath: socket).get()
+        return SignerPeer(channel: channel, incoming: frames.makeAsyncIterator())
+    }
+
+    func send(_ frame: SignerFrame) async throws { try await channel.writeAndFlush(try frame.encoded()) }
+
+    /// The next frame; nil where the connection has ended.
+    mutating func next() async -> SignerFrame? { await incoming.next(isolation: #isolation) }
+
+    /// What is answered to `frame`.
+    mutating func ask(_ frame: SignerFrame) async throws -> SignerFrame? {
+        try await send(frame)
+        return await next()
+    }
+
+    func close() async { try? await channel.close() }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = SignerFrame
+        private let sink: AsyncStream<SignerFrame>.Continuation
+        init(_ sink: AsyncStream<SignerFrame>.Continuation) { self.sink = sink }
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { sink.yield(Self.unwrapInboundIn(data)) }
+        func channelInactive(context: ChannelHandlerContext) { sink.finish() }
+    }
+}
+
+/// A worker's client of a signer, running, and what it says.
+struct ClientBench {
+    let signer: SignerProcess
+    let problems = RecordedProblems()
+    let log = RecordingLog()
+
+    var problem: String? { problems.text }
+    var errors: [String] { log.lines.filter { $0.level == .error }.compactMap { $0.metadata["remint.detail"] } }
+
+    /// Runs a client of the signer on `socket` while `body` runs.
+    static func with(
+        _ socket: String, _ wanted: [String: Set<Algorithm>], patience: Duration = .seconds(20),
+        _ body: (ClientBench) async throws -> Void
+    ) async throws {
+        let bench = ClientBench(socket, wanted, patience)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await bench.signer.run() }
+            try await body(bench)
+            group.cancelAll()
+        }
+    }
+
+    private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ patience: Duration) {
+        signer = SignerProcess(
+            socket: socket, wanted: wanted, problems: problems.report, lanes: 2,
+            times: .init(patience: patience, patienceForKeys: .seconds(20), interval: .milliseconds(20)),
+            logger: log.logger())
+    }
+
+    /// A request under the active key of `ring`.
+    func request(_ ring: String, _ text: String) throws -> SigningRequest {
+        let key = try #require(signer.activeKey(of: ring), "\(problem ?? "")")
+        return SigningRequest(
+            key: key, input: SignerBench.input(key.algorithm, text))
+    }
+
+    /// One signature of `ring`.
+    func signOne(_ ring: String) async throws -> Result<[UInt8], Rejection> {
+        try #require(await signer.sign([try request(ring, "one")], urgency: .live).first)
+    }
+}
+
+/// A signer that answers as it is told.
+final class ScriptedSigner: Sendable {
+    enum Reply: Sendable {
+        case frame(SignerFrame)
+        case bytes([UInt8])
+        case nothing
+        case hangUp
+    }
+
+    /// What came, in its order.
+    private let frames = Mutex<[SignerFrame]>([])
+    private let script: Mutex<@Sendable (SignerFrame) -> Reply>
+    private let server = Mutex<(any Channel)?>(nil)
+
+    var signRequests: Int {
+        frames.withLock { $0.count { if case .signRequest = $0 { true } else { false } } }
+    }
+
+    init(_ script: @escaping @Sendable (SignerFrame) -> Reply) { self.script = Mutex(script) }
+
+    /// Answers like this from now on.
+    func answer(_ script: @escaping @Sendable (SignerFrame) -> Reply) { self.script.withLock { $0 = script } }
+
+    /// Listens on `socket` while `body` runs.
+    func listening(_ socket: String, _ body: () async throws -> Void) async throws {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers([
+                        ByteToMessageHandler(SignerFrameDecoder()), Handler(self),
+                    ])
+                }
+            }
+            .bind(unixDomainSocketPath: socket, cleanupExistingSocketFile: true).get()
+        do {
+            try await body()
+            try await channel.close()
+        } catch {
+            try await channel.close()
+            throw error
+        }
+    }
+
+    private func reply(to frame: SignerFrame) -> Reply {
+        frames.withLock { $0.append(frame) }
+        return script.withLock { $0 }(frame)
+    }
+
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = SignerFrame
+        typealias OutboundOut = ByteBuffer
+
+        private let signer: ScriptedSigner
+
+        init(_ signer: ScriptedSigner) { self.signer = signer }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch signer.reply(to: Self.unwrapInboundIn(data)) {
+            case .frame(let frame):
+                if let bytes = try? frame.encoded() { context.writeAndFlush(Self.wrapOutboundOut(bytes), promise: nil) }
+            case .bytes(let bytes):
+                context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+            case .nothing: break
+            case .hangUp: context.close(promise: nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import AdapterKit
+import Testing
+import WorkerConfiguration
+
+@testable import Signing
+
+/// A header, a payload, and what a policy says of them.
+struct SigningCase: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var header = #"{"alg":"ES256","typ":"JWT"}"#
+    var payload = #"{"exp":1800003600,"iss":"shop"}"#
+    var algorithms: Set<Algorithm>?
+    var longestLife: Duration?
+    var issuer: String?
+    let violation: PolicyViolation?
+
+    var policy: Configuration.SigningPolicy {
+        var policy = Configuration.SigningPolicy()
+        policy.algorithms = algorithms
+        if let longestLife { policy.longestLife = longestLife }
+        policy.issuer = issuer
+        return policy
+    }
+
+    static let all = [
+        SigningCase(testDescription: "a token", violation: nil),
+        SigningCase(testDescription: "one that has ended", payload: #"{"exp":1}"#, violation: nil),
+        SigningCase(testDescription: "an exp with a fraction", payload: #"{"exp":1800003600.5}"#, violation: nil),
+        SigningCase(testDescription: "400 days", payload: #"{"exp":1834560000}"#, violation: nil),
+        SigningCase(testDescription: "a second more", payload: #"{"exp":1834560001}"#, violation: .expiry),
+        SigningCase(testDescription: "for ever", payload: #"{"exp":1e300}"#, violation: .expiry),
+        SigningCase(
+            testDescription: "an exp that is no number", payload: #"{"exp":"1800003600"}"#, violation: .noExpiry),
+        SigningCase(testDescription: "an exp that is too large", payload: #"{"exp":1e400}"#, violation: .noExpiry),
+        SigningCase(testDescription: "no exp", payload: #"{"iat":1}"#, violation: .noExpiry),
+        SigningCase(testDescription: "two of them", payload: #"{"exp":1,"exp":1e300}"#, violation: .notClaims),
+        SigningCase(testDescription: "an array", payload: #"[{"exp":1}]"#, violation: .notClaims),
+        SigningCase(testDescription: "no JSON", payload: "exp", violation: .notClaims),
+        SigningCase(testDescription: "no payload", payload: "", violation: .notSigningInput),
+        SigningCase(testDescription: "a header that is no object", header: "[]", violation: .notSigningInput),
+        SigningCase(testDescription: "no header", header: "", violation: .notSigningInput),
+        SigningCase(testDescription: "no alg", header: "{}", violation: .headerAlgorithm),
+        SigningCase(testDescription: "alg none", header: #"{"alg":"none"}"#, violation: .headerAlgorithm),
+        SigningCase(testDescription: "another alg", header: #"{"alg":"ES384"}"#, violation: .headerAlgorithm),
+        SigningCase(testDescription: "an algorithm of the policy", algorithms: [.es256, .rs256], violation: nil),
+        SigningCase(testDescription: "none of the policy", algorithms: [.rs256], violation: .algorithm),
+        SigningCase(testDescription: "an hour of an hour", longestLife: .seconds(3600), violation: nil),
+        SigningCase(testDescription: "too long a life", longestLife: .seconds(3599), violation: .expiry),
+        SigningCase(testDescription: "the issuer", issuer: "shop", violation: nil),
+        SigningCase(testDescription: "another issuer", issuer: "bank", violation: .issuer),
+        SigningCase(testDescription: "no issuer", payload: #"{"exp":1}"#, issuer: "shop", violation: .issuer),
+    ]
+}
+
+@Suite struct SigningPolicyTests {
+    @Test(arguments: SigningCase.all) func `signs tokens of its terms alone`(_ token: SigningCase) {
+        let input = SignerBench.input(token.header, token.payload).bytes
+        #expect(token.policy.violation(of: input, signedWith: .es256, at: SignerBench.now) == token.violation)
+    }
+
+    @Test(arguments: ["", "e30", ".", "e30.", ".e30", "e30.e30.e30", "e30.e 0", "e30=.e30", "é.é"])
+    func `is no JWS`(_ text: String) {
+        let policy = Configuration.SigningPolicy()
+        let violation = policy.violation(of: Array(text.utf8), signedWith: .es256, at: SignerBench.now)
+        #expect(violation == .notSigningInput)
+    }
+
+    @Test func `says each violation in words`() {
+        #expect(Set(PolicyViolation.allCases.map(\.description)).count == PolicyViolation.allCases.count)
+    }
+}

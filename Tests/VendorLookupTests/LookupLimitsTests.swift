@@ -1,0 +1,112 @@
+import AdapterKit
+import StubServer
+import Testing
+import VendorLookup
+import WorkerTestSupport
+
+@testable import Pipeline
+
+@Suite(.timeLimit(.minutes(2))) struct LookupLimitsTests {
+    @Test(arguments: [1, 3]) func `asks no more questions at a time than it may`(concurrency: Int) async throws {
+        try await StubServer.with(RecordingVendor(), .latency(.milliseconds(5))) { server in
+            try await LookupBench.with([LookupBench.endpoint(server, concurrency: concurrency)]) { bench in
+                let calls = (1...20).map { bench.call("/users/\($0)") }
+                bench.client.ask(calls)
+                let replies = await bench.replies(20)
+                #expect(replies.allSatisfy { $0.result.status == 200 })
+                #expect(Set(replies.map(\.id)) == Set(calls.map(\.id)))
+            }
+            #expect(server.traffic.mostRequestsAtOnce <= concurrency)
+            #expect(server.traffic.connections <= concurrency)
+            if concurrency == 1 { #expect(server.requests.map(\.target) == (1...20).map { "/users/\($0)" }) }
+        }
+    }
+
+    @Test(arguments: [1, 3, 20]) func `asks as many questions at a time as it may`(concurrency: Int) async throws {
+        try await StubServer.with(RecordingVendor(), .silence) { server in
+            try await LookupBench.with([LookupBench.endpoint(server, concurrency: concurrency)]) { bench in
+                bench.client.ask((1...20).map { _ in bench.call() })
+                try await server.waitForRequests(concurrency)
+                #expect(server.traffic.openRequests == concurrency)
+            }
+        }
+    }
+
+    @Test func `lets no account wait for another`() async throws {
+        try await StubServer.with(RecordingVendor(), .silence) { slow in
+            try await StubServer.with { fast in
+                let endpoints = [
+                    LookupBench.endpoint(slow, account: "slow", timeout: .seconds(3600), concurrency: 2),
+                    LookupBench.endpoint(fast, account: "fast", concurrency: 2),
+                ]
+                try await LookupBench.with(endpoints) { bench in
+                    let stuck = (1...50).map { _ in bench.call(account: "slow") }
+                    let quick = (1...50).map { _ in bench.call(account: "fast") }
+                    bench.client.ask(stuck)
+                    try await slow.waitForRequests(2)
+                    bench.client.ask(quick)
+                    let replies = await bench.replies(50)
+                    #expect(Set(replies.map(\.id)) == Set(quick.map(\.id)))
+                    #expect(slow.traffic.requests == 2)
+                }
+            }
+        }
+    }
+
+    @Test func `counts a call's time from when it is asked for, also where it never gets its turn`() async throws {
+        try await StubServer.with(RecordingVendor(), .silence) { server in
+            let endpoint = LookupBench.endpoint(server, timeout: .seconds(1), concurrency: 1)
+            try await LookupBench.with([endpoint]) { bench in
+                let start = ContinuousClock.now
+                bench.client.ask((1...10).map { _ in bench.call() })
+                let replies = await bench.replies(10)
+                // One after the other they would take ten seconds.
+                #expect(.now - start >= .seconds(1) && .now - start < .seconds(8))
+                #expect(replies.count == 10 && replies.allSatisfy { $0.result.failure?.kind == .unavailable })
+            }
+        }
+    }
+
+    @Test func `answers in time also where the signer hangs`() async throws {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        try await StubServer.with { server in
+            let endpoint = LookupBench.endpoint(server, timeout: .seconds(1), concurrency: 1)
+            try await LookupBench.with([endpoint], signer: StubSigner(way: .hangs(stream))) { bench in
+                let bearer = SigningRequest(
+                    key: SigningKeyReference(ring: "r", version: "k", keyID: nil, algorithm: .hs256, retireAfter: nil),
+                    input: SigningInput(bytes: Array("e30.e30".utf8)))
+                bench.client.ask([bench.call(bearer: bearer), bench.call(bearer: bearer)])
+                #expect(await bench.replies(2).allSatisfy { $0.result.failure?.kind == .unavailable })
+                continuation.finish()
+                // The call that hung gives its place back; how soon is the machine's affair.
+                try await eventually("an answer") { try await bench.ask(bench.call()).status == 200 }
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func `neither reads nor keeps what is too long`(isDeclared: Bool) async throws {
+        let flood = Misbehaviour.oversized(bytes: 4 << 30, declared: isDeclared)
+        try await StubServer.with(RecordingVendor(), flood) { server in
+            try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
+                let reply = try await bench.ask(bench.call())
+                #expect(reply.failure?.kind == .unreadable)
+                server.misbehaviour = .none
+                let next = try await bench.ask(bench.call())
+                #expect(next.status == 200)
+            }
+            // What the sockets and the client's own limit hold, and not four gigabytes.
+            #expect(server.traffic.bytesSent < 64 << 20)
+        }
+    }
+
+    @Test(arguments: [(1000, 200), (1001, nil)] as [(Int, Int?)])
+    func `takes bodies up to the limit`(bytes: Int, status: Int?) async throws {
+        let vendor = RecordingVendor { _ in StubResponse(status: 200, body: [UInt8](repeating: 0x20, count: bytes)) }
+        try await StubServer.with(vendor) { server in
+            try await LookupBench.with([LookupBench.endpoint(server)], maximumBodyBytes: 1000) { bench in
+                let reply = try await bench.ask(bench.call())
+                #expect(reply.status == status)
+            }
+        }
+    }
+}

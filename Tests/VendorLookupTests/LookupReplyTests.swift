@@ -1,0 +1,130 @@
+import AdapterKit
+import Pipeline
+import StubServer
+import Testing
+import VendorLookup
+import WorkerTestSupport
+
+@Suite(.timeLimit(.minutes(2))) struct LookupReplyTests {
+    /// What a vendor does, and what becomes of a call.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let misbehaviour: Misbehaviour
+        var status: Int?
+        var body: String?
+        var failure: LookupFailure.Kind?
+        var detail = ""
+        var testDescription: String { "\(misbehaviour)" }
+    }
+
+    private static let statuses = [
+        200, 201, 202, 204, 301, 302, 304, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 504,
+    ]
+    private static let cutOff = "the connection was closed before the answer was whole"
+
+    static let cases: [Case] =
+        statuses.map { Case(misbehaviour: .status($0), status: $0) } + [
+            Case(misbehaviour: .none, status: 200, body: "{}"),
+            Case(misbehaviour: .latency(.milliseconds(20)), status: 200, body: "{}"),
+            Case(misbehaviour: .throttled(retryAfter: 7), status: 429),
+            Case(misbehaviour: .wrongJSON, status: 200, body: #"{"weather":{"outlook":["rain",null,17.5]}}"#),
+            Case(misbehaviour: .webPage, status: 200, body: "<!doctype html><title>Sign in</title>"),
+            Case(misbehaviour: .garbage, failure: .unreadable, detail: "is not HTTP"),
+            Case(misbehaviour: .oversizedHead(bytes: 3 << 20), failure: .unreadable, detail: "is not HTTP"),
+            Case(misbehaviour: .slowHead, failure: .unavailable, detail: "no answer within 1500 ms"),
+            Case(misbehaviour: .slowLoris, failure: .unavailable, detail: "no answer within 1500 ms"),
+            Case(misbehaviour: .silence, failure: .unavailable, detail: "no answer within 1500 ms"),
+            Case(misbehaviour: .latency(.seconds(60)), failure: .unavailable, detail: "no answer within 1500 ms"),
+            Case(misbehaviour: .hangUp, failure: .unavailable, detail: cutOff),
+            Case(misbehaviour: .reset, failure: .unavailable, detail: cutOff),
+            Case(misbehaviour: .truncated, failure: .unavailable, detail: cutOff),
+            Case(misbehaviour: .truncatedChunks, failure: .unavailable, detail: cutOff),
+            Case(
+                misbehaviour: .oversized, failure: .unreadable,
+                detail: "status 200 with a body of more than 1048576 bytes"),
+            Case(
+                misbehaviour: .oversized(bytes: 10 << 20, declared: true), failure: .unreadable,
+                detail: "status 200 with a body of more than 1048576 bytes"),
+        ]
+
+    @Test(arguments: cases) func `is the vendor's answer, or why there is none`(expected: Case) async throws {
+        try await StubServer.with(RecordingVendor(), expected.misbehaviour) { server in
+            // Long for what answers, short for what never does.
+            let isSlow = expected.detail.hasPrefix("no answer")
+            let endpoint = LookupBench.endpoint(server, timeout: isSlow ? .milliseconds(1500) : .seconds(30))
+            try await LookupBench.with([endpoint]) { bench in
+                let start = ContinuousClock.now
+                let reply = try await bench.ask(bench.call())
+                #expect(reply.status == expected.status)
+                if let body = expected.body { #expect(reply.answer?.response.body == Array(body.utf8)) }
+                #expect(reply.failure?.kind == expected.failure)
+                #expect(reply.failure?.detail.contains(expected.detail) ?? true, "\(reply)")
+                if isSlow { #expect(.now - start >= .milliseconds(1500) && .now - start < .seconds(20)) }
+                // Whatever it was, those after it are answered; where the time is short, the machine may be too slow at first.
+                server.misbehaviour = .none
+                try await eventually("an answer") { try await bench.ask(bench.call()).status == 200 }
+            }
+        }
+    }
+
+    @Test func `follows no redirect, and what it would lead to sees nothing`() async throws {
+        try await StubServer.with { other in
+            try await StubServer.with(RecordingVendor(), .redirect(to: other.url + "/users/1")) { server in
+                try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
+                    let status = try #require(await bench.ask(bench.call()).status)
+                    #expect(status == 307)
+                    #expect(LookupFailure(status: status).kind == .misconfigured)
+                }
+                #expect(server.traffic.requests == 1)
+            }
+            #expect(other.traffic.connections == 0)
+        }
+    }
+
+    @Test func `says that the connection is refused where nobody listens`() async throws {
+        let port = try #require(DeafPort())
+        let endpoint = LookupEndpoint(
+            account: "shop", url: "http://127.0.0.1:\(port.number)", authorization: .mintedToken, credentials: .none,
+            timeout: .seconds(30), certificateAuthority: nil, concurrency: 8)
+        try await LookupBench.with([endpoint]) { bench in
+            let failure = try #require(await bench.ask(bench.call()).failure)
+            #expect(failure == LookupFailure(.unavailable, "127.0.0.1:\(port.number): the connection is refused"))
+        }
+        withExtendedLifetime(port) {}
+    }
+
+    @Test func `says that a name is not known`() async throws {
+        // No label is that long (RFC 1035, section 2.3.4), so that nobody has to be asked.
+        let host = String(repeating: "a", count: 64) + ".invalid"
+        let endpoint = LookupEndpoint(
+            account: "shop", url: "https://\(host)", authorization: .mintedToken, credentials: .none,
+            timeout: .seconds(30))
+        try await LookupBench.with([endpoint]) { bench in
+            let failure = try #require(await bench.ask(bench.call()).failure)
+            #expect(failure == LookupFailure(.unavailable, "\(host): the host's name is not known"))
+        }
+    }
+
+    @Test func `says so where no endpoint is known`() async throws {
+        try await LookupBench.with([]) { bench in
+            let reply = try await bench.ask(bench.call(account: "other"))
+            #expect(reply.failure?.kind == .misconfigured)
+        }
+    }
+
+    @Test func `tells how long the vendor wants to be left alone`() async throws {
+        let vendor = RecordingVendor { _ in
+            StubResponse(
+                status: 429,
+                headers: [
+                    ("Retry-After", "17"), ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1800000005"),
+                ])
+        }
+        try await StubServer.with(vendor) { server in
+            try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
+                let answer = try #require(await bench.ask(bench.call()).answer)
+                #expect(answer.retryAfter == 17_000_000)
+                #expect(answer.exhaustedFor == 5_000_000)
+            }
+        }
+    }
+}

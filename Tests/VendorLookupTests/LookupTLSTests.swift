@@ -1,0 +1,120 @@
+import AdapterKit
+import CertificateTestSupport
+import Foundation
+import JOSE
+import NIOCore
+import NIOPosix
+import Pipeline
+import StubServer
+import Testing
+import VendorLookup
+import WorkerTestSupport
+
+@Suite(.timeLimit(.minutes(2))) struct LookupTLSTests {
+    private func makeCertificates() async throws -> CertificateTestSupport.Certificates {
+        let certificates = try CertificateTestSupport.Certificates()
+        try await certificates.make("authority")
+        try await certificates.make("localhost", signedBy: "authority")
+        try await certificates.make("elsewhere", host: "vendor.example", signedBy: "authority")
+        try await certificates.make("stranger")
+        try await certificates.makeExpired("expired", signedBy: "authority")
+        return certificates
+    }
+
+    /// What becomes of a call to a server that shows `name`, and whether the server saw it.
+    private func ask(
+        _ certificates: CertificateTestSupport.Certificates, _ name: String, authority: String?
+    ) async throws -> (result: Result<LookupAnswer, LookupFailure>, requests: Int) {
+        let tls = StubServer.TLS(certificates: certificates.path("\(name).pem"), key: certificates.path("\(name).key"))
+        return try await StubServer.with(tls: tls) { server in
+            let endpoint = LookupBench.endpoint(
+                server, authorization: .key(scheme: "Bearer"), credentials: .key(SecretBytes(copying: "key".utf8)),
+                authority: authority.map { certificates.path("\($0).pem") })
+            return try await LookupBench.with([endpoint]) { bench in
+                let result = try await bench.ask(bench.call())
+                return (result, server.traffic.requests)
+            }
+        }
+    }
+
+    @Test func `trusts the authority it is told to trust`() async throws {
+        let certificates = try await makeCertificates()
+        let (result, requests) = try await ask(certificates, "localhost", authority: "authority")
+        #expect(result.status == 200)
+        #expect(requests == 1)
+    }
+
+    @Test(arguments: [
+        ("localhost", nil, "certificate_authority"), ("localhost", "stranger", "certificate_authority"),
+        ("expired", "authority", "expired"), ("elsewhere", "authority", "for another host"),
+    ])
+    func `sends nothing to a server whose certificate it refuses, and says what helps`(
+        name: String, authority: String?, remedy: String
+    ) async throws {
+        let certificates = try await makeCertificates()
+        let (result, requests) = try await ask(certificates, name, authority: authority)
+        let failure = try #require(result.failure)
+        #expect(failure.kind == .misconfigured)
+        #expect(failure.detail.contains(remedy), "\(failure.detail)")
+        #expect(failure.detail.hasPrefix("localhost:"))
+        #expect(requests == 0)
+    }
+
+    @Test(arguments: [Misbehaviour.silence, .slowLoris, .reset, .hangUp, .truncated])
+    func `ends without an answer over TLS as it does without`(misbehaviour: Misbehaviour) async throws {
+        let certificates = try await makeCertificates()
+        let tls = StubServer.TLS(
+            certificates: certificates.path("localhost.pem"), key: certificates.path("localhost.key"))
+        try await StubServer.with(RecordingVendor(), misbehaviour, tls: tls) { server in
+            let endpoint = LookupBench.endpoint(
+                server, timeout: .seconds(5), authority: certificates.path("authority.pem"))
+            try await LookupBench.with([endpoint]) { bench in
+                let reply = try await bench.ask(bench.call())
+                #expect(reply.failure?.kind == .unavailable)
+            }
+            #expect(server.traffic.requests == 1)
+        }
+    }
+
+    @Test func `is misconfigured where the server does not speak TLS`() async throws {
+        try await StubServer.with { server in
+            let endpoint = LookupEndpoint(
+                account: "shop", url: "https://localhost:\(server.port)", authorization: .mintedToken,
+                credentials: .none, timeout: .seconds(30))
+            try await LookupBench.with([endpoint]) { bench in
+                let failure = try #require(await bench.ask(bench.call()).failure)
+                #expect(failure.kind == .misconfigured)
+                #expect(failure.detail.contains("TLS"))
+            }
+        }
+    }
+
+    @Test func `gives up a handshake that nobody answers`() async throws {
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let endpoint = LookupEndpoint(
+            account: "shop", url: "https://127.0.0.1:\(listener.localAddress?.port ?? 0)", authorization: .mintedToken,
+            credentials: .none, timeout: .seconds(1))
+        try await LookupBench.with([endpoint]) { bench in
+            let reply = try await bench.ask(bench.call())
+            #expect(reply.failure?.kind == .unavailable)
+        }
+        try await listener.close()
+    }
+
+    @Test func `does not begin with an authority that cannot be read`() async throws {
+        let certificates = try await makeCertificates()
+        for path in ["/nowhere.pem", certificates.path("authority.key"), certificates.folder.path] {
+            let error = #expect(throws: EndpointError.self) {
+                try LookupClient(
+                    [
+                        LookupEndpoint(
+                            account: "shop", url: "https://vendor.example", authorization: .mintedToken,
+                            credentials: .none, timeout: .seconds(1), certificateAuthority: path)
+                    ], signer: StubSigner(), logger: LookupBench.silent, now: { LookupBench.time })
+            }
+            #expect(error?.description.contains("certificate_authority") == true)
+            #expect(error?.description.contains("shop") == true)
+        }
+    }
+}
