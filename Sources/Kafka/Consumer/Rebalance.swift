@@ -14,4 +14,10 @@ public struct Rebalance: Sendable, Equatable {
     public let kind: Kind
     /// The partitions it happens to; for an eager group, all.
     public let partitions: [TopicPartition]
+
+    /// `kind` of `partitions`.
+    public init(kind: Kind, partitions: [TopicPartition]) {
+        self.kind = kind
+        self.partitions = partitions
+    }
 }

@@ -1,10 +1,15 @@
-/// Growing pauses: a quarter of a second, then twice as long each time, up to ten seconds or less.
+/// Growing pauses: a quarter of a second or another first one, then twice as long each time, up to ten seconds or less.
 public struct Backoff: Sendable {
+    private let first: Duration
     private let most: Duration
-    private var next = Duration.milliseconds(250)
+    private var next: Duration
 
-    /// Pauses of up to `most`.
-    public init(atMost most: Duration = .seconds(10)) { self.most = most }
+    /// Pauses from `first` up to `most`.
+    public init(from first: Duration = .milliseconds(250), atMost most: Duration = .seconds(10)) {
+        self.first = min(first, most)
+        self.most = most
+        next = self.first
+    }
 
     /// The next pause.
     public mutating func pause() -> Duration {
@@ -13,5 +18,5 @@ public struct Backoff: Sendable {
     }
 
     /// Begins anew.
-    public mutating func reset() { next = .milliseconds(250) }
+    public mutating func reset() { next = first }
 }

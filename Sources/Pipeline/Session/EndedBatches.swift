@@ -1,9 +1,28 @@
 /// The batches that came to their ends and are not committed: those that are ready, and the transaction under way.
 struct EndedBatches: Sendable {
+    /// The commit under way.
+    private enum Commit {
+        /// There is none.
+        case idle
+        /// One that may be added to.
+        case open(CommitUnit)
+        /// One that is complete.
+        case closed(CommitUnit)
+    }
+
     private(set) var ready: [Batch] = []
-    private(set) var committing: CommitUnit?
-    /// Whether the transaction under way may be added to.
-    private(set) var isOpen = false
+    private var commit = Commit.idle
+
+    /// The unit that is being committed; nil for none.
+    var committing: CommitUnit? {
+        switch commit {
+        case .idle: nil
+        case .open(let unit), .closed(let unit): unit
+        }
+    }
+
+    /// The unit that is being committed and may be added to; nil for none.
+    var growing: CommitUnit? { if case .open(let unit) = commit { unit } else { nil } }
 
     /// How many events are ready.
     var readyCount: Int { ready.reduce(0) { $0 + $1.records.count } }
@@ -27,22 +46,25 @@ struct EndedBatches: Sendable {
     /// A transaction of what is ready begins.
     mutating func begin(_ progress: PerLane<PartitionProgress>) -> CommitUnit {
         let transaction = addition(to: progress)
-        (ready, committing, isOpen) = ([], transaction, true)
+        (ready, commit) = ([], .open(transaction))
         return transaction
     }
 
     /// What is ready, put together by `addition`, becomes part of the transaction under way.
     mutating func join(_ addition: CommitUnit) {
-        committing?.add(addition)
-        ready = []
+        guard case .open(var unit) = commit else { return }
+        // One owner at a time, so that nothing is copied.
+        commit = .idle
+        unit.add(addition)
+        (ready, commit) = ([], .open(unit))
     }
 
     /// Nothing more becomes part of the transaction under way.
-    mutating func close() { isOpen = false }
+    mutating func close() { if case .open(let unit) = commit { commit = .closed(unit) } }
 
     /// The transaction under way ended, one way or the other.
     mutating func end() -> CommitUnit? {
-        defer { committing = nil }
+        defer { commit = .idle }
         return committing
     }
 

@@ -15,13 +15,16 @@ extension SessionStateMachine {
         public let retries: RetryPolicy
         /// How much memory the events that were taken and have not ended may take before nothing more is taken, in bytes.
         public let memory: Int
+        /// How long it is waited after an abort, and between two looks at a topic that cannot be written.
+        public let backoff: Backoff
 
         /// Batches of `shares` that wait up to `linger` to fill.
         public init(
             shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), rest: Duration = .zero,
-            retries: RetryPolicy, memory: Int = .max
+            retries: RetryPolicy, memory: Int = .max, backoff: Backoff = Backoff()
         ) {
             self.memory = memory
+            self.backoff = backoff
             self.shares = shares
             self.linger = linger.microseconds
             self.pause = pause.microseconds
@@ -32,12 +35,32 @@ extension SessionStateMachine {
 
     /// What the group asks of a lane.
     public enum Rebalance: Sendable, Equatable {
-        /// Partitions become this member's.
-        case assigned
+        /// These become this member's.
+        case assigned([TopicPartition])
         /// These are to be given up, after what is in work was committed.
         case revoked([TopicPartition])
         /// These are someone else's already.
         case lost([TopicPartition])
+
+        /// The partitions it is about.
+        public var partitions: [TopicPartition] {
+            switch self {
+            case .assigned(let partitions), .revoked(let partitions), .lost(let partitions): partitions
+            }
+        }
+
+        /// Whether partitions become this member's.
+        public var isAssignment: Bool { if case .assigned = self { true } else { false } }
+    }
+
+    /// What is taken of a lane.
+    public enum Intake: Sendable, Equatable {
+        /// Nothing: the group waits for an answer, or the worker stops.
+        case nothing
+        /// What is no record: every partition is paused.
+        case news
+        /// So many records at most, of every partition but these, which are paused.
+        case records(Int, except: Set<TopicPartition>)
     }
 
     /// What is to be done next.
@@ -51,7 +74,9 @@ extension SessionStateMachine {
         /// Forget the tokens that were not published, then ask again.
         case rollBack
         /// Tell the group that its rebalance is done, then call `answered`.
-        case answer(Lane)
+        case answer(Lane, Rebalance)
+        /// See, in the background, whether the topic that could not be written can be, then call `unblocked` or `stillBlocked`.
+        case check
         /// Wait until something happens, or until this moment.
         case wait(until: UnixTime?)
         /// Everything is done and nothing more is taken.

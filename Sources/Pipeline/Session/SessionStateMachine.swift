@@ -31,23 +31,41 @@ public struct SessionStateMachine: Sendable {
     /// Whether the last batch was of events that were parked, so that the others have their turn.
     private var wasParked = false
     private var rhythm = CommitRhythm()
+    private var publishing: Publishing
     private var owesRollBack = false
     private var isStopping = false
     private var pace = Pace()
     private var nextNumber = 1
-    /// Whether an output topic cannot be written: nothing is begun until it can.
-    public private(set) var isBlocked = false
+    /// Whether nothing new is taken, because an operator says so.
+    public var isQuiet = false
+    /// Whether offsets of what was published are still to be committed: what was published is not left to be repeated by others,
+    /// so that no partition is given up before.
+    public var hasOpenOffsets = false
 
     /// Nothing taken yet.
     public init(_ settings: Settings) {
         self.settings = settings
         taken = TakenEvents(settings.retries, memory: settings.memory / 2)
+        publishing = Publishing(settings.backoff)
     }
 
     // MARK: What happened
 
-    /// How many records of `lane` may be taken now.
-    public func demand(_ lane: Lane) -> Int {
+    /// What is taken of `lane` now.
+    public mutating func intake(_ lane: Lane) -> Intake {
+        if isStopping || rebalances[lane] != nil { return .nothing }
+        if isQuiet || isBlocked { return .news }
+        return .records(demand(lane), except: lane == .retries ? taken.throttledRetries() : [])
+    }
+
+    /// How many records of `lane` are taken while a batch is processed: what there is of them by then stands ready for the next
+    /// one. None of the retries, for partitions of theirs may have to be paused first.
+    public func demandBeside(_ lane: Lane) -> Int {
+        isQuiet || isBlocked || rebalances[lane] != nil || lane == .retries ? 0 : demand(lane)
+    }
+
+    /// How many records of `lane` there is room for.
+    func demand(_ lane: Lane) -> Int {
         if isStopping { return 0 }
         // Bulk leaves half of the memory to live events.
         guard lane == .retries || memory < (lane == .live ? settings.memory : settings.memory / 2) else { return 0 }
@@ -120,6 +138,7 @@ public struct SessionStateMachine: Sendable {
     /// The transaction under way was committed at `end`.
     public mutating func committed(at end: UnixTime) {
         guard let transaction = ended.end() else { return }
+        publishing.committed()
         rhythm.ended(at: end)
         for batch in transaction.batches {
             for record in batch.records { progress[record.lane].finished(record.origin) }
@@ -127,17 +146,26 @@ public struct SessionStateMachine: Sendable {
         for lane in Lane.allCases { progress[lane].committed(transaction.offsets[lane]) }
     }
 
-    /// The transaction under way was aborted: its events are taken to their ends again, in their old order.
+    /// The transaction under way was aborted: its events are taken to their ends again, in their old order, after a pause.
     ///
     /// - Parameter isBlocked: whether an output topic cannot be written, so that nothing more is begun until `unblocked`.
-    public mutating func aborted(isBlocked: Bool = false) {
+    public mutating func aborted(at now: UnixTime, isBlocked: Bool = false) {
         guard let transaction = ended.end() else { return }
-        self.isBlocked = isBlocked
+        isBlocked ? publishing.blocked(at: now) : publishing.aborted(at: now)
         putBack(transaction.batches.flatMap(\.records) + inWork)
     }
 
+    /// An output topic was looked at, and still cannot be written.
+    public mutating func stillBlocked(at now: UnixTime) { if isBlocked { publishing.blocked(at: now) } }
+
     /// The topics can be written again.
-    public mutating func unblocked() { isBlocked = false }
+    public mutating func unblocked() { if isBlocked { publishing.unblocked() } }
+
+    /// Whether an output topic cannot be written: nothing is begun until it can.
+    public var isBlocked: Bool { publishing.isBlocked }
+
+    /// Whether partitions are to be given up, or the worker stops: a commit does not go on waiting then.
+    public var isGivingUp: Bool { isStopping || isRebalancing }
 
     /// No new event is begun; what is ready is committed.
     public mutating func stop() { isStopping = true }
@@ -150,7 +178,9 @@ public struct SessionStateMachine: Sendable {
             owesRollBack = false
             return .rollBack
         }
+        if !isStopping, publishing.beginsCheck(at: now) { return .check }
         if processing == nil, ended.committing == nil, let step = rebalanceStep(at: now) { return step }
+        if !isStopping, let rest = publishing.rest(at: now) { return .wait(until: rest) }
         let held = heldBack(at: now)
         if ended.committing == nil, !ended.ready.isEmpty, !isBlocked, !isLosing, held == nil,
             let step = commitStep(at: now)
@@ -159,8 +189,10 @@ public struct SessionStateMachine: Sendable {
         }
         if let step = additionStep(at: now) { return step }
         if let step = parkedStep(at: now) { return step }
-        if isStopping, processing == nil, ended.committing == nil { return .stop }
-        guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else { return .wait(until: held) }
+        if isStopping, processing == nil, ended.committing == nil { return hasOpenOffsets ? .wait(until: nil) : .stop }
+        guard processing == nil, !isStopping, !isBlocked, !isRebalancing, hasRoom else {
+            return .wait(until: [held, publishing.nextCheck].compactMap { $0 }.min())
+        }
         let step = nextBatch(at: now)
         guard case .wait(let moment) = step else { return step }
         return .wait(until: [moment, held, parked.soonest].compactMap { $0 }.min())
@@ -224,12 +256,10 @@ public struct SessionStateMachine: Sendable {
             return .rollBack
         }
         for lane in Lane.allCases {
-            switch rebalances[lane] {
-            case nil: continue
+            guard let rebalance = rebalances[lane] else { continue }
             // A blockage has put everything back, so that nothing is ready then.
-            case .revoked where !ended.ready.isEmpty: return commitStep(at: now)
-            case .assigned, .revoked, .lost: return .answer(lane)
-            }
+            if case .revoked = rebalance, !ended.ready.isEmpty { return commitStep(at: now) }
+            return hasOpenOffsets ? .wait(until: nil) : .answer(lane, rebalance)
         }
         return nil
     }
@@ -253,7 +283,7 @@ public struct SessionStateMachine: Sendable {
     /// In a backlog, what came to its end since a transaction began becomes part of it while its records are on their way:
     /// more events share what each transaction costs. Live events do not wait for others than theirs.
     private func additionStep(at now: UnixTime) -> Action? {
-        guard let committing = ended.committing, ended.isOpen, !isStopping, !isRebalancing, !mayStandInFront else {
+        guard let committing = ended.growing, !isStopping, !isRebalancing, !mayStandInFront else {
             return nil
         }
         let batch = settings.shares.batchEvents
@@ -352,7 +382,4 @@ extension SessionStateMachine {
         processing == nil && ended.isEmpty && parked.isEmpty
             && Lane.allCases.allSatisfy { $0 == .retries || taken.count($0) == 0 }
     }
-
-    /// The partitions of the retry lane of which nothing more is fetched until some of them ended.
-    public mutating func throttledRetries() -> Set<TopicPartition> { taken.throttledRetries() }
 }

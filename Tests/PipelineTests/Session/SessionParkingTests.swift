@@ -103,7 +103,7 @@ struct SessionParkingTests {
             "a blockage holds it up like everybody",
             two + [
                 .parked([1], for: 900), .next("commit 1: live/0=1"), .blocked, .next("roll back"), .pass(1000),
-                .answers, .next("wait"), .unblocked, .next("process 2: live/0 0 1"),
+                .answers, .next("check"), .next("wait"), .unblocked, .next("process 2: live/0 0 1"),
             ]),
         SessionStory(
             "a partition that is given up takes it along, and somebody else takes it anew",

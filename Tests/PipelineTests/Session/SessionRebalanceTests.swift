@@ -6,7 +6,7 @@ struct SessionRebalanceTests {
     private static let taken: [SessionStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
     private static let ready = taken + [.processed]
     private static let inCommit = ready + [.next("commit 1: live/0=2")]
-    private static let blocked = inCommit + [.blocked, .next("roll back"), .next("wait")]
+    private static let blocked = inCommit + [.blocked, .next("roll back"), .next("check"), .next("wait")]
     /// The next two are in work while the first two are committed.
     private static let both = inCommit + [.take(.live, 2...3), .next("process 2: live/0 2 3")]
 
@@ -52,9 +52,16 @@ struct SessionRebalanceTests {
         SessionStory(
             "blocked", blocked + [.ask(.live, SessionStory.revoked()), .next("answer live"), .unblocked, .next("wait")]),
         SessionStory(
-            "blocked by the commit that was to go first",
+            "with open offsets: they are committed first",
             inCommit + [
-                .ask(.live, SessionStory.revoked()), .blocked, .next("roll back"), .next("answer live"), .next("wait"),
+                .committed, .openOffsets(true), .ask(.live, SessionStory.revoked()), .next("wait"), .openOffsets(false),
+                .next("answer live"),
+            ]),
+        SessionStory(
+            "blocked by the commit that was to go first", pause: .milliseconds(10),
+            inCommit + [
+                .ask(.live, SessionStory.revoked()), .blocked, .next("roll back"), .next("answer live"),
+                .next("wait until 10"),
             ]),
         SessionStory(
             "one of two partitions",
@@ -86,7 +93,7 @@ struct SessionRebalanceTests {
             "and assigned again, from where the commit left it",
             ready + [
                 .ask(.live, SessionStory.revoked()), .next("commit 1: live/0=2"), .committed, .next("answer live"),
-                .ask(.live, .assigned), .next("answer live"), .take(.live, 2...2), .next("process 2: live/0 2"),
+                .ask(.live, .assigned([])), .next("answer live"), .take(.live, 2...2), .next("process 2: live/0 2"),
                 .processed, .next("commit 2: live/0=3"),
             ]),
     ]
@@ -142,18 +149,20 @@ struct SessionRebalanceTests {
     func `nothing of lost partitions is committed`(_ story: SessionStory) { play(story) }
 
     static let assigned: [SessionStory] = [
-        SessionStory("idle", [.ask(.live, .assigned), .next("answer live"), .next("wait")]),
+        SessionStory("idle", [.ask(.live, .assigned([])), .next("answer live"), .next("wait")]),
         SessionStory(
             "processing",
-            taken + [.ask(.bulk, .assigned), .next("wait"), .processed, .next("answer bulk")]
+            taken + [.ask(.bulk, .assigned([])), .next("wait"), .processed, .next("answer bulk")]
                 + [.next("commit 1: live/0=2")]),
         SessionStory(
             "committing",
-            inCommit + [.ask(.bulk, .assigned), .take(.live, 2...2), .next("wait"), .committed, .next("answer bulk")]
+            inCommit + [
+                .ask(.bulk, .assigned([])), .take(.live, 2...2), .next("wait"), .committed, .next("answer bulk"),
+            ]
                 + [.next("process 2: live/0 2")]),
         SessionStory(
-            "ready", ready + [.ask(.bulk, .assigned), .next("answer bulk"), .next("commit 1: live/0=2")]),
-        SessionStory("blocked", blocked + [.ask(.bulk, .assigned), .next("answer bulk"), .next("wait")]),
+            "ready", ready + [.ask(.bulk, .assigned([])), .next("answer bulk"), .next("commit 1: live/0=2")]),
+        SessionStory("blocked", blocked + [.ask(.bulk, .assigned([])), .next("answer bulk"), .next("wait")]),
     ]
 
     @Test(arguments: assigned)

@@ -167,7 +167,8 @@ struct SessionStepTests {
         SessionStory(
             "blocked: nothing is begun until the topics can be written",
             inCommit + [
-                .take(.live, 2...2), .blocked, .next("roll back"), .next("wait"), .next("wait"), .unblocked,
+                .take(.live, 2...2), .blocked, .next("roll back"), .next("check"), .next("wait"), .next("wait"),
+                .unblocked,
                 .next("process 2: live/0 0 1 2"),
             ]),
         SessionStory(
@@ -178,6 +179,36 @@ struct SessionStepTests {
                 .committed, .next("wait"),
             ]),
         SessionStory("answers that nobody waits for change nothing", taken + [.committed, .aborted, .next("wait")]),
+        SessionStory(
+            "each abort in a row is followed by a longer pause, up to the longest; a commit begins anew",
+            pause: .milliseconds(10),
+            inCommit + [
+                .aborted, .next("roll back"), .next("wait until 10"), .pass(10), .next("process 2: live/0 0 1"),
+                .processed, .next("commit 2: live/0=2"), .aborted, .next("roll back"), .next("wait until 30"),
+                .pass(20),
+                .next("process 3: live/0 0 1"), .processed, .next("commit 3: live/0=2"), .aborted, .next("roll back"),
+                .next("wait until 70"), .pass(40), .next("process 4: live/0 0 1"), .processed,
+                .next("commit 4: live/0=2"), .aborted, .next("roll back"), .next("wait until 110"), .pass(40),
+                .next("process 5: live/0 0 1"), .processed, .next("commit 5: live/0=2"), .committed,
+                .take(.live, 2...2), .next("process 6: live/0 2"), .processed, .next("commit 6: live/0=3"), .aborted,
+                .next("roll back"), .next("wait until 120"),
+            ]),
+        SessionStory(
+            "a clock that is set back in a pause ends it", pause: .milliseconds(10),
+            inCommit + [.aborted, .next("roll back"), .pass(-5), .next("process 2: live/0 0 1")]),
+        SessionStory(
+            "partitions are given up in a pause", pause: .milliseconds(10),
+            inCommit + [.aborted, .ask(.live, SessionStory.revoked()), .next("roll back"), .next("answer live")]),
+        SessionStory(
+            "a topic is looked at after a pause, and after a longer one again", pause: .milliseconds(10),
+            inCommit + [
+                .blocked, .next("roll back"), .next("wait until 10"), .pass(10), .next("check"), .next("wait"),
+                .stillBlocked, .next("wait until 30"), .pass(19), .next("wait until 30"), .pass(1), .next("check"),
+                .unblocked, .next("process 2: live/0 0 1"),
+            ]),
+        SessionStory(
+            "nobody looks at a topic for a worker that stops", pause: .milliseconds(10),
+            inCommit + [.blocked, .next("roll back"), .pass(10), .stop, .next("stop")]),
     ]
 
     @Test(arguments: aborts)
@@ -204,6 +235,12 @@ struct SessionStepTests {
                 .next("stop")
             ]),
         SessionStory("blocked", inCommit + [.blocked, .next("roll back"), .stop, .next("stop")]),
+        SessionStory(
+            "with open offsets: they are committed first",
+            inCommit + [.committed, .openOffsets(true), .stop, .next("wait"), .openOffsets(false), .next("stop")]),
+        SessionStory(
+            "in a pause after an abort", pause: .milliseconds(10),
+            inCommit + [.stop, .aborted, .next("roll back"), .next("stop")]),
         SessionStory(
             "with a rebalance to answer",
             ready + [

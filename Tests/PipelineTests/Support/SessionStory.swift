@@ -26,6 +26,10 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         case aborted
         case blocked
         case unblocked
+        /// The topic was looked at, and cannot be written.
+        case stillBlocked
+        case quiet(Bool)
+        case openOffsets(Bool)
         case stop
         /// Milliseconds go by.
         case pass(Int64)
@@ -36,12 +40,15 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let linger: Duration
     let rest: Duration
+    /// After an abort, and between two looks at a topic; grows to four times as much.
+    let pause: Duration
     let acts: [Act]
 
-    init(_ name: String, linger: Duration = .zero, rest: Duration = .zero, _ acts: [Act]) {
+    init(_ name: String, linger: Duration = .zero, rest: Duration = .zero, pause: Duration = .zero, _ acts: [Act]) {
         testDescription = name
         self.linger = linger
         self.rest = rest
+        self.pause = pause
         self.acts = acts
     }
 
@@ -68,7 +75,7 @@ struct SessionTeller {
         flow = SessionStateMachine(
             SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: story.linger, rest: story.rest,
-                retries: .standard))
+                retries: .standard, backoff: Backoff(from: story.pause, atMost: story.pause * 4)))
     }
 
     /// What the flow named, act by act, where it was asked.
@@ -98,9 +105,12 @@ struct SessionTeller {
         case .committed: flow.committed(at: now)
         case .added: flow.added(addition)
         case .addedLate: flow.added(nil)
-        case .aborted: flow.aborted()
-        case .blocked: flow.aborted(isBlocked: true)
+        case .aborted: flow.aborted(at: now)
+        case .blocked: flow.aborted(at: now, isBlocked: true)
         case .unblocked: flow.unblocked()
+        case .stillBlocked: flow.stillBlocked(at: now)
+        case .quiet(let isQuiet): flow.isQuiet = isQuiet
+        case .openOffsets(let areOpen): flow.hasOpenOffsets = areOpen
         case .stop: flow.stop()
         case .pass(let milliseconds): now = now.advanced(byMicroseconds: milliseconds * 1000)
         case .next: break
@@ -123,7 +133,8 @@ struct SessionTeller {
             self.addition = addition
             return "add \(Self.list(addition))"
         case .rollBack: return "roll back"
-        case .answer(let lane):
+        case .check: return "check"
+        case .answer(let lane, _):
             // The shell does so at once.
             flow.answered(lane)
             return "answer \(lane.rawValue)"

@@ -16,10 +16,17 @@ extension SessionWalk {
         case .commit(let transaction): try begin(transaction)
         case .add(let addition): try add(addition)
         case .rollBack: try rollBack()
-        case .answer(let lane): try answer(lane)
+        case .answer(let lane, let rebalance):
+            guard !hasOpenOffsets else { throw WalkFailure("\(lane) is answered while offsets are open") }
+            guard rebalance == asked[lane]?.rebalance else {
+                throw WalkFailure("\(lane) is answered with \(rebalance)")
+            }
+            try answer(lane)
+        case .check: try check()
         case .wait(let moment): try wait(until: moment)
         case .stop:
-            guard isStopping, processing == nil, committing == nil, asked.isEmpty, remembered.isEmpty else {
+            guard isStopping, processing == nil, committing == nil, asked.isEmpty, remembered.isEmpty, !hasOpenOffsets
+            else {
                 throw WalkFailure("it stops with something in hand")
             }
             note(.stopped)
@@ -85,6 +92,19 @@ extension SessionWalk {
         lastNumber = batch.number
         processing = batch
         remembered[batch.number] = batch
+    }
+
+    /// Somebody looks whether the topic can be written.
+    private mutating func check() throws(WalkFailure) {
+        guard isBlocked, !isStopping else { throw WalkFailure("it looks at a topic at the wrong time") }
+        note(.checked)
+        if isMended {
+            isBlocked = false
+            flow.unblocked()
+        } else {
+            lastAbort = now
+            flow.stillBlocked(at: now)
+        }
     }
 
     private mutating func begin(_ transaction: CommitUnit) throws(WalkFailure) {
@@ -158,7 +178,7 @@ extension SessionWalk {
         guard processing == nil, committing == nil else {
             throw WalkFailure("\(lane) is answered in the midst of work")
         }
-        if rebalance != .assigned, !remembered.isEmpty { throw WalkFailure("what is given up is in hand") }
+        if !rebalance.isAssignment, !remembered.isEmpty { throw WalkFailure("what is given up is in hand") }
         flow.answered(lane)
         asked[lane] = nil
         for partition in partitions {
@@ -176,9 +196,21 @@ extension SessionWalk {
         }
     }
 
+    /// The longest pause after an abort, in microseconds.
+    private static let longestPause: Int64 = 16_000
+
     /// It waits only where there is a reason to, and no longer than that lasts.
     private func wait(until moment: UnixTime?) throws(WalkFailure) {
+        if isBlocked, !isStopping, processing == nil, asked.isEmpty, committing == nil {
+            guard let moment, moment > now, moment <= now.advanced(byMicroseconds: Self.longestPause) else {
+                throw WalkFailure("nobody looks whether the topic can be written")
+            }
+        }
         if processing != nil || isStopping || isBlocked || !asked.isEmpty { return }
+        // After an abort nothing is begun for a while.
+        if let lastAbort, lastAbort.advanced(byMicroseconds: Self.longestPause) > now, let moment, moment > now {
+            return
+        }
         let room = settings.shares.batchEvents * 3 - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
         let held = try heldBack()
@@ -255,7 +287,9 @@ extension SessionWalk {
         self.isBlocked = isBlocked
         owesRollBack = true
         (parked, resumed) = ([:], [:])
-        flow.aborted(isBlocked: isBlocked)
+        lastAbort = now
+        if isBlocked { isMended = false }
+        flow.aborted(at: now, isBlocked: isBlocked)
         note(isBlocked ? .blocked : processing == nil ? .aborted : .abortedInProcess)
     }
 

@@ -11,7 +11,7 @@ struct SessionWalk {
     enum Event: CaseIterable {
         case committed, added, addedLate, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked,
             lost, lostInCommit,
-            assigned, late, stopped, retried, parked, resumed, expired, inTheWay, droppedWhileParked
+            assigned, late, stopped, retried, parked, resumed, expired, inTheWay, droppedWhileParked, quiet, checked
     }
 
     let settings: SessionStateMachine.Settings
@@ -42,6 +42,12 @@ struct SessionWalk {
     var owesRollBack = false
     var isStopping = false
     var isBlocked = false
+    /// Whether the topics can be written.
+    var isMended = true
+    /// When the last unit was aborted.
+    var lastAbort: UnixTime?
+    /// Whether offsets are still to be committed, so that no partition is given up.
+    var hasOpenOffsets = false
     var lastNumber = 0
     var met: [Event: Int] = [:]
 
@@ -55,7 +61,8 @@ struct SessionWalk {
             linger: .microseconds(linger), rest: .milliseconds([0, 8][seed / 9 % 2]),
             retries: RetryPolicy(
                 tiers: Self.delays.map { .init(name: "\($0)ms", delay: .milliseconds($0)) }, maxAttempts: 8,
-                deadline: .seconds(1000)))
+                deadline: .seconds(1000)),
+            backoff: Backoff(from: .milliseconds(2), atMost: .milliseconds(16)))
         flow = SessionStateMachine(settings)
     }
 
@@ -78,6 +85,8 @@ struct SessionWalk {
         case 970..<980: flow.answersCame()
         case 980..<985: late.isEmpty ? () : finishLate()
         case 985..<988: stop()
+        case 992..<994: quiet()
+        case 994..<997: openOffsets()
         case 988..<992: try crash()
         default: now = now.advanced(byMicroseconds: .random(in: 0...40_000, using: &random))
         }
@@ -86,12 +95,14 @@ struct SessionWalk {
     /// Everything that was produced comes to its end once nothing goes wrong any more.
     mutating func drain() throws(WalkFailure) {
         unblock()
+        flow.isQuiet = false
+        (hasOpenOffsets, flow.hasOpenOffsets) = (false, false)
         for _ in 0..<100_000 {
             now = now.advanced(byMicroseconds: 1000)
             for lane in Lane.allCases where asked[lane] == nil {
                 for owner in [InMemoryBroker.Owner.another, .nobody] where asked[lane] == nil {
                     let partitions = broker.partitions(of: lane, owner)
-                    if !partitions.isEmpty { ask(lane, .assigned, partitions) }
+                    if !partitions.isEmpty { ask(lane, .assigned([]), partitions) }
                 }
                 fetch(lane)
             }
@@ -114,13 +125,14 @@ struct SessionWalk {
     }
 
     private mutating func fetch(_ lane: Lane) {
-        guard asked[lane] == nil, !isBlocked, !isStopping else { return }
-        receive(lane, atMost: flow.demand(lane))
+        switch flow.intake(lane) {
+        case .records(let demand, let paused): receive(lane, atMost: demand, except: paused)
+        case .nothing, .news: break
+        }
     }
 
     /// Takes records of our partitions, each partition's in order.
-    private mutating func receive(_ lane: Lane, atMost demand: Int) {
-        let throttled = lane == .retries ? flow.throttledRetries() : []
+    private mutating func receive(_ lane: Lane, atMost demand: Int, except throttled: Set<TopicPartition> = []) {
         var left = demand
         var records: [InputRecord] = []
         for partition in broker.partitions(of: lane, .us) where left > 0 && !throttled.contains(partition) {
@@ -165,9 +177,19 @@ struct SessionWalk {
         try broker.answerElsewhere(partition, .random(in: 1...4, using: &random))
     }
 
-    mutating func unblock() {
-        isBlocked = false
-        flow.unblocked()
+    /// The topic that could not be written can be, which shows when it is looked at.
+    mutating func unblock() { isMended = true }
+
+    /// An operator says that nothing new is to be taken, or that it may be again.
+    private mutating func quiet() {
+        flow.isQuiet.toggle()
+        note(.quiet)
+    }
+
+    /// Offsets are left open, or committed.
+    private mutating func openOffsets() {
+        hasOpenOffsets.toggle()
+        flow.hasOpenOffsets = hasOpenOffsets
     }
 
     private mutating func stop() {
@@ -196,7 +218,8 @@ struct SessionWalk {
         (fetched, begun, asked, remembered, late) = ([:], [:], [:], [:], [])
         (parked, resumed) = ([:], [:])
         (processing, committing, owesRollBack, isStopping, isBlocked) = (nil, nil, false, false, false)
-        (lastBegin, lastEnd) = (nil, nil)
+        (lastBegin, lastEnd, lastAbort) = (nil, nil, nil)
+        (isMended, hasOpenOffsets) = (true, false)
         lastNumber = 0
     }
 
@@ -209,14 +232,16 @@ struct SessionWalk {
         switch Int.random(in: 0..<8, using: &random) {
         case 0..<3:
             let others = broker.partitions(of: lane, .nobody) + broker.partitions(of: lane, .another)
-            ask(lane, .assigned, others)
+            ask(lane, .assigned([]), others)
             note(.assigned)
         case 3..<6:
             guard !some.isEmpty else { return }
             ask(lane, .revoked(some), some)
             note(.revoked)
             // What came in with the request is taken all the same.
-            if !isStopping, !isBlocked, Bool.random(using: &random) { receive(lane, atMost: flow.demand(lane)) }
+            if !isStopping, !isBlocked, !flow.isQuiet, Bool.random(using: &random) {
+                receive(lane, atMost: flow.demand(lane))
+            }
         default:
             guard !some.isEmpty else { return }
             try lose(lane, some)

@@ -1,0 +1,108 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Telemetry
+
+// MARK: Commits
+
+extension SessionLoop {
+    /// With the highest version there is: whoever takes its partitions next goes on above it.
+    func stamped(_ transaction: CommitUnit) -> CommitUnit {
+        var transaction = transaction
+        transaction.highestVersion = processor.highestVersion
+        return transaction
+    }
+
+    mutating func commit(_ transaction: CommitUnit, _ background: inout DiscardingTaskGroup) {
+        additions = Additions()
+        background.addTask {
+            [transaction = stamped(transaction), committer, additions, commits, context, wakeup = lanes.wakeup] in
+            let start = ContinuousClock.now
+            let result = await committer.commit(transaction, additions)
+            let (took, end) = (.now - start, context.now())
+            // What there is to tell of thousands of events is told here: the loop has the next ones to process.
+            var digest = OutcomeLog()
+            if case .committed(let transaction) = result {
+                context.committed(transaction)
+                digest = OutcomeLog(transaction)
+            }
+            commits.put(EndedCommit(result: result, at: end, took: took, digest: digest))
+            wakeup.signal()
+            await committer.commitOffsets()
+            wakeup.signal()
+        }
+    }
+
+    /// Takes in what the background came to.
+    mutating func collect() -> SessionEnd? {
+        if let commit = commits.take() {
+            context.metrics.ended(commit.result, seconds: commit.took / .seconds(1))
+            digest.add(commit.digest)
+            if let end = ended(commit) { return end }
+        }
+        return checks.take().flatMap { checked($0) }
+    }
+
+    private mutating func ended(_ commit: EndedCommit) -> SessionEnd? {
+        switch commit.result {
+        case .committed(let unit):
+            machine.committed(at: commit.at)
+            for lane in Lane.allCases { committed.committed(unit.offsets[lane]) }
+            processor.confirm(throughBatch: unit.lastBatch)
+            aborts = EqualAborts()
+            context.reachability.succeeded()
+            // At least once, a blockage is waited for within a commit, which may have been given up.
+            if context.status.problems[.publishing] != nil { context.blocked(nil) }
+        case .aborted(let error):
+            machine.aborted(at: context.now())
+            if aborts.isTelling(error.code) { tellEqualAborts(error) }
+            context.logger.warning(
+                "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
+        case .blocked(let blockage):
+            machine.aborted(at: context.now(), isBlocked: true)
+            self.blockage = blockage
+            context.blocked(blockage)
+        case .unusable(let error): return .unusable(error)
+        case .fenced(let error): return .fenced(error)
+        }
+        return nil
+    }
+
+    /// A worker that aborts every transaction for the same reason is not ready, whatever the reason is called.
+    private func tellEqualAborts(_ error: KafkaError) {
+        context.status.set(.publishing, "every transaction is aborted: \(error)")
+        context.logger.error(
+            "transaction after transaction is aborted for the same reason; nothing is answered until that is mended",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+}
+
+// MARK: Topics that cannot be written
+
+extension SessionLoop {
+    func check(_ background: inout DiscardingTaskGroup) {
+        guard let blockage else { return }
+        background.addTask { [committer, checks, wakeup = lanes.wakeup] in
+            checks.put(await committer.isCleared(blockage))
+            wakeup.signal()
+        }
+    }
+
+    private mutating func checked(_ check: BlockageCheck) -> SessionEnd? {
+        switch check {
+        case .cleared:
+            blockage = nil
+            machine.unblocked()
+            context.blocked(nil)
+        case .blocked(let error):
+            machine.stillBlocked(at: context.now())
+            context.logger.warning(
+                "the topic still cannot be written",
+                metadata: [LogKey.topic: "\(blockage?.topic ?? "")", LogKey.kafkaError: "\(error)"])
+        case .unusable(let error): return .unusable(error)
+        case .fenced(let error): return .fenced(error)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,133 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Telemetry
+import WorkerConfiguration
+
+// MARK: Taking
+
+extension SessionLoop {
+    /// What is taken of a lane whose partitions are paused: a rebalance or an error, never many.
+    private static let newsAtOnce = 100
+
+    /// Takes what there is and may be taken.
+    ///
+    /// - Returns: whether there may be more at once.
+    mutating func take() async throws(KafkaError) -> Bool {
+        var hasMore = false
+        for lane in Lane.allCases {
+            let consumer = lanes.consumers[lane]
+            // Whoever takes nothing must not seem gone, or the group gives its partitions away during a commit.
+            await consumer.keepAlive()
+            let limit: Int
+            switch machine.intake(lane) {
+            case .nothing: continue
+            case .news:
+                try await watch.apply(.everything, to: consumer, lane)
+                limit = Self.newsAtOnce
+            case .records(let count, let paused):
+                try await watch.apply(.some(paused), to: consumer, lane)
+                limit = count
+            }
+            let taken = await lanes.take(limit, of: lane)
+            hasMore = hasMore || limit > 0 && taken.count == limit
+            try handle(taken, lane)
+        }
+        return hasMore
+    }
+
+    mutating func handle(_ taken: LaneConsumers.Taken, _ lane: Lane) throws(KafkaError) {
+        for event in taken.others {
+            switch event {
+            case .record, .endOfPartition: break
+            case .rebalance(let rebalance): machine.rebalancing(lane, SessionStateMachine.Rebalance(rebalance))
+            case .error(let error): try handle(error, lane)
+            }
+        }
+        guard !taken.records.isEmpty else { return }
+        for setback in committed.setbacks(in: taken.records) { context.report(setback) }
+        if context.status.problems[.topics] != nil { context.status.set(.topics, nil) }
+        machine.received(taken.records, on: lane, at: context.now())
+        context.metrics.took(taken.records.count, lane)
+    }
+
+    private func handle(_ error: KafkaError, _ lane: Lane) throws(KafkaError) {
+        guard !error.isFatal else { throw error }
+        context.reachability.noted(error)
+        if error.code.isAboutReading {
+            context.status.set(.topics, "the \(lane.rawValue) lane's topics cannot be read: \(error)")
+        }
+        context.logger.warning(
+            "a consumer reports an error", metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+    }
+}
+
+// MARK: Rebalances
+
+extension SessionLoop {
+    mutating func answer(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance) async {
+        let partitions = rebalance.partitions
+        if case .assigned = rebalance, !partitions.isEmpty {
+            for floor in [await versions(), await committedVersion(of: partitions, lane)].compactMap({ $0 }) {
+                raiseVersions(above: floor)
+            }
+            committed.assigned(partitions)
+        }
+        let names = partitions.map(\.description).joined(separator: ", ")
+        context.logger.info(
+            rebalance.isAssignment ? "partitions were assigned" : "partitions were revoked",
+            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
+        do throws(KafkaError) { try await lanes.consumers[lane].answer(Rebalance(rebalance)) } catch {
+            context.logger.warning(
+                "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
+        }
+        machine.answered(lane)
+        watch.forget(lane)
+    }
+
+    /// The highest version that whoever had these partitions before committed with their offsets.
+    private func committedVersion(of partitions: [TopicPartition], _ lane: Lane) async -> Int64? {
+        do throws(KafkaError) {
+            let offsets = try await lanes.consumers[lane].committedOffsets(partitions, within: .seconds(5))
+            return offsets.compactMap { $0.metadata.flatMap(VersionMetadata.version) }.max()
+        } catch {
+            context.logger.warning(
+                "the versions in the committed offsets could not be read; this worker goes by the token topic and its clock",
+                metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+            return nil
+        }
+    }
+
+    /// A version that lies more than a day ahead is no clock's, and nothing would ever come after it.
+    private mutating func raiseVersions(above floor: Int64) {
+        guard floor < context.now().advanced(bySeconds: 86_400).microseconds else {
+            context.logger.warning(
+                "a version on the token topic lies more than a day ahead and is not followed",
+                metadata: [LogKey.topic: "\(context.configuration.topics.tokens)"])
+            return
+        }
+        processor.raiseVersions(above: floor)
+    }
+}
+
+extension SessionStateMachine.Rebalance {
+    /// What a consumer was asked, as the machine takes it.
+    init(_ rebalance: Rebalance) {
+        switch rebalance.kind {
+        case .assigned: self = .assigned(rebalance.partitions)
+        case .revoked(let isLost): self = isLost ? .lost(rebalance.partitions) : .revoked(rebalance.partitions)
+        }
+    }
+}
+
+extension Rebalance {
+    /// What the machine wants answered, as the consumer takes it.
+    init(_ rebalance: SessionStateMachine.Rebalance) {
+        switch rebalance {
+        case .assigned(let partitions): self.init(kind: .assigned, partitions: partitions)
+        case .revoked(let partitions): self.init(kind: .revoked(isLost: false), partitions: partitions)
+        case .lost(let partitions): self.init(kind: .revoked(isLost: true), partitions: partitions)
+        }
+    }
+}

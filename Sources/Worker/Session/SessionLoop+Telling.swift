@@ -1,0 +1,51 @@
+import AdapterKit
+import Kafka
+import Pipeline
+import WorkerConfiguration
+
+// MARK: Telling
+
+extension SessionLoop {
+    mutating func raiseAlarms() {
+        let alarms = processor.takeAlarms()
+        guard !alarms.isEmpty else { return }
+        // First shown, then said: whoever reads of it may ask at once.
+        context.showApps(processor)
+        for alarm in alarms {
+            context.raise(alarm)
+            switch alarm {
+            case .suspended(let suspension): control.tell(suspension.app, suspension)
+            case .resumed(let suspension, .probe): control.tell(suspension.app, nil)
+            case .resumed(_, .told), .told: break
+            }
+        }
+    }
+
+    /// Once a second: what the metrics say of the present, and which suspensions a probe ended.
+    mutating func report(_ background: inout DiscardingTaskGroup) async {
+        guard .now >= nextReport else { return }
+        nextReport = .now + .seconds(1)
+        processor.checkSuspensions()
+        raiseAlarms()
+        digest.tell(context.logger)
+        var lag: [[String]: Double] = [:]
+        for lane in Lane.allCases {
+            let ends = await lanes.consumers[lane].knownEnds
+            let positions = machine.positions(lane)
+            for (partition, end) in ends {
+                // Until a first record came, nothing is known of where this member is.
+                guard let position = positions[partition] else { continue }
+                lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
+            }
+        }
+        context.report(machine, processor, lag: lag)
+        context.report(processor.takeLookupTally())
+        if context.reachability.isQuestionDue {
+            let topic = context.configuration.topics.invalidations
+            background.addTask { [consumer = lanes.consumers[.live], reachability = context.reachability] in
+                let answer = try? await consumer.metadata(of: topic, within: .seconds(1))
+                reachability.asked(isAnswered: answer != nil)
+            }
+        }
+    }
+}

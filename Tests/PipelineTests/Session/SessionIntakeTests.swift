@@ -1,0 +1,48 @@
+import Pipeline
+import Testing
+
+/// What is taken of a lane, and when nothing is.
+@Suite struct SessionIntakeTests {
+    private static let start = TestBench.now
+
+    private func machine() -> SessionStateMachine {
+        SessionStateMachine(
+            SessionStateMachine.Settings(
+                shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: .zero, retries: .standard))
+    }
+
+    @Test func `every lane is taken from at first, twice a batch`() {
+        var machine = machine()
+        for lane in Lane.allCases { #expect(machine.intake(lane) == .records(8, except: [])) }
+    }
+
+    @Test func `a quiet worker takes nothing but news, on every lane, until it is told otherwise`() {
+        var machine = machine()
+        machine.isQuiet = true
+        for lane in Lane.allCases { #expect(machine.intake(lane) == .news) }
+        for lane in Lane.allCases { #expect(machine.demandBeside(lane) == 0) }
+        machine.isQuiet = false
+        #expect(machine.intake(.live) == .records(8, except: []))
+    }
+
+    @Test func `a lane whose group waits for an answer is left alone, the others are not`() {
+        var machine = machine()
+        machine.rebalancing(.bulk, .assigned([]))
+        #expect(machine.intake(.bulk) == .nothing)
+        #expect(machine.intake(.live) == .records(8, except: []))
+        machine.answered(.bulk)
+        #expect(machine.intake(.bulk) == .records(8, except: []))
+    }
+
+    @Test func `a worker that stops takes nothing at all`() {
+        var machine = machine()
+        machine.isQuiet = true
+        machine.stop()
+        for lane in Lane.allCases { #expect(machine.intake(lane) == .nothing) }
+    }
+
+    @Test func `beside a batch nothing is taken of the retries`() {
+        let machine = machine()
+        #expect(Lane.allCases.map { machine.demandBeside($0) } == Lane.allCases.map { $0 == .retries ? 0 : 8 })
+    }
+}
