@@ -10,7 +10,9 @@ struct Remint: AsyncParsableCommand {
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, RunCommand.self, SignerCommand.self, CheckCommand.self, EmitCommand.self,
+            DemoCommand.self, RunCommand.self, SignerCommand.self, CheckCommand.self, ConfigCommand.self,
+            CodesCommand.self,
+            MetricsCommand.self, EmitCommand.self,
             InspectCommand.self,
             AppsCommand.self, DeadLettersCommand.self, KeysCommand.self, LedgerCommand.self, ReissueCommand.self,
             RotateCommand.self, BenchCommand.self,

@@ -59,7 +59,7 @@ extension Scenarios {
             "Worker": [
                 "Glibc", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "ServiceLifecycle", "Synchronization",
             ],
-            "Operations": ["Foundation", "Logging"],
+            "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [
                 "ArgumentParser", "Dispatch", "Foundation", "FoundationNetworking", "Logging", "ServiceLifecycle",
                 "Synchronization", "UnixSignals",

@@ -40,6 +40,35 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case mintFailed = "mint_failed"
     /// Every retry was used up.
     case retriesExhausted = "retries_exhausted"
+
+    /// What it says to whoever finds it, in a line: the row of the documentation, and the title of a problem (RFC 9457).
+    public var summary: String {
+        switch self {
+        case .malformedEvent: "the record is none of the four forms, or not JSON"
+        case .eventTooLarge: "larger than `worker.max_event_bytes`"
+        case .unknownApp: "no such app is configured"
+        case .malformedReport: "not a report of the app's vendor"
+        case .wrongTopic: "the event comes from a topic that is not its app's"
+        case .identityMissing: "nobody vouches for the user where the app wants it"
+        case .identityMismatch: "the report names another user than is vouched for"
+        case .unproven: "`proof: own_token`, and the report holds no token of ours"
+        case .missingUser: "the app left out the user, which it must send"
+        case .missingChallenge: "the app left out the challenge, which it must send"
+        case .challengeExpired: "too late to answer the challenge"
+        case .notFixableByToken: "another token would fail the same way; someone must act"
+        case .rejectedByVendor: "the vendor refuses our unexpired token for this user; see below"
+        case .appSuspended: "the app stayed suspended or paused for as long as `retries.deadline`"
+        case .userGone:
+            "the vendor says that the user is no more, or does not know the user and `lookup.unknown_user` is `reject`"
+        case .lookupFailed: "the vendor did not answer within the event's deadline"
+        case .keyUnavailable: "no key may sign; tried again before"
+        case .mintFailed: "the token could not be made; tried again before"
+        case .retriesExhausted: "every attempt failed; `remint-history` says how"
+        }
+    }
+
+    /// A row for each code, as Markdown.
+    public static var table: [String] { allCases.map { "| `\($0.rawValue)` | \($0.summary) |" } }
 }
 
 /// A report that cannot be used, and why, in one line that holds no secret and no value of the report.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Values that only grow.
 public final class CounterFamily: MetricFamily {
-    private let description: MetricDescription
+    let description: MetricDescription
     private let values = Mutex<[[String]: Double]>([:])
 
     init(description: MetricDescription) { self.description = description }
@@ -20,8 +20,10 @@ public final class CounterFamily: MetricFamily {
     /// The value with these label values; 0 where there is none yet.
     public func value(_ labels: String...) -> Double { values.withLock { $0[labels] ?? 0 } }
 
+    let kind = "counter"
+
     func write(to text: inout String) {
-        description.writeHeader("counter", to: &text)
+        description.writeHeader(kind, to: &text)
         for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             description.writeSample("", labels, nil, value, to: &text)
         }
@@ -30,7 +32,7 @@ public final class CounterFamily: MetricFamily {
 
 /// Values that go up and down.
 public final class GaugeFamily: MetricFamily {
-    private let description: MetricDescription
+    let description: MetricDescription
     private let values = Mutex<[[String]: Double]>([:])
 
     init(description: MetricDescription) { self.description = description }
@@ -41,8 +43,10 @@ public final class GaugeFamily: MetricFamily {
     /// Replaces all values: what is not among them is gone.
     public func replace(_ new: [[String]: Double]) { values.withLock { $0 = new } }
 
+    let kind = "gauge"
+
     func write(to text: inout String) {
-        description.writeHeader("gauge", to: &text)
+        description.writeHeader(kind, to: &text)
         for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             description.writeSample("", labels, nil, value, to: &text)
         }

@@ -8,7 +8,7 @@ public final class HistogramFamily: MetricFamily {
         var sum = 0.0
     }
 
-    private let description: MetricDescription
+    let description: MetricDescription
     private let bounds: [Double]
     private let values = Mutex<[[String]: Distribution]>([:])
 
@@ -35,8 +35,10 @@ public final class HistogramFamily: MetricFamily {
         }
     }
 
+    let kind = "histogram"
+
     func write(to text: inout String) {
-        description.writeHeader("histogram", to: &text)
+        description.writeHeader(kind, to: &text)
         for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             var below = 0
             for (bound, count) in zip(bounds + [.infinity], value.counts) {

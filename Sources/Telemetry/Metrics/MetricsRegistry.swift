@@ -38,6 +38,16 @@ public final class MetricsRegistry: Sendable {
         return family
     }
 
+    /// A row for each family, as Markdown, by name: its kind, its labels, what it says.
+    public var table: [String] {
+        families.withLock { $0 }.map { family in
+            let description = family.description
+            let labels = description.labels.map { "`\($0)`" }.joined(separator: ", ")
+            let says = description.help.hasSuffix(".") ? String(description.help.dropLast()) : description.help
+            return "| `\(description.name)` | \(family.kind) | \(labels) | \(says) |"
+        }.sorted()
+    }
+
     /// Everything, in the order the families were made (Prometheus' text format, version 0.0.4).
     public func exposition() -> String {
         for work in readers.withLock({ $0 }) { work() }
@@ -92,5 +102,8 @@ struct MetricDescription: Sendable {
 
 /// A family of metrics: one name, several label values.
 protocol MetricFamily: Sendable {
+    var description: MetricDescription { get }
+    /// Its type in Prometheus' words.
+    var kind: String { get }
     func write(to text: inout String)
 }

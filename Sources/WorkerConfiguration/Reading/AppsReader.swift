@@ -23,13 +23,13 @@ struct AppsReader {
         let registration = registration(app)
         let settings = app.value("settings")
         let key = key(app)
-        let lifetime = app.duration("lifetime", in: .seconds(1)...(.seconds(31_536_000)))
-        let publishWindow = app.duration("publish_window", in: .seconds(1)...(.seconds(31_536_000)))
+        let lifetime = app.duration("lifetime", in: Configuration.App.lifetimeRange)
+        let publishWindow = app.duration("publish_window", in: Configuration.App.lifetimeRange)
         let missingUser = app.choice("missing_user", MissingUser.self)?.choice
         let identity = app.choice("identity", IdentitySource.self)?.choice
         let proof = app.choice("proof", ProofDemand.self)
         let topics = topics(app)
-        let spread = app.share("spread", in: 0...0.5)
+        let spread = app.share("spread", in: Configuration.App.spreadRange)
         let written = WrittenLookup(app.section("lookup"))
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
         let seconds = seconds(of: lifetime, adapter, app)

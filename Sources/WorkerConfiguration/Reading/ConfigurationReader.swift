@@ -75,17 +75,11 @@ public struct ConfigurationReader {
 
     private func readTopics(_ section: Section, into configuration: inout Configuration) {
         var names: [(topics: [String], node: Node)] = []
-        func rename(_ key: String, _ topic: WritableKeyPath<Configuration.Topics, String>) {
-            guard let (text, node) = section.requiredTextIfPresent(key) else { return }
-            configuration.topics[keyPath: topic] = text
+        section.read(Configuration.Topics.settings, into: &configuration.topics)
+        for key in Configuration.Topics.settings.map(\.description.name) {
+            guard let node = section.value(key), let text = node.scalar?.string, !text.isEmpty else { continue }
             names.append((key == "retries" ? configuration.retryTopics : [text], node))
         }
-        rename("invalidations", \.invalidations)
-        rename("invalidations_bulk", \.invalidationsBulk)
-        rename("tokens", \.tokens)
-        rename("dead_letters", \.deadLetters)
-        rename("retries", \.retries)
-        rename("control", \.control)
         let all = configuration.allTopics + [configuration.topics.control]
         for (topics, node) in names {
             if !topics.allSatisfy(TopicName.isValid) {
@@ -177,7 +171,7 @@ public struct ConfigurationReader {
                     node, "log.level must be one of \(Configuration.Log.levels.joined(separator: ", "))")
             }
         }
-        if let (format, _) = section.choice("format", Configuration.Log.Format.self) { log.format = format }
+        section.read(Configuration.Log.settings, into: &log)
         section.finish()
     }
 }

@@ -15,7 +15,7 @@ struct KafkaReader {
             }
         }
         if let (text, _) = section.requiredTextIfPresent("instance") { kafka.instance = text }
-        if let insecure = section.bool("insecure") { kafka.isInsecure = insecure }
+        section.read(Configuration.Kafka.settings, into: &kafka)
         let properties = section.section("properties")
         kafka.properties = properties.all.compactMap { key, name, value in
             property(name, key, value, properties)

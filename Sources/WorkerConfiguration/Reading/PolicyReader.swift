@@ -10,7 +10,7 @@ struct PolicyReader {
         var policy = Configuration.SigningPolicy()
         let section = key.section("policy")
         if let algorithms = algorithms(section) { policy.algorithms = algorithms }
-        if let life = section.duration("longest_life", in: .seconds(1)...Configuration.SigningPolicy.longest) {
+        if let life = section.duration("longest_life", in: Configuration.SigningPolicy.lifeRange) {
             policy.longestLife = life
         }
         if let (issuer, _) = section.requiredTextIfPresent("issuer") { policy.issuer = issuer }

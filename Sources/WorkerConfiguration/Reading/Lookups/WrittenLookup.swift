@@ -33,16 +33,16 @@ struct WrittenLookup {
         self.texts = texts
         unknownUser = section.choice("unknown_user", LookupTerms.UnknownUser.self)?.choice
         onFailure = section.choice("on_failure", Configuration.Lookup.OnFailure.self)?.choice
-        timeout = section.duration("timeout", in: .milliseconds(100)...(.seconds(300)))
-        patience = section.duration("patience", in: .zero...(.seconds(10)))
+        timeout = section.duration("timeout", in: Configuration.Lookup.timeoutRange)
+        patience = section.duration("patience", in: Configuration.Lookup.patienceRange)
         let cache = section.section("cache")
-        let believed: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
+        let believed = Configuration.Lookup.cacheRange
         existsFor = cache.duration("exists", in: believed)
         goneFor = cache.duration("gone", in: believed)
         unknownFor = cache.duration("unknown", in: believed)
         cache.finish()
         rate = section.rate("rate")
-        concurrency = section.integer("concurrency", in: 1...64)
+        concurrency = section.integer("concurrency", in: Configuration.Lookup.concurrencyRange)
         section.finish()
     }
 }

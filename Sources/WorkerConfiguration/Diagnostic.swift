@@ -1,0 +1,45 @@
+/// A place in a file, from 1.
+public struct FileLocation: Sendable, Hashable {
+    /// The file.
+    public let file: String
+    /// The line.
+    public let line: Int
+    /// The column.
+    public let column: Int
+
+    /// `column` of `line` of `file`.
+    public init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+}
+
+/// Something about a configuration: where, what is wrong, what was meant. It prints as compilers print theirs.
+public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
+    /// How bad it is.
+    public enum Severity: String, Sendable {
+        /// The worker does not start.
+        case error
+        /// The worker starts; someone should look.
+        case warning
+        /// It is as it was meant, and has a consequence that one should know.
+        case notice
+    }
+
+    /// Where.
+    public let place: FileLocation
+    /// How bad.
+    public let severity: Severity
+    /// What is wrong and what would be right.
+    public let message: String
+
+    /// `message` about `place`.
+    public init(_ severity: Severity, at place: FileLocation, _ message: String) {
+        self.place = place
+        self.severity = severity
+        self.message = message
+    }
+
+    public var description: String { "\(place.file):\(place.line):\(place.column): \(severity): \(message)" }
+}

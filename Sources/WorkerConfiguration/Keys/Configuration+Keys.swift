@@ -1,0 +1,14 @@
+extension Configuration {
+    /// Every key there is, section by section, in the order of the documentation.
+    public static let sections: [SectionDescription] = [
+        Kafka.section, SectionDescription("", "", keys: [deliveryKey]), Topics.section, Key.section, App.section,
+        Worker.section, Admin.section, Log.section,
+    ]
+
+    static let deliveryKey = KeyDescription(
+        "delivery", .choice(Delivery.allCases.map(\.rawValue)), standard: Configuration().delivery.rawValue,
+        """
+        exactly_once: tokens, dead letters, retries and the offsets of what they came from commit in one Kafka transaction (brokers \
+        2.5 or later). at_least_once: offsets are committed after everything was delivered; the embedded broker keeps no more.
+        """)
+}

@@ -1,0 +1,59 @@
+/// A key of the configuration: everything that is said of it, once. The reader, the messages of `remint check` and
+/// `config/remint.yaml` all go by it.
+public struct KeyDescription: Sendable {
+    /// Its name within its section.
+    public let name: String
+    /// How its value is written.
+    public let form: ValueForm
+    /// What holds where it is left out, as the file would write it; nil where there is nothing.
+    public let standard: String?
+    /// What it means, in sentences.
+    public let summary: String
+    /// What a sample shows where there is no default.
+    public let example: String?
+    /// Whether its section cannot do without it.
+    public let isRequired: Bool
+    /// Whether its value must not be shown.
+    public let isSecret: Bool
+    /// Whether a running process takes a changed value over.
+    public let isReloadable: Bool
+
+    init(
+        _ name: String, _ form: ValueForm, standard: String? = nil, example: String? = nil,
+        isRequired: Bool = false, isSecret: Bool = false, isReloadable: Bool = false, _ summary: String
+    ) {
+        self.name = name
+        self.form = form
+        self.standard = standard
+        self.summary = summary
+        self.example = example
+        self.isRequired = isRequired
+        self.isSecret = isSecret
+        self.isReloadable = isReloadable
+    }
+}
+
+/// A section of the configuration: its keys and the sections in it.
+public struct SectionDescription: Sendable {
+    /// Its name; `*` for one whose name is the user's.
+    public let name: String
+    /// What it is about, in sentences; empty where its keys say it.
+    public let summary: String
+    /// Its keys, in the order of the documentation.
+    public let keys: [KeyDescription]
+    /// The sections in it.
+    public let sections: [SectionDescription]
+    /// Whether a sample shows it as a comment, for most do without it.
+    public let isRare: Bool
+
+    init(
+        _ name: String, _ summary: String, keys: [KeyDescription] = [], sections: [SectionDescription] = [],
+        isRare: Bool = false
+    ) {
+        self.isRare = isRare
+        self.name = name
+        self.summary = summary
+        self.keys = keys
+        self.sections = sections
+    }
+}

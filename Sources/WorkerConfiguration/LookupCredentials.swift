@@ -1,0 +1,25 @@
+/// What a look-up proves its right with. However it is printed, nothing of it shows.
+public enum LookupCredentials: Sendable, Hashable {
+    /// Nothing of the configuration's: the token for the user who is asked about is the credential.
+    case none
+    /// An API key: 1 to 4096 visible ASCII characters, fit for a header.
+    case key(String)
+    /// A user name without a colon, and a password, neither with control characters (RFC 7617, section 2).
+    case basic(username: String, password: String)
+}
+
+extension LookupCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Which kind it is.
+    public var description: String {
+        switch self {
+        case .none: "no credentials"
+        case .key: "a key"
+        case .basic: "a username and a password"
+        }
+    }
+
+    public var debugDescription: String { description }
+
+    /// Keeps `dump` and debuggers' summaries as silent as `description`.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

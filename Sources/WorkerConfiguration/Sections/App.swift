@@ -1,0 +1,95 @@
+public import AdapterKit
+
+extension Configuration {
+    /// One integration.
+    public struct App: Sendable {
+        /// Its name.
+        public var name: String
+        /// The vendor's rules, with the app's settings in them.
+        public var adapter: any Adapter
+        /// The name of its key ring.
+        public var key: String
+        /// Where `key` stands in the file.
+        public var keyPlace: FileLocation
+        /// How long its tokens live, in seconds.
+        public var lifetime: Int64
+        /// Whose word says whom a token is for.
+        public var identity = IdentitySource.reported
+        /// What a report must show for a token.
+        public var proof = ProofDemand.none
+        /// Topics that the app's events come from, and no other app's; empty for the shared ones.
+        public var topics: [String] = []
+        /// The most that a token's life is cut by, as a share of it.
+        public var spread = 0.0
+        /// What becomes of a report that lacks its user.
+        public var missingUser: MissingUser
+        /// How long a key's version must have been prepared before it may sign, in seconds: until every verifier has it.
+        public var publishWindow: Int64
+        /// What the vendor is asked before a token is minted; nil for nothing.
+        public var lookup: Lookup?
+    }
+}
+
+extension Configuration.App {
+    static let section = SectionDescription(
+        "apps", "One app per integration: two Braze workspaces are two apps. The name is what events call it.",
+        sections: [
+            SectionDescription(
+                "*", "",
+                keys: [
+                    adapterKey, keyKey, lifetimeKey, publishWindowKey, identityKey, proofKey, topicsKey, spreadKey,
+                    missingUserKey, settingsKey,
+                ],
+                sections: [Configuration.Lookup.section])
+        ])
+
+    static let adapterKey = KeyDescription(
+        "adapter", .text, example: "braze", isRequired: true,
+        "The vendor: braze, onesignal, bloomreach, dotdigital or infobip.")
+    static let keyKey = KeyDescription(
+        "key", .text, example: "shop-braze", isRequired: true,
+        "A key ring from above. Its keys must be for the vendor's algorithm.")
+    static let lifetimeRange: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
+    static let lifetimeKey = KeyDescription(
+        "lifetime", .duration(lifetimeRange), example: "12h", isReloadable: true,
+        "How long tokens live. Default and bounds are the vendor's: Braze 12h (1m to 30d).")
+    static let publishWindowKey = KeyDescription(
+        "publish_window", .duration(lifetimeRange), standard: "10m", isReloadable: true,
+        """
+        How long a new version of the key must have been prepared before it may sign (remint rotate promote): until the vendor and \
+        every other verifier has it.
+        """)
+    static let identityKey = KeyDescription(
+        "identity", .choice(IdentitySource.allCases.map(\.rawValue)), standard: IdentitySource.reported.rawValue,
+        isReloadable: true,
+        """
+        Whose word says whom a token is for. reported: the report's, where the event vouches for nobody; vouched: an event must say \
+        whom your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
+        """)
+    static let proofKey = KeyDescription(
+        "proof", .choice(ProofDemand.allCases.map(\.rawValue)), standard: ProofDemand.none.rawValue, isReloadable: true,
+        """
+        own_token: a report must hold the failed token, signed by a version of this ring for the report's user, unless the vendor's \
+        code says that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
+        """)
+    static let topicsKey = KeyDescription(
+        "topics", .list(of: "topics"), example: "[shop.auth-failures]",
+        """
+        Topics of the app's own: its events come from these alone, and no other app's do, so that the broker's ACLs keep producers \
+        apart. Operators' requests still come on the bulk topic. By default the shared topics.
+        """)
+    static let spreadRange = 0...0.5
+    static let spreadKey = KeyDescription(
+        "spread", .share(spreadRange), standard: "0%", isReloadable: true,
+        """
+        Cuts each token's life by up to this share of it, always the same for one user, so that the tokens of a rotation do not \
+        all end in one hour.
+        """)
+    static let missingUserKey = KeyDescription(
+        "missing_user", .choice(MissingUser.allCases.map(\.rawValue)), standard: MissingUser.deadLetter.rawValue,
+        isReloadable: true,
+        "What becomes of a report that lacks its user; skip is for SDKs that leave an anonymous user out.")
+    static let settingsKey = KeyDescription(
+        "settings", .mapping(of: "the adapter's own settings"), example: "{}", isReloadable: true,
+        "The adapter's own, which its README.md names.")
+}

@@ -1,0 +1,75 @@
+extension Configuration {
+    /// Where the events come from.
+    public struct Kafka: Sendable, WithDefaults {
+        /// The brokers; `embedded` for librdkafka's own mock cluster in this process.
+        public var bootstrapServers = "127.0.0.1:9092"
+        /// The consumer group of the live lane, and the beginning of the others' names.
+        public var group = "remint"
+        /// This worker's name among its group's; nil for one derived from the host's.
+        public var instance: String?
+        /// librdkafka properties, in the order of the file.
+        public var properties: [Property] = []
+        /// Whether brokers beyond this machine may be spoken to in plain text.
+        public var isInsecure = false
+
+        /// Every default.
+        public init() {}
+
+        /// Whether the broker runs in this process.
+        public var isEmbedded: Bool { bootstrapServers == "embedded" }
+    }
+
+    /// A librdkafka property. However it is printed, its value is not: it may be a password.
+    public struct Property: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+        /// Its name.
+        public let name: String
+        /// Its value, which may be a secret.
+        public let value: String
+        /// Where it stands.
+        public let place: FileLocation
+
+        public var description: String { "\(name) (\(place.file):\(place.line))" }
+        public var debugDescription: String { description }
+        public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+    }
+}
+
+extension Configuration.Kafka {
+    static let section = SectionDescription(
+        "kafka", "", keys: [serversKey, groupKey, instanceKey] + settings.map(\.description) + [propertiesKey])
+
+    static let serversKey = KeyDescription(
+        "bootstrap_servers", .text, example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
+        isRequired: true,
+        "host:port, several separated by commas; \"embedded\" starts librdkafka's mock cluster in this process and logs its address."
+    )
+
+    static let groupKey = KeyDescription(
+        "group", .text, standard: Configuration.Kafka().group,
+        """
+        The consumer group of the live lane; the retry and bulk lanes have <group>-retries and <group>-bulk. Workers of one group \
+        share the partitions.
+        """)
+
+    static let instanceKey = KeyDescription(
+        "instance", .text, example: "worker-0",
+        """
+        This worker's name among its group's, for its transactional id (<group>-<instance>): unique among live workers, the same \
+        after a restart. By default derived from the host, and different for each process on it.
+        """)
+
+    static let settings: [Setting<Self>] = [
+        .bool(
+            "insecure", \.isInsecure,
+            "Brokers beyond this machine need TLS (below), unless plain text is asked for here in writing.")
+    ]
+
+    static let propertiesKey = KeyDescription(
+        "properties", .mapping(of: "librdkafka properties"), example: "{ client.id: remint }", isSecret: true,
+        """
+        Any librdkafka property, such as security.protocol: sasl_ssl. A name with _file behind it (sasl.password_file) reads its \
+        value from that file, which nobody else may be able to read (mode 600; but for ssl.ca.pem_file and \
+        ssl.certificate.pem_file). Certificates and host names are always checked. What the delivery guarantee hangs on (group.id, \
+        enable.auto.commit, isolation.level, …) is the worker's.
+        """)
+}

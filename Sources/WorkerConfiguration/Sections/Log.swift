@@ -1,0 +1,37 @@
+extension Configuration {
+    /// What is logged.
+    public struct Log: Sendable, WithDefaults {
+        /// How lines look.
+        public enum Format: String, Sendable, CaseIterable {
+            case json, text
+        }
+        /// The least level.
+        public var level = "info"
+        /// How lines look.
+        public var format = Format.json
+
+        /// Every default.
+        public init() {}
+
+        /// Lines of `level` and above in `format`.
+        public init(level: String, format: Format = .json) {
+            self.level = level
+            self.format = format
+        }
+
+        /// swift-log's levels.
+        public static let levels: [String] = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+    }
+}
+
+extension Configuration.Log {
+    static let section = SectionDescription("log", "", keys: [levelKey] + settings.map(\.description))
+
+    static let levelKey = KeyDescription(
+        "level", .choice(levels), standard: Configuration.Log().level, isReloadable: true,
+        "The least level that is logged.")
+
+    static let settings: [Setting<Self>] = [
+        .choice("format", \.format, "How lines look; they go to standard error.")
+    ]
+}

@@ -1,0 +1,170 @@
+public import AdapterKit
+
+extension Configuration {
+    /// What an app asks the vendor's REST API before it mints, and how: `apps.*.lookup`, with the vendor's terms where
+    /// the file says nothing.
+    public struct Lookup: Sendable {
+        /// What happens to an event whose look-up brought no answer.
+        public enum OnFailure: String, Sendable, CaseIterable {
+            /// It waits in a retry tier and asks again, and becomes a dead letter in the end.
+            case retry
+            /// It gets its token: the look-up is a check that may be missed.
+            case mint
+        }
+
+        /// A file the look-up needs, for what is checked before a worker starts.
+        public struct File: Sendable {
+            /// What it holds.
+            public enum Content: Sendable {
+                /// A key or a password.
+                case secret
+                /// Certificates in PEM.
+                case certificates
+            }
+
+            /// Its path, relative to the working folder as that of a key ring is.
+            public let path: String
+            /// What it holds.
+            public let content: Content
+            /// Where it is named.
+            public let place: FileLocation
+        }
+
+        /// What is asked; never `.off`.
+        public var mode: LookupMode
+        /// Whose connections, limits and credentials it shares: the first app with the same endpoint and credentials,
+        /// or the app itself. All apps of an account agree in `url`, `authorization`, `credentials`,
+        /// `certificateAuthority`, `timeout`, `rates` and `concurrency`.
+        public var account: String
+        /// Where the API is: scheme, host, port where it is not the scheme's own, base path; no slash at the end.
+        /// https, or http to this machine or where the file asks for it in writing.
+        public var url: String
+        /// What a request proves its right with.
+        public var authorization: LookupTerms.Authorization
+        /// What `authorization` takes.
+        public var credentials: LookupCredentials
+        /// The file of the certificate authorities the endpoint is checked against, in PEM; nil for the system's.
+        public var certificateAuthority: String?
+        /// How long an answer may take, 100 ms to 5 minutes.
+        public var timeout: Duration
+        /// How long an event waits in place for its answer before it goes to the retry tiers, up to 10 s.
+        public var patience: Duration
+        /// What happens for a user whom the vendor does not know.
+        public var unknownUser: LookupTerms.UnknownUser
+        /// What happens where there is no answer.
+        public var onFailure: OnFailure
+        /// How long it is believed that a user exists, 1 s to 7 days.
+        public var existsFor: Duration
+        /// How long it is believed that a user is gone, 1 s to 7 days.
+        public var goneFor: Duration
+        /// How long it is believed that the vendor does not know a user, 1 s to 7 days.
+        public var unknownFor: Duration
+        /// The limits of the account, all of which hold: the vendor's, and the configured one behind them.
+        public var rates: [LookupTerms.Rate]
+        /// How many users a request may be about.
+        public var batch: Int
+        /// How many requests of the account may be under way at once, 1 to 64.
+        public var concurrency: Int
+        /// The files named for it.
+        public var files: [File]
+    }
+
+    /// What is common to all apps' look-ups.
+    public struct Lookups: Sendable, WithDefaults {
+        /// How many answers are remembered at once, over all apps.
+        public var cache = 100_000
+
+        /// Every default.
+        public init() {}
+    }
+}
+
+extension Configuration.Lookups {
+    static let settings: [Setting<Self>] = [
+        .integer(
+            "cache", \.cache, in: 100...10_000_000,
+            "How many answers of look-ups are remembered at once, over all apps.")
+    ]
+}
+
+extension Configuration.Lookup {
+    static let section = SectionDescription(
+        "lookup",
+        """
+        What the vendor's REST API is asked about a user before a token is minted. Every key may stand here while the mode is off; \
+        nothing of it is used then, and no file is opened. Apps with one endpoint and the same credentials share the limits, and must \
+        agree about them, timeout and certificate_authority.
+        """,
+        keys: keys,
+        sections: [
+            SectionDescription(
+                "cache", "How long an answer is believed.",
+                keys: [
+                    KeyDescription("exists", .duration(cacheRange), standard: "1h", "That a user exists."),
+                    KeyDescription("gone", .duration(cacheRange), standard: "10m", "That a user is gone."),
+                    KeyDescription("unknown", .duration(cacheRange), standard: "1m", "That a user is not known."),
+                ])
+        ])
+
+    private static let keys = [
+        KeyDescription(
+            "mode", .choice(LookupMode.allCases.map(\.rawValue)), standard: "off",
+            """
+            verify: whether the user exists; enrich: that, and what tokens may say of the user besides the id, for vendors whose \
+            answers have it. Which vendors can be asked, and what their settings need for it, is in their README.md.
+            """),
+        KeyDescription(
+            "endpoint", .text, example: "https://rest.fra-01.braze.eu",
+            """
+            The API's address. Required where each account has its own, otherwise the vendor's. https, unless the host is this machine \
+            (127.0.0.0/8, ::1, localhost); no query, no fragment, no user name. A path is put in front of the API's paths.
+            """),
+        KeyDescription(
+            "insecure", .bool, standard: "false",
+            "true allows http beyond this machine. Credentials and user ids can then be read on their way."),
+        KeyDescription(
+            "certificate_authority", .path, example: "ca.pem",
+            "Certificate authorities in PEM, where the endpoint's certificate is not from one the system knows."),
+        KeyDescription(
+            "key_file", .path, example: "secrets/braze-rest-key",
+            """
+            The file of the API key, for vendors that take one, readable by the worker alone. Where a token is the credential, no key \
+            or password is taken.
+            """),
+        KeyDescription(
+            "key", .text, example: "${BRAZE_REST_KEY}", isSecret: true, "The API key itself, in place of key_file."),
+        KeyDescription("username", .text, example: "remint", "The user name, for vendors that take one."),
+        KeyDescription("password_file", .path, example: "secrets/rest-password", "The file of its password."),
+        KeyDescription(
+            "password", .text, example: "${REST_PASSWORD}", isSecret: true,
+            "The password itself, in place of password_file."),
+        KeyDescription(
+            "unknown_user", .choice(LookupTerms.UnknownUser.allCases.map(\.rawValue)), example: "reject",
+            """
+            What happens for a user whom the vendor does not know: mint a token, or reject. The default is the vendor's: reject for \
+            Braze, which does not tell a deleted user from a new one, mint for the others. A user who is known to be gone gets none \
+            in any case.
+            """),
+        KeyDescription(
+            "on_failure", .choice(OnFailure.allCases.map(\.rawValue)), standard: OnFailure.retry.rawValue,
+            "What happens where there is no answer: retry in the retry tiers, or mint as if the answer had been good."),
+        KeyDescription(
+            "timeout", .duration(timeoutRange), example: "10s",
+            "How long an answer may take. The default is the vendor's, mostly 10s."),
+        KeyDescription(
+            "patience", .duration(patienceRange), standard: "1s",
+            "How long an event waits in place for its answer before it goes to the retry tiers."),
+        KeyDescription(
+            "rate", .text, example: "4/s",
+            """
+            Requests a second or a minute: 4/s, 200/m. By default the vendor's own limit, which this can only lower; for a Braze \
+            account with the faster of its two limits up to 40/s. Each worker counts by itself: with several, write each one's share.
+            """),
+        KeyDescription("concurrency", .integer(concurrencyRange), standard: "4", "Requests under way at once."),
+    ]
+
+    static let timeoutRange: ClosedRange<Duration> = .milliseconds(100)...(.seconds(300))
+    static let patienceRange: ClosedRange<Duration> = .zero...(.seconds(10))
+    static let cacheRange: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
+    static let concurrencyRange = 1...64
+}

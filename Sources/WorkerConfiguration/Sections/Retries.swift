@@ -1,0 +1,43 @@
+extension Configuration {
+    /// When failed events are tried again.
+    public struct Retries: Sendable, WithDefaults {
+        /// A delay as the file writes it, which is also the end of its topic's name.
+        public struct Tier: Sendable, Equatable {
+            /// Such as `10s`.
+            public let name: String
+            /// How long events wait.
+            public let delay: Duration
+        }
+
+        /// The tiers, shortest first.
+        public var tiers = [
+            Tier(name: "10s", delay: .seconds(10)), Tier(name: "1m", delay: .seconds(60)),
+            Tier(name: "10m", delay: .seconds(600)),
+        ]
+        /// After how many attempts there is no other, the first one included.
+        public var maxAttempts = 8
+        /// How long after its first failure an event may still be tried.
+        public var deadline = Duration.seconds(86_400)
+
+        /// Every default.
+        public init() {}
+    }
+}
+
+extension Configuration.Retries {
+    /// Read by itself, for tiers must grow.
+    static let tiersKey = KeyDescription(
+        "tiers", .list(of: "durations from 1s to 1d"),
+        standard: "[\(Configuration.Retries().tiers.map(\.name).joined(separator: ", "))]",
+        "How long an event waits before each further attempt: one to eight, each longer than the one before. Each is a topic."
+    )
+
+    static let keys = [tiersKey] + settings.map(\.description)
+
+    static let settings: [Setting<Self>] = [
+        .integer("max_attempts", \.maxAttempts, in: 1...100, "So many attempts in all, the first one included."),
+        .duration(
+            "deadline", \.deadline, in: .seconds(1)...(.seconds(30 * 86_400)),
+            "How long after its first failure an event may still be tried."),
+    ]
+}

@@ -1,0 +1,37 @@
+extension Configuration {
+    /// The topics' names.
+    public struct Topics: Sendable, WithDefaults {
+        /// Events of the live lane.
+        public var invalidations = "remint.invalidations"
+        /// Events of the bulk lane.
+        public var invalidationsBulk = "remint.invalidations.bulk"
+        /// The token topic.
+        public var tokens = "remint.tokens"
+        /// The dead letters.
+        public var deadLetters = "remint.dead-letters"
+        /// What the names of the retry tiers' topics begin with; a dot and the tier follow.
+        public var retries = "remint.retries"
+        /// Which apps are suspended or paused, for every worker; compacted.
+        public var control = "remint.control"
+
+        /// Every default.
+        public init() {}
+    }
+}
+
+extension Configuration.Topics {
+    static let section = SectionDescription(
+        "topics", "Names of the topics, where yours differ.", keys: settings.map(\.description))
+
+    static let settings: [Setting<Self>] = [
+        .text("invalidations", \.invalidations, "Events of the live lane."),
+        .text("invalidations_bulk", \.invalidationsBulk, "Events of the bulk lane: re-issue jobs and campaigns."),
+        .text("tokens", \.tokens, "The token topic: the latest token of each subject; compacted."),
+        .text("dead_letters", \.deadLetters, "What could not be answered, byte for byte, with a code."),
+        .text(
+            "retries", \.retries,
+            "What the retry tiers' topics begin with: remint.retries.10s, remint.retries.1m, …"),
+        .text(
+            "control", \.control, "Which apps are suspended or paused, for every worker; compacted, one partition."),
+    ]
+}

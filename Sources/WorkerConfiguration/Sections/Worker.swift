@@ -1,0 +1,75 @@
+extension Configuration {
+    /// How the worker works.
+    public struct Worker: Sendable, WithDefaults {
+        /// How many events of a lane are taken ahead at most, but two where it is one; half of them are worked on at once.
+        public var batchEvents = 2000
+        /// How long a batch waits to fill at most: never longer than a commit takes.
+        public var batchLinger = Duration.milliseconds(20)
+        /// The longest value that is read, in bytes.
+        public var maximumEventBytes = 1 << 20
+        /// How much memory events that were taken and have not ended may take before nothing more is taken, in bytes.
+        public var memory = 32 << 20
+        /// How long a stop may take.
+        public var shutdownDeadline = Duration.seconds(25)
+        /// The least part of a batch that is bulk where there is enough of it.
+        public var bulkShare = 0.1
+        /// When failed events are tried again.
+        public var retries = Retries()
+        /// What coalescing and the loop guard go by.
+        public var admission = Admission()
+        /// What is common to all apps' look-ups.
+        public var lookups = Lookups()
+
+        /// Every default.
+        public init() {}
+    }
+}
+
+extension Configuration.Worker {
+    static let section = SectionDescription(
+        "worker", "How the worker works.", keys: settings.map(\.description),
+        sections: [
+            SectionDescription("batch", "", keys: batchSettings.map(\.description)),
+            SectionDescription(
+                "retries",
+                "An event whose failure may pass (a key that cannot be used, a look-up that failed) waits in a tier and is tried again.",
+                keys: Configuration.Retries.keys),
+            SectionDescription(
+                "admission",
+                """
+                One failure costs one token. An app is suspended when at least suspend_after distinct users, who are suspend_share of \
+                those given tokens, refuse theirs within suspend_window.
+                """, keys: Configuration.Admission.settings.map(\.description)),
+            SectionDescription("lookups", "", keys: Configuration.Lookups.settings.map(\.description)),
+        ])
+
+    static let settings: [Setting<Self>] = [
+        .number(
+            "bulk_share", \.bulkShare, in: 0...0.5,
+            "The least part of a batch that is bulk where there is enough of it. Live events come first."),
+        .bytes(
+            "memory", \.memory, in: (4 << 20)...(64 << 30),
+            """
+            How much memory events may take that were taken and have not ended; nothing more is taken above it. Their outputs and the \
+            Kafka clients take up to four times as much beside it.
+            """),
+        .integer(
+            "max_event_bytes", \.maximumEventBytes, in: 1024...(64 << 20),
+            "Larger values are dead-lettered as event_too_large."),
+        .duration(
+            "shutdown_deadline", \.shutdownDeadline, in: .seconds(1)...(.seconds(600)),
+            "How long a stop may take before the process ends without a goodbye."),
+    ]
+
+    static let batchSettings: [Setting<Self>] = [
+        .integer(
+            "events", \.batchEvents, in: 1...100_000,
+            """
+            Events taken ahead, half of which make a batch. More are faster in a backlog where signatures are cheap, for some 10 to \
+            20 kB of memory each.
+            """),
+        .duration(
+            "linger", \.batchLinger, in: .milliseconds(1)...(.seconds(10)),
+            "How long a batch waits to fill at most: never longer than a commit takes."),
+    ]
+}
