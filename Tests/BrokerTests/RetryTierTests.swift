@@ -52,6 +52,35 @@ extension BrokerTests {
             }
         }
 
+        @Test func `a suspension holds for workers that start after it, until another key signs`() async throws {
+            let wishes = Shop.Wishes(worker: [
+                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 10m, coalesce: 1ms }"
+            ])
+            try await Stage.play(workers: 2, wishes) { stage in
+                try await suspend(stage)
+                let held = stage.shop.partitions(of: [stage.shop.topics.control])
+                try await TopicReader.wait(for: 1, on: held)
+                // Neither of those that come instead has seen a refusal.
+                for worker in stage.workers {
+                    await worker.end(by: SIGTERM, code: 0)
+                    try await worker.waitForPartitions()
+                }
+                let tokens = stage.shop.partitions(of: [stage.shop.topics.tokens])
+                let before = try await TopicReader.records(of: tokens).count
+                try await send(stage) { id in
+                    EventMix.report(
+                        "braze-ios", #"{"code":22,"userId":"\#(id)"}"#, id: id, topic: stage.shop.topics.live)
+                }
+                try await TopicReader.wait(for: Self.count, on: stage.shop.partitions(of: [stage.shop.topics.tiers[0]]))
+                #expect(try await TopicReader.records(of: tokens).count == before)
+                let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
+                let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
+                let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
+                try ring.activate("next", key: Data(contentsOf: keys.appending(path: other)))
+                try await finish(stage, key: "next", tiers: [Shop.tiers[0]])
+            }
+        }
+
         // MARK: Steps
 
         /// Changes a key ring and waits until the worker goes by it.

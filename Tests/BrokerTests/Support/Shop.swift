@@ -121,9 +121,14 @@ final class Shop: Sendable {
     // MARK: Workers
 
     /// Starts a worker.
-    func startProgram() throws -> Program {
-        let program = try Program(
-            Repository.remint, ["run", "--config", folder.appending(path: "remint.yaml").path])
+    ///
+    /// - Parameter clock: how far its clock is off, as faketime takes it, such as `+59m`; nil for the machine's own.
+    func startProgram(clock: String? = nil) throws -> Program {
+        let arguments = ["run", "--config", folder.appending(path: "remint.yaml").path]
+        let program =
+            if let clock { try Program("faketime", ["-f", clock, Repository.remint] + arguments) } else {
+                try Program(Repository.remint, arguments)
+            }
         programs.withLock { $0.append(program) }
         return program
     }
