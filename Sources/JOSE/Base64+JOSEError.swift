@@ -9,4 +9,13 @@ extension Base64 {
             throw JOSEError(.invalidEncoding, error.description)
         }
     }
+
+    /// As `decode`, for a part of a token.
+    ///
+    /// - Throws: `JOSEError` with `code`, naming the part.
+    func decoded(_ part: ArraySlice<UInt8>, _ code: JOSEError.Code, _ name: String) throws(JOSEError) -> [UInt8] {
+        do throws(InvalidEncoding) { return try decode(part) } catch {
+            throw JOSEError(code, "the \(name) is not canonical base64url")
+        }
+    }
 }

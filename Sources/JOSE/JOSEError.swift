@@ -9,6 +9,7 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
             case invalidEncoding, invalidJSON, tokenTooLarge, notThreeParts, malformedHeader, malformedPayload
             case malformedSignature, unsupportedAlgorithm, unsupportedCritical, algorithmMismatch, signatureInvalid
             case noMatchingKey, invalidKey, weakKey, privateKeyRequired, passphraseRequired, wrongPassphrase
+            case notFiveParts, malformedCiphertext, unsupportedCompression, decryptionFailed
             case libcrypto
         }
 
@@ -32,7 +33,7 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let malformedSignature = Code(.malformedSignature)
         /// An algorithm this module does not know, `none` among them.
         public static let unsupportedAlgorithm = Code(.unsupportedAlgorithm)
-        /// A `crit` member: no extension is understood here, so all are refused (RFC 7515, 4.1.11).
+        /// A `crit` member: no extension is understood here, so all are refused (RFC 7515, 4.1.11; RFC 7516, 4.1.13).
         public static let unsupportedCritical = Code(.unsupportedCritical)
         /// The token names another algorithm than the key is for.
         public static let algorithmMismatch = Code(.algorithmMismatch)
@@ -50,6 +51,14 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let passphraseRequired = Code(.passphraseRequired)
         /// A passphrase that does not open the key.
         public static let wrongPassphrase = Code(.wrongPassphrase)
+        /// Not the five parts of an encrypted token.
+        public static let notFiveParts = Code(.notFiveParts)
+        /// An encrypted key, initialization vector, ciphertext or tag that is not canonical base64url or has the wrong width.
+        public static let malformedCiphertext = Code(.malformedCiphertext)
+        /// A `zip` member: compression tells the plaintext's secrets by its length, and is not offered (RFC 8725, 3.6).
+        public static let unsupportedCompression = Code(.unsupportedCompression)
+        /// An encrypted token that the key does not open. Which of its parts is to blame is never said (RFC 7516, 11.5).
+        public static let decryptionFailed = Code(.decryptionFailed)
         /// libcrypto failed where no input is to blame.
         public static let libcrypto = Code(.libcrypto)
 

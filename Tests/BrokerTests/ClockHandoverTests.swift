@@ -5,7 +5,8 @@ import Testing
 
 extension BrokerTests {
     /// A worker whose clock is ahead hands its partitions to one whose clock is right: versions go on above its.
-    @Suite(.enabled(if: Clock.isThere, Clock.howToInstall), .timeLimit(.minutes(3))) struct ClockHandoverTests {
+    @Suite(.enabled(if: AnotherClock.isThere, AnotherClock.howToInstall), .timeLimit(.minutes(3)))
+    struct ClockHandoverTests {
         private static let users = 50
 
         @Test func `a subject's versions only grow from a clock ahead to one that is right`() async throws {
@@ -41,9 +42,9 @@ extension BrokerTests {
             let partitions = shop.partitions(of: [shop.topics.tokens])
             let count = round == "ahead" ? Self.users : Self.users * 2
             try await TopicReader.wait(for: count, on: partitions)
-            program.terminate()
+            // Its timers are not to be trusted with a good-bye; the group notices by itself.
+            program.kill()
             await program.waitForEnd()
-            try #require(program.status == 0, "\(program.lastLines)")
             var newest: [String: Int64] = [:]
             for record in try await TopicReader.records(of: partitions) {
                 guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }),
@@ -54,11 +55,5 @@ extension BrokerTests {
             #expect(newest.count == Self.users)
             return newest
         }
-    }
-
-    /// The program that gives others another clock.
-    enum Clock {
-        static let isThere = FileManager.default.isExecutableFile(atPath: "/usr/bin/faketime")
-        static let howToInstall: Comment = "needs the program faketime"
     }
 }

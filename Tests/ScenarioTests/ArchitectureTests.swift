@@ -69,7 +69,7 @@ extension Scenarios {
         private func imports(of file: URL) throws -> Set<String> {
             let text = try String(contentsOf: file, encoding: .utf8)
             let pattern =
-                /^(?:@_exported |@_spi\(Signing\) )?(?:public |package |private )?import (?:struct |class |enum |func )?([A-Za-z0-9_]+)/
+                /^(?:@_exported |@_spi\([A-Za-z]+\) )*(?:public |package |private )?import (?:struct |class |enum |func )?([A-Za-z0-9_]+)/
             return Set(text.split(separator: "\n").compactMap { $0.firstMatch(of: pattern).map { String($0.1) } })
         }
 
@@ -95,6 +95,16 @@ extension Scenarios {
             #expect(modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "Operations", "remint"]), "\(modules)")
             for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
                 #expect(try !String(contentsOf: file, encoding: .utf8).contains("@_spi("), "\(file.path)")
+            }
+        }
+
+        /// So is opening what was encrypted: a worker encrypts to its recipients' public keys and needs no private one of theirs.
+        @Test func `nothing here decrypts`() throws {
+            for folder in ["Sources", "adapters"] {
+                for file in Repository.files(under: folder, ending: "swift") where !file.path.contains("/Tests/") {
+                    let text = try String(contentsOf: file, encoding: .utf8)
+                    #expect(!text.contains("@_spi(Decryption) import"), "\(file.path)")
+                }
             }
         }
 

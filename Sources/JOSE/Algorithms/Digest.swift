@@ -15,7 +15,7 @@ public enum SHA256 {
     }
 
     /// Fetched once: libcrypto 3.0 takes longer to look an algorithm up than to hash a token.
-    private static let algorithm = FetchedDigest("SHA256")
+    static let algorithm = FetchedDigest("SHA256")
 }
 
 /// SHA-256 of one stretch of bytes after the other: libcrypto sets it up once.
@@ -43,7 +43,7 @@ public final class SHA256Hasher {
 ///
 /// `@unchecked Sendable`: never changed and never freed, and libcrypto allows any number of threads to use one.
 @safe
-private struct FetchedDigest: @unchecked Sendable {
+struct FetchedDigest: @unchecked Sendable {
     let pointer: OpaquePointer?
 
     init(_ name: String) { unsafe pointer = unsafe EVP_MD_fetch(nil, name, nil) }

@@ -89,6 +89,11 @@ public enum JWK {
     /// `kty` and the members a public key consists of.
     private static func publicMembers(of key: VerificationKey) throws(JOSEError) -> [(name: String, value: String)]? {
         guard case .asymmetric(let evp) = key.material else { return nil }
+        return try publicMembers(of: evp)
+    }
+
+    /// `kty` and the members the public half of `evp` consists of.
+    static func publicMembers(of evp: EVPKey) throws(JOSEError) -> [(name: String, value: String)] {
         let members: [(name: String, value: String)]?
         switch evp.type {
         case .rsa: members = rsaMembers(of: evp)

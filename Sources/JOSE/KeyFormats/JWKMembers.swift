@@ -2,8 +2,8 @@ import COpenSSL
 
 /// The members of one JWK on their way into libcrypto.
 struct JWKMembers {
-    /// The text, which `root` reads; overwritten when the import is over.
-    private let text: SecretArray
+    /// The text, which `root` reads; overwritten when the import is over. Nil for a key in a header, which is nobody's secret.
+    private let text: SecretArray?
     private let root: JSONValue
     let type: String
 
@@ -17,12 +17,22 @@ struct JWKMembers {
         self.type = type
     }
 
-    var keyID: String? { root["kid"]?.string }
+    /// The public key that is a header's member.
+    init(publicKey root: JSONValue) throws(JOSEError) {
+        text = nil
+        self.root = root
+        guard let type = root["kty"]?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
+        self.type = type
+    }
+
+    var keyID: String? { string("kid") }
+
+    func string(_ name: String) -> String? { root[name]?.string }
 
     func has(_ name: String) -> Bool { root[name] != nil }
 
     func algorithm(asked: Algorithm?) throws(JOSEError) -> Algorithm {
-        let stated = root["alg"]?.string
+        let stated = string("alg")
         if let asked {
             guard stated == nil || stated == asked.rawValue else {
                 throw JOSEError(.invalidKey, "the JWK's \"alg\" is not \(asked.rawValue)")
@@ -136,6 +146,19 @@ struct JWKMembers {
 extension EVPKey {
     /// Checks that the private and the public numbers belong together.
     func requireConsistency() throws(JOSEError) {
+        guard unsafe try check({ unsafe EVP_PKEY_pairwise_check($0) }) else {
+            throw JOSEError(.invalidKey, "the JWK's private and public members are not one key")
+        }
+    }
+
+    /// Checks that the public key is a point of its curve's group, and not the one at infinity.
+    func requireValidPoint() throws(JOSEError) {
+        guard unsafe try check({ unsafe EVP_PKEY_public_check($0) }) else {
+            throw JOSEError(.invalidKey, "the JWK's \"x\" and \"y\" are not a point of its curve")
+        }
+    }
+
+    private func check(_ check: (OpaquePointer) -> Int32) throws(JOSEError) -> Bool {
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
             throw JOSEError(.libcrypto, "libcrypto could not check the key")
         }
@@ -143,9 +166,7 @@ extension EVPKey {
             unsafe EVP_PKEY_CTX_free(context)
             clearCryptoErrors()
         }
-        guard unsafe EVP_PKEY_pairwise_check(context) == 1 else {
-            throw JOSEError(.invalidKey, "the JWK's private and public members are not one key")
-        }
+        return unsafe check(context) == 1
     }
 }
 

@@ -14,6 +14,19 @@ package enum SecretMemory {
     ///
     /// - Returns: whether the system did it.
     package static func forbidTracing() -> Bool { remint_forbid_tracing() == 1 }
+
+    /// Room for a secret that lives no longer than one call: the key of one message. Overwritten when `body` is done.
+    ///
+    /// On the stack and not on pages of its own, which would cost more than the encryption; what such a key protects, lies in
+    /// an ordinary array beside it.
+    @unsafe static func withScratch<Result>(
+        _ count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { scratch in
+            defer { unsafe OPENSSL_cleanse(scratch.baseAddress, scratch.count) }
+            return unsafe body(scratch)
+        }
+    }
 }
 
 /// Memory for one secret, and how it is given back.

@@ -13,6 +13,25 @@ final class EVPKey: @unchecked Sendable {
 
     deinit { unsafe EVP_PKEY_free(pointer) }
 
+    /// A new key pair from libcrypto's random numbers; a shared secret is none.
+    ///
+    /// - Throws: `JOSEError` with `.weakKey` for fewer than 2048 bits, `.libcrypto` when no key could be made.
+    static func generate(_ type: Algorithm.KeyType, rsaBits: Int = 2048) throws(JOSEError) -> EVPKey {
+        let pointer: OpaquePointer?
+        switch type {
+        case .rsa:
+            guard (2048...16384).contains(rsaBits) else {
+                throw JOSEError(.weakKey, "an RSA key has 2048 to 16384 bits, not \(rsaBits)")
+            }
+            unsafe pointer = unsafe remint_generate_rsa(UInt32(rsaBits))
+        case .ec(let curve): unsafe pointer = unsafe remint_generate_ec(curve.groupName)
+        case .ed25519: unsafe pointer = unsafe remint_generate_ed25519()
+        case .secret: unsafe pointer = nil
+        }
+        guard let pointer = unsafe pointer else { throw JOSEError(.libcrypto, "libcrypto could not generate a key") }
+        return unsafe EVPKey(owning: pointer)
+    }
+
     /// The same key in an object of its own.
     ///
     /// - Throws: `JOSEError` with `.libcrypto` when there is no memory.
@@ -73,15 +92,19 @@ final class EVPKey: @unchecked Sendable {
             throw JOSEError(
                 .invalidKey, "\(algorithm.rawValue) needs a key of type \(algorithm.keyType), this is a \(found) key")
         }
-        if type == .rsa, bits < 2048 {
+        try requireStrength()
+    }
+
+    /// Checks what every algorithm asks of an RSA key: enough bits, and an exponent that does something.
+    func requireStrength() throws(JOSEError) {
+        guard type == .rsa else { return }
+        if bits < 2048 {
             throw JOSEError(.weakKey, "the RSA key has \(bits) bits; RFC 7518 requires at least 2048")
         }
-        if type == .rsa {
-            // With an exponent of 1 the padded digest is its own signature: anyone could sign.
-            guard let exponent = number(OSSL_PKEY_PARAM_RSA_E), let last = exponent.last, last & 1 == 1, exponent != [1]
-            else {
-                throw JOSEError(.invalidKey, "the RSA key's public exponent is not an odd number above 1")
-            }
+        // With an exponent of 1 the padded digest is its own signature, and the padded plaintext its own ciphertext.
+        guard let exponent = number(OSSL_PKEY_PARAM_RSA_E), let last = exponent.last, last & 1 == 1, exponent != [1]
+        else {
+            throw JOSEError(.invalidKey, "the RSA key's public exponent is not an odd number above 1")
         }
     }
 }

@@ -62,21 +62,12 @@ public struct SigningKey: Sendable {
     public static func generate(
         _ algorithm: Algorithm, rsaBits: Int = 2048, keyID: String? = nil
     ) throws(JOSEError) -> SigningKey {
-        let pointer: OpaquePointer?
-        switch algorithm.keyType {
-        case .rsa:
-            guard (2048...16384).contains(rsaBits) else {
-                throw JOSEError(.weakKey, "an RSA key has 2048 to 16384 bits, not \(rsaBits)")
-            }
-            unsafe pointer = unsafe remint_generate_rsa(UInt32(rsaBits))
-        case .ec(let curve): unsafe pointer = unsafe remint_generate_ec(curve.groupName)
-        case .ed25519: unsafe pointer = unsafe remint_generate_ed25519()
-        case .secret:
+        if algorithm.keyType == .secret {
             let secret = try SecretBytes.random(count: algorithm.digestBytes)
             return try SigningKey(secret: secret, algorithm: algorithm, keyID: keyID)
         }
-        guard let pointer = unsafe pointer else { throw JOSEError(.libcrypto, "libcrypto could not generate a key") }
-        return unsafe SigningKey(material: .asymmetric(EVPKey(owning: pointer)), algorithm: algorithm, keyID: keyID)
+        let key = try EVPKey.generate(algorithm.keyType, rsaBits: rsaBits)
+        return SigningKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
     }
 
     /// What verifies this key's signatures.

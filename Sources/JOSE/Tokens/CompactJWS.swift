@@ -14,12 +14,13 @@ public struct CompactJWS: Sendable {
         }
     }
 
+    private let protected: ProtectedHeader
     /// The protected header: an object.
-    public let header: JSONValue
+    public var header: JSONValue { protected.root }
     /// The header's `alg`, as it stands there. Never a reason to use that algorithm.
-    public let algorithmName: String
+    public var algorithmName: String { protected.algorithmName }
     /// The header's `kid`, if any.
-    public let keyID: String?
+    public var keyID: String? { protected.keyID }
     /// The payload's bytes.
     public let payload: [UInt8]
     /// The signature's bytes.
@@ -41,17 +42,9 @@ public struct CompactJWS: Sendable {
             throw JOSEError(.notThreeParts, "a compact token has three parts with two dots between them")
         }
         self.limits = limits
-        header = try Self.parseHeader(parts[0], limits)
-        guard let algorithmName = header["alg"]?.string else {
-            throw JOSEError(.malformedHeader, "the header has no string \"alg\"")
-        }
-        self.algorithmName = algorithmName
-        keyID = try Self.parseKeyID(header)
-        guard header["crit"] == nil else {
-            throw JOSEError(.unsupportedCritical, "the header's \"crit\" asks for an extension that is not understood")
-        }
-        payload = try Self.decode(parts[1], .notThreeParts, "payload")
-        signature = try Self.decode(parts[2], .malformedSignature, "signature")
+        protected = try ProtectedHeader(parsing: parts[0], limits)
+        payload = try Base64.url.decoded(parts[1], .notThreeParts, "payload")
+        signature = try Base64.url.decoded(parts[2], .malformedSignature, "signature")
         signingInput = Array(token[..<parts[1].endIndex])
     }
 
@@ -85,10 +78,7 @@ public struct CompactJWS: Sendable {
     /// - Throws: `JOSEError` with `.noMatchingKey`, `.algorithmMismatch` or `.signatureInvalid`.
     @discardableResult
     public func verify(withAnyOf keys: [VerificationKey]) throws(JOSEError) -> VerificationKey {
-        let candidates = keys.filter { key in
-            guard let keyID, let known = key.keyID else { return true }
-            return known.hasSameBytes(as: keyID)
-        }
+        let candidates = keys.filter { protected.mayMean($0.keyID) }
         guard !candidates.isEmpty else { throw JOSEError(.noMatchingKey, "no key has the token's \"kid\"") }
         var failure = JOSEError(.algorithmMismatch, "no key is of the token's algorithm")
         for key in candidates {
@@ -100,30 +90,5 @@ public struct CompactJWS: Sendable {
             }
         }
         throw failure
-    }
-
-    private static func parseHeader(_ part: ArraySlice<UInt8>, _ limits: Limits) throws(JOSEError) -> JSONValue {
-        let bytes = try decode(part, .malformedHeader, "header")
-        do throws(JSONError) {
-            let root = try JSONDocument(parsing: bytes, limits: .init(bytes: limits.bytes, depth: limits.depth)).root
-            if root.isObject { return root }
-        } catch { throw JOSEError(.malformedHeader, "the header is not usable JSON: \(error)") }
-        throw JOSEError(.malformedHeader, "the header is not a JSON object")
-    }
-
-    private static func parseKeyID(_ header: JSONValue) throws(JOSEError) -> String? {
-        guard let member = header["kid"] else { return nil }
-        guard let keyID = member.string else {
-            throw JOSEError(.malformedHeader, "the header's \"kid\" is not a string")
-        }
-        return keyID
-    }
-
-    private static func decode(
-        _ part: ArraySlice<UInt8>, _ code: JOSEError.Code, _ name: String
-    ) throws(JOSEError) -> [UInt8] {
-        do throws(JOSEError) { return try Base64.url.decoded(part) } catch {
-            throw JOSEError(code, "the \(name) is not canonical base64url")
-        }
     }
 }

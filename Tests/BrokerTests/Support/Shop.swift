@@ -122,13 +122,11 @@ final class Shop: Sendable {
 
     /// Starts a worker.
     ///
-    /// - Parameter clock: how far its clock is off, as faketime takes it, such as `+59m`; nil for the machine's own.
+    /// - Parameter clock: how far its clock is off, as libfaketime takes it, such as `+59m`; nil for the machine's own.
     func startProgram(clock: String? = nil) throws -> Program {
         let arguments = ["run", "--config", folder.appending(path: "remint.yaml").path]
-        let program =
-            if let clock { try Program("faketime", ["-f", clock, Repository.remint] + arguments) } else {
-                try Program(Repository.remint, arguments)
-            }
+        let program = try Program(
+            Repository.remint, arguments, environment: clock.map { AnotherClock.environment($0) } ?? [:])
         programs.withLock { $0.append(program) }
         return program
     }

@@ -1,25 +1,17 @@
-import Foundation
-import Testing
-
 /// The `openssl` command in a folder of its own: the second opinion on what JOSE reads and writes.
 final class OpenSSL: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    private let folder: URL
+    private let folder: CommandFolder
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "JOSETests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    init() throws { folder = try CommandFolder() }
 
     /// Runs one command and returns what it printed.
     @discardableResult
     func run(_ arguments: [String]) async throws -> [UInt8] {
-        let (status, output) = try await outcome(of: arguments)
+        let (status, output) = try await folder.outcome(of: ["openssl"] + arguments)
         guard status == 0 else {
             throw Failure(description: "openssl \(arguments.joined(separator: " ")): status \(status)")
         }
@@ -27,35 +19,12 @@ final class OpenSSL: Sendable {
     }
 
     /// Runs one command and returns whether it succeeded.
-    func succeeds(_ arguments: [String]) async throws -> Bool { try await outcome(of: arguments).status == 0 }
-
-    func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: folder.appending(path: name)) }
-    func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
-    func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appending(path: name))) }
-    func readText(_ name: String) throws -> String { String(decoding: try read(name), as: UTF8.self) }
-
-    private func outcome(of arguments: [String]) async throws -> (status: Int32, output: [UInt8]) {
-        // The output goes to a file: a pipe's end can be inherited by a process started at the same moment, and
-        // would then stay open after this one has ended.
-        let outputName = "stdout-\(UUID().uuidString)"
-        try write([], to: outputName)
-        let output = try FileHandle(forWritingTo: folder.appending(path: outputName))
-        defer { try? output.close() }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        return (status, try read(outputName))
+    func succeeds(_ arguments: [String]) async throws -> Bool {
+        try await folder.outcome(of: ["openssl"] + arguments).status == 0
     }
+
+    func write(_ bytes: [UInt8], to name: String) throws { try folder.write(bytes, to: name) }
+    func write(_ text: String, to name: String) throws { try folder.write(text, to: name) }
+    func read(_ name: String) throws -> [UInt8] { try folder.read(name) }
+    func readText(_ name: String) throws -> String { try folder.readText(name) }
 }

@@ -37,16 +37,16 @@ struct Vector: Sendable, Decodable, CustomTestStringConvertible {
         get throws { try JWK.signingKey(from: jwk, algorithm: requiredAlgorithm) }
     }
 
-    static var files: [URL] {
-        get throws {
-            let folder = try #require(Bundle.module.url(forResource: "Vectors", withExtension: nil))
-            return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-                .sorted { $0.lastPathComponent < $1.lastPathComponent }
-        }
+    /// What stands in `folder`, but for the folders in it.
+    static func files(in folder: String = "Vectors") throws -> [URL] {
+        let folder = try #require(Bundle.module.url(forResource: folder, withExtension: nil))
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { !$0.hasDirectoryPath }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
     }
 
     static func all() throws -> [Vector] {
-        try files.map { try JSONDecoder().decode(Vector.self, from: Data(contentsOf: $0)) }
+        try files().map { try JSONDecoder().decode(Vector.self, from: Data(contentsOf: $0)) }
     }
 
     static func signed() throws -> [Vector] { try all().filter { $0.token != nil } }

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// The Python library joserfc as a second opinion on encrypted tokens: it shares no code with ours.
+struct JoserfcEncryption {
+    /// Why a test that needs it is skipped.
+    static let isMissing = "python3 has no module joserfc; pip install joserfc"
+
+    /// Whether it can be asked.
+    static let isInstalled: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", "import joserfc"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    /// A key that joserfc made, and a token that it sealed to it.
+    struct Sealed: Decodable {
+        let privateJWK: String
+        let publicJWK: String
+        let token: String
+    }
+
+    private let folder: CommandFolder
+
+    init() throws { folder = try CommandFolder() }
+
+    /// A new key of `size`, a curve or a number of bits, and a token of `plaintext` with these header members.
+    func seal(_ plaintext: String, _ algorithm: String, size: String, header: String) async throws -> Sealed {
+        let output = try await run(["seal", algorithm, size, header, plaintext])
+        return try JSONDecoder().decode(Sealed.self, from: Data(try #require(output)))
+    }
+
+    /// The plaintext of `token`, if the key opens it; nil otherwise.
+    func open(_ token: [UInt8], _ algorithm: String, privateJWK: String) async throws -> [UInt8]? {
+        try await run(["open", algorithm, privateJWK, String(decoding: token, as: UTF8.self)])
+    }
+
+    private static let script = """
+        import json, sys, warnings
+        warnings.simplefilter("ignore")
+        from joserfc import jwe
+        from joserfc.jwk import ECKey, RSAKey
+        action, algorithm, *rest = sys.argv[1:]
+        offered = [algorithm, "A256GCM"]
+        family = RSAKey if algorithm.startswith("RSA") else ECKey
+        if action == "seal":
+            size, header, plaintext = rest
+            named = {"kid": "theirs", "use": "enc", "alg": algorithm}
+            key = family.generate_key(int(size) if family is RSAKey else size, named, private=True)
+            header = {"alg": algorithm, "enc": "A256GCM", **json.loads(header)}
+            token = jwe.encrypt_compact(header, plaintext.encode(), key, algorithms=offered)
+            private, public = (json.dumps(key.as_dict(private=which)) for which in (True, False))
+            print(json.dumps({"privateJWK": private, "publicJWK": public, "token": token}), end="")
+        else:
+            key = family.import_key(json.loads(rest[0]))
+            print(jwe.decrypt_compact(rest[1].encode(), key, algorithms=offered).plaintext.decode(), end="")
+        """
+
+    /// What the script printed, or nil where it failed.
+    private func run(_ arguments: [String]) async throws -> [UInt8]? {
+        let (status, output) = try await folder.outcome(of: ["python3", "-c", Self.script] + arguments)
+        return status == 0 ? output : nil
+    }
+}
