@@ -2,8 +2,8 @@ import COpenSSL
 
 /// The members of one JWK on their way into libcrypto.
 struct JWKMembers {
-    /// The text, which `root` reads; overwritten when the import is over.
-    private let text: SecretArray
+    /// The text, which `root` reads; overwritten when the import is over. Nil for a JWK that stands in another text.
+    private let text: SecretArray?
     private let root: JSONValue
     let type: String
 
@@ -13,8 +13,26 @@ struct JWKMembers {
         do throws(JSONError) {
             root = try JSONDocument(parsing: text.bytes, limits: .init(bytes: 1 << 16, depth: 4)).root
         } catch { throw JOSEError(.invalidKey, "not a JWK: \(error)") }
+        type = try Self.type(of: root)
+    }
+
+    /// A public JWK inside another text: a set's member, a header's `jwk`.
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`, also where it holds a member that is private (RFC 7518, sections 6.2.2,
+    ///   6.3.2 and 6.4).
+    init(publicKey value: JSONValue) throws(JOSEError) {
+        text = nil
+        root = value
+        type = try Self.type(of: value)
+        for name in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] where value[name] != nil {
+            throw JOSEError(
+                .invalidKey, "the JWK holds the private member \"\(name)\"; only public keys are taken here")
+        }
+    }
+
+    private static func type(of root: JSONValue) throws(JOSEError) -> String {
         guard let type = root["kty"]?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
-        self.type = type
+        return type
     }
 
     var keyID: String? { root["kid"]?.string }
@@ -34,6 +52,21 @@ struct JWKMembers {
             throw JOSEError(.unsupportedAlgorithm, "the JWK's \"alg\" is not an algorithm offered here")
         }
         return algorithm
+    }
+
+    /// Whether the JWK's own `alg`, if it has one, is this algorithm.
+    func allows(_ algorithm: Algorithm) -> Bool {
+        guard let stated = root["alg"] else { return true }
+        return algorithm.rawValue.hasSameBytes(as: stated.string)
+    }
+
+    /// Checks that an RSA key's numbers are not so long that they only serve to keep a verifier busy.
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`.
+    func requireModestNumbers() throws(JOSEError) {
+        guard try bytes("n").count <= 1024, try bytes("e").count <= 8 else {
+            throw JOSEError(.invalidKey, "an RSA key has at most 8192 bits here, and an exponent of at most 64")
+        }
     }
 
     /// The bytes of a member that is private.
