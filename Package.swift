@@ -92,6 +92,7 @@ let package = Package(
         module("AdapterTestKit", ["AdapterKit", "JOSE"]),
         module("StubServer", ["AdapterKit", nio, sockets, http, tls]),
         module("Keyring", ["JOSE"]),
+        module("Access", ["JOSE"]),
         module("Pipeline", ["AdapterKit", deque]),
         module("Kafka", ["CRdKafka", logging], settings: borderSettings),
         module("WorkerConfiguration", ["AdapterKit", "Yams"]),
@@ -131,6 +132,7 @@ let package = Package(
         tests("AdapterKitTests", ["AdapterKit", "JOSE"]),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
+        tests("AccessTests", ["Access", "JOSE", "Formats"]),
         tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE"] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", logging]),
         tests(

@@ -13,6 +13,7 @@ extension Scenarios {
             "AdapterTestKit": ["AdapterKit", "JOSE"],
             "StubServer": ["AdapterKit"],
             "Keyring": ["JOSE"],
+            "Access": ["JOSE"],
             "Pipeline": ["AdapterKit"],
             "Kafka": ["CRdKafka"],
             "WorkerConfiguration": ["AdapterKit"],
@@ -35,7 +36,7 @@ extension Scenarios {
         private static let outside: [String: Set<String>] = [
             "Formats": ["Synchronization"], "JOSE": ["Glibc", "Synchronization"], "AdapterKit": [],
             "AdapterTestKit": ["Foundation"],
-            "Keyring": ["Glibc"],
+            "Keyring": ["Glibc"], "Access": ["Synchronization"],
             "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
