@@ -94,6 +94,7 @@ let package = Package(
         module("AdapterTestKit", ["AdapterKit", "JOSE"]),
         module("StubServer", ["AdapterKit", nio, sockets, http, tls]),
         module("Keyring", ["JOSE"], exclude: ["README.md"]),
+        module("Access", ["JOSE"]),
         module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
         module("WorkerConfiguration", ["AdapterKit", "Yams"]),
@@ -147,6 +148,7 @@ let package = Package(
         tests("AdapterKitTests", ["AdapterKit", "JOSE"]),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
+        tests("AccessTests", ["Access", "JOSE", "Formats"]),
         tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE"] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", logging]),
         tests(

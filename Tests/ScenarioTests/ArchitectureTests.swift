@@ -16,6 +16,7 @@ extension Scenarios {
             "Keyring": ["JOSE"],
             "Pipeline": ["AdapterKit", "Records"],
             "Kafka": ["CRdKafka", "Records"],
+            "Access": ["JOSE"],
             "WorkerConfiguration": ["AdapterKit"],
             "Telemetry": [],
             "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
@@ -43,7 +44,7 @@ extension Scenarios {
         private static let outside: [String: Set<String>] = [
             "Formats": ["Synchronization"], "Records": [], "JOSE": ["Glibc", "Synchronization"], "AdapterKit": [],
             "AdapterTestKit": ["Foundation"],
-            "Keyring": ["Glibc"],
+            "Keyring": ["Glibc"], "Access": ["Synchronization"],
             "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],

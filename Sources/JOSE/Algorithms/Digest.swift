@@ -14,6 +14,11 @@ public enum SHA256 {
         return digest
     }
 
+    /// Whether both are the same digest, in a time that depends on their lengths alone.
+    public static func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        unsafe left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
+    }
+
     /// Fetched once: libcrypto 3.0 takes longer to look an algorithm up than to hash a token.
     static let algorithm = FetchedDigest("SHA256")
 }

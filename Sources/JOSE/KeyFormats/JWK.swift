@@ -86,6 +86,34 @@ public enum JWK {
         return VerificationKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
     }
 
+    /// What one public JWK from elsewhere, such as a set's member (RFC 7517, section 5), verifies with: the same key for
+    /// each of `algorithms` that its type allows, and its own `alg` where it has one.
+    ///
+    /// A key of somebody else's making must not cost more than a signature should: RSA keys have at most 8192 bits, and an
+    /// exponent of at most 64.
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`, also for a shared secret and for a JWK with private members, `.weakKey`, or
+    ///   `.unsupportedAlgorithm` where it is good for none of `algorithms`.
+    public static func publicKeys(
+        from value: JSONValue, for algorithms: Set<Algorithm>
+    ) throws(JOSEError) -> [VerificationKey] {
+        let jwk = try JWKMembers(publicKey: value)
+        if jwk.type == "RSA" { try jwk.requireModestNumbers() }
+        let key = try jwk.evpKey(isPrivate: false)
+        let fitting = Algorithm.allCases.filter {
+            algorithms.contains($0) && key.type == $0.keyType && jwk.allows($0)
+        }
+        guard !fitting.isEmpty else {
+            throw JOSEError(.unsupportedAlgorithm, "the JWK is for none of the algorithms that are wanted")
+        }
+        var keys: [VerificationKey] = []
+        for algorithm in fitting {
+            try key.require(algorithm)
+            keys.append(VerificationKey(material: .asymmetric(key), algorithm: algorithm, keyID: jwk.keyID))
+        }
+        return keys
+    }
+
     /// `kty` and the members a public key consists of.
     private static func publicMembers(of key: VerificationKey) throws(JOSEError) -> [(name: String, value: String)]? {
         guard case .asymmetric(let evp) = key.material else { return nil }

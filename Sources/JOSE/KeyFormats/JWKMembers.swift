@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The members of one JWK on their way into libcrypto.
 struct JWKMembers {
-    /// The text, which `root` reads; overwritten when the import is over. Nil for a key in a header, which is nobody's secret.
+    /// The text, which `root` reads; overwritten when the import is over. Nil for a JWK that stands in another text.
     private let text: SecretArray?
     private let root: JSONValue
     let type: String
@@ -13,16 +13,26 @@ struct JWKMembers {
         do throws(JSONError) {
             root = try JSONDocument(parsing: text.bytes, limits: .init(bytes: 1 << 16, depth: 4)).root
         } catch { throw JOSEError(.invalidKey, "not a JWK: \(error)") }
-        guard let type = root["kty"]?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
-        self.type = type
+        type = try Self.type(of: root)
     }
 
-    /// The public key that is a header's member.
-    init(publicKey root: JSONValue) throws(JOSEError) {
+    /// A public JWK inside another text: a set's member, a header's `jwk`.
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`, also where it holds a member that is private (RFC 7518, sections 6.2.2,
+    ///   6.3.2 and 6.4).
+    init(publicKey value: JSONValue) throws(JOSEError) {
         text = nil
-        self.root = root
+        root = value
+        type = try Self.type(of: value)
+        for name in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] where value[name] != nil {
+            throw JOSEError(
+                .invalidKey, "the JWK holds the private member \"\(name)\"; only public keys are taken here")
+        }
+    }
+
+    private static func type(of root: JSONValue) throws(JOSEError) -> String {
         guard let type = root["kty"]?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
-        self.type = type
+        return type
     }
 
     var keyID: String? { string("kid") }
@@ -44,6 +54,21 @@ struct JWKMembers {
             throw JOSEError(.unsupportedAlgorithm, "the JWK's \"alg\" is not an algorithm offered here")
         }
         return algorithm
+    }
+
+    /// Whether the JWK's own `alg`, if it has one, is this algorithm.
+    func allows(_ algorithm: Algorithm) -> Bool {
+        guard let stated = root["alg"] else { return true }
+        return algorithm.rawValue.hasSameBytes(as: stated.string)
+    }
+
+    /// Checks that an RSA key's numbers are not so long that they only serve to keep a verifier busy.
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`.
+    func requireModestNumbers() throws(JOSEError) {
+        guard try bytes("n").count <= 1024, try bytes("e").count <= 8 else {
+            throw JOSEError(.invalidKey, "an RSA key has at most 8192 bits here, and an exponent of at most 64")
+        }
     }
 
     /// The bytes of a member that is private.

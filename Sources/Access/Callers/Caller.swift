@@ -1,0 +1,11 @@
+/// Who asks, as far as limits are concerned.
+public enum Caller: Sendable, Hashable {
+    /// A user with a session.
+    case user(issuer: String, user: String)
+    /// A device that proves a key, by its thumbprint.
+    case device(thumbprint: String)
+    /// A backend with an API key, by the key's name.
+    case backend(name: String)
+    /// A remote address, as text.
+    case address(String)
+}

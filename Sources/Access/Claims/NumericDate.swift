@@ -1,0 +1,16 @@
+import JOSE
+
+extension JSONValue {
+    /// A NumericDate (RFC 7519, section 2), which may have a fraction; nil for anything but a number.
+    var numericDate: UnixTime? {
+        if let seconds = integer { return UnixTime(seconds: seconds) }
+        guard let seconds = number else { return nil }
+        // Whatever lies beyond these, `UnixTime` brings to its own ends.
+        return UnixTime(microseconds: Int64(min(max(seconds, -1e12), 1e12) * 1e6))
+    }
+}
+
+extension UnixTime {
+    /// The moment this much later, or earlier where negative, in whole seconds.
+    func advanced(by duration: Duration) -> UnixTime { advanced(bySeconds: duration.components.seconds) }
+}

@@ -1,0 +1,80 @@
+public import JOSE
+
+/// What a device shows with a request.
+public struct DeviceCredentials: Sendable {
+    /// How the session was shown.
+    public enum Scheme: Sendable, Hashable {
+        /// `Authorization: Bearer` (RFC 6750, section 2.1), or the query's `access_token` (section 2.3).
+        case bearer
+        /// `Authorization: DPoP` (RFC 9449, section 7.1).
+        case dpop
+    }
+
+    /// How the session was shown.
+    public var scheme: Scheme
+    /// The session.
+    public var session: [UInt8]
+    /// The value of the `DPoP` header, if there is one.
+    public var proof: [UInt8]?
+
+    /// A session, and a proof where there is one.
+    public init(scheme: Scheme, session: [UInt8], proof: [UInt8]? = nil) {
+        self.scheme = scheme
+        self.session = session
+        self.proof = proof
+    }
+}
+
+/// A device that may ask.
+public struct Device: Sendable, Hashable {
+    /// Whose it is.
+    public let session: Session
+    /// The thumbprint of the key it proved, which is its name; nil where it proved none.
+    public let thumbprint: String?
+
+    /// Who asks, for `RequestLimits`.
+    public var callers: [Caller] {
+        [.user(issuer: session.issuer, user: session.user)] + (thumbprint.map { [.device(thumbprint: $0)] } ?? [])
+    }
+}
+
+/// Tells whether a device may ask, and for whom.
+public struct DeviceAccess: Sendable {
+    private let sessions: SessionVerifier
+    private let proofs: DPoPVerifier
+    private let requiresProof: Bool
+
+    /// - Parameters:
+    ///   - sessions: knows sessions.
+    ///   - proofs: knows proofs. The same one for every `DeviceAccess` of a process: it remembers them.
+    ///   - requiresProof: whether a session alone does not do. One that is bound to a key never does.
+    public init(sessions: SessionVerifier, proofs: DPoPVerifier, requiresProof: Bool = false) {
+        self.sessions = sessions
+        self.proofs = proofs
+        self.requiresProof = requiresProof
+    }
+
+    /// The device that shows `credentials`.
+    ///
+    /// A proof that is there is always checked. A session that is bound to a key must come as `DPoP`: as a bearer's it is
+    /// refused, be there a proof or not (RFC 9449, section 7.2).
+    ///
+    /// - Parameters:
+    ///   - userClaim: the claim that names the user for this app; nil for the rules' own.
+    ///   - now: the moment, by a clock that is set.
+    /// - Throws: `AccessRefusal`.
+    public func verify(
+        _ credentials: DeviceCredentials?, for request: ProvenRequest, userClaim: String? = nil, now: UnixTime
+    ) async throws(AccessRefusal) -> Device {
+        guard let credentials, !credentials.session.isEmpty else { throw AccessRefusal(.noSession) }
+        if credentials.proof == nil, requiresProof || credentials.scheme == .dpop {
+            throw AccessRefusal(.proofMissing)
+        }
+        let session = try await sessions.verify(credentials.session, userClaim: userClaim, now: now)
+        if session.boundKey != nil, credentials.scheme == .bearer { throw AccessRefusal(.proofMissing) }
+        guard let proof = credentials.proof else { return Device(session: session, thumbprint: nil) }
+        let thumbprint = try proofs.verify(
+            proof, for: request, accessToken: credentials.session, boundTo: session.boundKey, now: now)
+        return Device(session: session, thumbprint: thumbprint)
+    }
+}

@@ -1,0 +1,170 @@
+public import JOSE
+import Synchronization
+
+/// Keys that live at a URL or in a file, fetched when they are needed and before they are too old.
+///
+/// Somebody has to `run` it: only there it fetches, one set at a time. Callers wait for a fetch at most, whose own time
+/// limit is the fetching closure's affair; a caller whose task is cancelled stops waiting. Before `run` and after it,
+/// what is not known yet is `.later`. What is fetched when, and who waits for it, is `KeySetCache`'s to say.
+public final class FetchedKeys: KeySource {
+    /// What an operator wants to know of a set.
+    public struct Condition: Sendable, Hashable {
+        /// How many keys there are; 0 while there is no set.
+        public let keys: Int
+        /// How many members of the set were passed over.
+        public let skipped: Int
+        /// Whether the set is not fresh any more.
+        public let isStale: Bool
+        /// How many fetches failed since the last that did not.
+        public let failures: Int
+        /// What was wrong with the last document; nil where it was used, or none came.
+        public let problem: KeySetError?
+    }
+
+    private struct State {
+        var cache: KeySetCache
+        var isRunning = false
+        var problem: KeySetError?
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
+    }
+
+    private let algorithms: Set<Algorithm>
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let pause: @Sendable (Duration) async throws -> Void
+    private let fetch: @Sendable () async throws -> KeySetDocument
+    private let state: Mutex<State>
+    /// One wish is kept until it is granted: there is never more than one fetch to make.
+    private let wishes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// - Parameters:
+    ///   - algorithms: what the set's keys may verify with.
+    ///   - now: a clock that nobody sets.
+    ///   - pause: returns after so long, or throws when its task is cancelled.
+    ///   - fetch: brings the document, or throws; ends within a time of its own, 10 seconds or less.
+    public init(
+        algorithms: Set<Algorithm>, times: KeySetTimes = KeySetTimes(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        pause: @escaping @Sendable (Duration) async throws -> Void,
+        fetch: @escaping @Sendable () async throws -> KeySetDocument
+    ) {
+        self.algorithms = algorithms
+        self.now = now
+        self.pause = pause
+        self.fetch = fetch
+        state = Mutex(State(cache: KeySetCache(times)))
+    }
+
+    /// What is known of the set.
+    public var condition: Condition {
+        let now = now()
+        return state.withLock { state in
+            Condition(
+                keys: state.cache.set?.count ?? 0, skipped: state.cache.set?.skipped ?? 0,
+                isStale: state.cache.isStale(at: now), failures: state.cache.failures, problem: state.problem)
+        }
+    }
+
+    // MARK: Asking
+
+    public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
+        let ticket: KeySetCache.Ticket
+        switch lookUp(keyID, after: generation) {
+        case .keys(let candidates, let isRefreshDue):
+            if isRefreshDue { wish() }
+            return .keys(candidates)
+        case .fetch(let own):
+            wish()
+            ticket = own
+        case .wait(let common): ticket = common
+        case .unknown: return .unknown
+        case .later(let wait): return .later(wait)
+        }
+        await waitForEnd(of: ticket.fetch)
+        let now = now()
+        return state.withLock { $0.cache.settle(ticket, keyID, after: generation, at: now) }
+    }
+
+    private func lookUp(_ keyID: String?, after generation: Int?) -> KeySetCache.Action {
+        let now = now()
+        return state.withLock { state in
+            if state.isRunning { return state.cache.lookUp(keyID, after: generation, at: now) }
+            // Nobody would fetch.
+            return state.cache.candidates(for: keyID, after: generation).map { .keys($0, isRefreshDue: false) }
+                ?? .later(.seconds(1))
+        }
+    }
+
+    private func waitForEnd(of fetch: Int) async {
+        let waiter = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isWaiting = state.withLock { state in
+                    // A task is cancelled before its handler runs: whoever comes second here sees the first.
+                    guard state.isRunning, !state.cache.hasEnded(fetch), !Task.isCancelled else { return false }
+                    state.waiters[waiter] = continuation
+                    return true
+                }
+                if !isWaiting { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume()
+        }
+    }
+
+    // MARK: Fetching
+
+    /// Fetches the set, and again whenever it is due or wished for, until its task is cancelled. To be called once.
+    public func run() async {
+        state.withLock { $0.isRunning = true }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.keepFresh() }
+            group.addTask { for await _ in self.wishes.stream { await self.fetchOnce() } }
+        }
+        let waiters = state.withLock { state in
+            state.isRunning = false
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func wish() { wishes.continuation.yield() }
+
+    private func keepFresh() async {
+        while !Task.isCancelled {
+            let now = now()
+            let (isDue, wait) = state.withLock { ($0.cache.beginIfDue(at: now), $0.cache.nextDue(at: now)) }
+            if isDue { wish() }
+            do { try await pause(wait) } catch { return }
+        }
+    }
+
+    private func fetchOnce() async {
+        var (set, maxAge, problem) = (KeySet?.none, Duration?.none, KeySetError?.none)
+        if let document = try? await fetch() {
+            do throws(KeySetError) {
+                set = try KeySet(parsing: document.bytes, algorithms: algorithms)
+                maxAge = document.maxAge
+            } catch { problem = error }
+        }
+        let now = now()
+        let waiters = state.withLock { [set, maxAge, problem] state in
+            if let set {
+                state.cache.fetched(set, maxAge: maxAge, at: now)
+            } else {
+                state.cache.failed(at: now)
+            }
+            state.problem = problem
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,84 @@
+public import JOSE
+
+/// An issuer's keys, by their ids.
+///
+/// From a JWK Set (RFC 7517, section 5) or from the operator's hand. What a set holds that cannot verify a session is
+/// passed over: an issuer may publish keys for other purposes and of kinds that are not known here yet.
+public struct KeySet: Sendable {
+    /// The longest JWK Set, in bytes.
+    public static let mostBytes = 256 << 10
+    /// The most members of a set.
+    public static let mostKeys = 100
+    /// The longest key id, in bytes. A key with a longer one is passed over, a token with one has no key.
+    public static let longestKeyID = 1024
+
+    /// How many members were passed over.
+    public let skipped: Int
+    private let all: [VerificationKey]
+    /// By the bytes of their ids: `String` would take two spellings of one letter for the same.
+    private let named: [[UInt8]: [VerificationKey]]
+    private let unnamed: [VerificationKey]
+
+    /// A JWK Set.
+    ///
+    /// A member is passed over when its type, curve or `alg` is unknown or not among `algorithms`, when `use` or
+    /// `key_ops` are for something other than verifying, when it is weak, and when it is not a public key. A key without
+    /// `alg` serves every one of `algorithms` that its type allows.
+    ///
+    /// - Throws: `KeySetError`, but for `.weakSecret`.
+    public init(parsing document: [UInt8], algorithms: Set<Algorithm>) throws(KeySetError) {
+        guard document.count <= Self.mostBytes else { throw .tooLarge }
+        let parsed = try? JSONDocument(parsing: document, limits: .init(bytes: Self.mostBytes, depth: 8))
+        guard let members = parsed?.root["keys"], members.isArray else { throw .notAKeySet }
+        let elements = members.elements
+        guard elements.count <= Self.mostKeys else { throw .tooManyKeys }
+        let usable = elements.map { Self.keys(from: $0, for: algorithms) }
+        guard usable.contains(where: { !$0.isEmpty }) else { throw .noUsableKey }
+        self.init(usable.flatMap(\.self), skipped: usable.count(where: \.isEmpty))
+    }
+
+    /// Keys that were given by hand: public keys, or shared secrets.
+    ///
+    /// - Throws: `KeySetError` with `.noUsableKey` or `.weakSecret`.
+    public init(_ keys: [VerificationKey]) throws(KeySetError) {
+        guard !keys.isEmpty else { throw .noUsableKey }
+        let isWeak = keys.contains { key in key.secret.map { $0.count < key.algorithm.digestBytes } ?? false }
+        guard !isWeak else { throw .weakSecret }
+        self.init(keys, skipped: 0)
+    }
+
+    private init(_ keys: [VerificationKey], skipped: Int) {
+        all = keys
+        self.skipped = skipped
+        named = Dictionary(grouping: keys.filter { $0.keyID != nil }) { Array(($0.keyID ?? "").utf8) }
+        unnamed = keys.filter { $0.keyID == nil }
+    }
+
+    /// How many keys there are; one that serves two algorithms counts twice.
+    public var count: Int { all.count }
+
+    /// The keys that a token with this `kid` may be signed by: those of that id; where there is none, those without an
+    /// id. A token without `kid` may be signed by any. Nil where there is none at all.
+    func candidates(for keyID: String?, generation: Int) -> KeyCandidates? {
+        if let keyID, let keys = named[Array(keyID.utf8)] {
+            return KeyCandidates(keys: keys, areNamed: true, generation: generation)
+        }
+        let keys = keyID == nil ? all : unnamed
+        return keys.isEmpty ? nil : KeyCandidates(keys: keys, areNamed: false, generation: generation)
+    }
+
+    private static func keys(from member: JSONValue, for algorithms: Set<Algorithm>) -> [VerificationKey] {
+        guard member.isObject, isForVerifying(member) else { return [] }
+        if let keyID = member["kid"] {
+            guard let text = keyID.string, text.utf8.count <= longestKeyID else { return [] }
+        }
+        return (try? JWK.publicKeys(from: member, for: algorithms)) ?? []
+    }
+
+    /// RFC 7517, sections 4.2 and 4.3.
+    private static func isForVerifying(_ member: JSONValue) -> Bool {
+        if let use = member["use"], use.string != "sig" { return false }
+        if let operations = member["key_ops"] { return operations.elements.contains { $0.string == "verify" } }
+        return true
+    }
+}

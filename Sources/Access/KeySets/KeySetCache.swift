@@ -1,0 +1,153 @@
+/// What is known of a key set that lives elsewhere, and when it is fetched again. A value: it is told what happens, and
+/// says what to do. It knows no clock and fetches nothing.
+///
+/// The question is a token whose `kid` the set does not have. Its key may be new, or its `kid` made up, and only a set
+/// that was asked for *after* the token was shown can tell: the issuer publishes a key before it signs with it. So:
+///
+/// - Whoever asks first begins a fetch and waits for it. A `kid` that set does not have either is unknown, for certain.
+/// - Whoever asks while a fetch is under way waits for it too. If the set it brings has the key, good; if not, the answer
+///   may have been written before the key was published, and the caller is told to come later.
+/// - Whoever asks in the cool-down after a fetch is told to come when it is over: one fetch then decides.
+///
+/// A made-up `kid` therefore costs the issuer one request per cool-down at most, and refuses nobody whose key is new:
+/// that one waits up to a cool-down. A caller whose key is gone is told "later" a few times and is refused when its turn
+/// or its session's end comes.
+struct KeySetCache: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    /// A caller's place in the queue for a fetch.
+    struct Ticket: Sendable, Equatable {
+        /// The fetch to wait for.
+        let fetch: Int
+        /// The first fetch that began after the caller had asked.
+        let firstCertain: Int
+    }
+
+    enum Action: Sendable {
+        /// To answer with these. If `isRefreshDue`, a fetch has begun as well, which nobody waits for.
+        case keys(KeyCandidates, isRefreshDue: Bool)
+        /// To fetch, wait for the end of it, and `settle`.
+        case fetch(Ticket)
+        /// To wait for the end of the fetch that is under way, and `settle`.
+        case wait(Ticket)
+        /// To answer so. No key can have such an id.
+        case unknown
+        /// To answer so.
+        case later(Duration)
+    }
+
+    private struct Held: Sendable {
+        let set: KeySet
+        let generation: Int
+        let freshUntil: Instant
+        let usableUntil: Instant
+    }
+
+    private let times: KeySetTimes
+    private var held: Held?
+    /// Fetches are numbered from 1.
+    private var lastFetch = 0
+    private var underWaySince: Instant?
+    private var lastSuccess = 0
+    /// Before this no fetch begins; nil before the first.
+    private var nextFetch: Instant?
+    private var lastBegin: Instant?
+    private(set) var failures = 0
+
+    init(_ times: KeySetTimes) { self.times = times }
+
+    /// The set there is.
+    var set: KeySet? { held?.set }
+
+    /// Whether the set is not fresh any more, but still serves.
+    func isStale(at now: Instant) -> Bool { held.map { $0.freshUntil <= now && now < $0.usableUntil } ?? false }
+
+    /// Whether the fetch of this number has ended.
+    func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
+
+    /// When `beginIfDue` would have something to do; a second at least.
+    func nextDue(at now: Instant) -> Duration {
+        guard underWaySince == nil else { return .seconds(1) }
+        let due = max(held?.freshUntil ?? now, nextFetch ?? now)
+        return max(now.duration(to: due), .seconds(1))
+    }
+
+    // MARK: What happens
+
+    /// A caller asks for the keys of `keyID` in a set later than `generation`.
+    mutating func lookUp(_ keyID: String?, after generation: Int?, at now: Instant) -> Action {
+        dropTooOld(at: now)
+        if let candidates = candidates(for: keyID, after: generation) {
+            return .keys(candidates, isRefreshDue: beginIfDue(at: now))
+        }
+        if let keyID, keyID.utf8.count > KeySet.longestKeyID { return .unknown }
+        if let underWaySince {
+            guard underWaySince.duration(to: now) < times.patience else { return .later(.seconds(1)) }
+            return .wait(Ticket(fetch: lastFetch, firstCertain: lastFetch + 1))
+        }
+        guard begin(at: now) else { return .later(wait(at: now)) }
+        return .fetch(Ticket(fetch: lastFetch, firstCertain: lastFetch))
+    }
+
+    /// A caller that waited asks for its answer, which is never to wait again.
+    mutating func settle(_ ticket: Ticket, _ keyID: String?, after generation: Int?, at now: Instant) -> KeyAnswer {
+        dropTooOld(at: now)
+        if let candidates = candidates(for: keyID, after: generation) { return .keys(candidates) }
+        return lastSuccess >= ticket.firstCertain ? .unknown : .later(wait(at: now))
+    }
+
+    /// Begins a fetch if the set is missing or not fresh any more, and one may begin.
+    ///
+    /// - Returns: whether the caller has to fetch.
+    mutating func beginIfDue(at now: Instant) -> Bool {
+        dropTooOld(at: now)
+        if let held, now < held.freshUntil { return false }
+        return begin(at: now)
+    }
+
+    /// The fetch brought a set, fresh for `maxAge` by its own account.
+    mutating func fetched(_ set: KeySet, maxAge: Duration?, at now: Instant) {
+        let freshUntil = now.advanced(by: times.lifetime(maxAge))
+        held = Held(
+            set: set, generation: lastFetch, freshUntil: freshUntil,
+            usableUntil: freshUntil.advanced(by: times.staleFor))
+        lastSuccess = lastFetch
+        failures = 0
+        underWaySince = nil
+        nextFetch = lastBegin?.advanced(by: times.coolDown)
+    }
+
+    /// The fetch failed, or brought something that is no key set.
+    mutating func failed(at now: Instant) {
+        failures = min(failures + 1, 1000)
+        underWaySince = nil
+        let retry = now.advanced(by: times.pause(after: failures))
+        // Without a set nobody can be served: it is tried again sooner.
+        let coolDownEnd = held == nil ? retry : lastBegin?.advanced(by: times.coolDown) ?? retry
+        nextFetch = max(retry, coolDownEnd)
+    }
+
+    /// The keys of `keyID` in a set later than `generation`, as far as they are there.
+    func candidates(for keyID: String?, after generation: Int?) -> KeyCandidates? {
+        guard let held, held.generation > generation ?? 0 else { return nil }
+        return held.set.candidates(for: keyID, generation: held.generation)
+    }
+
+    // MARK: Steps
+
+    private mutating func begin(at now: Instant) -> Bool {
+        guard underWaySince == nil, nextFetch.map({ $0 <= now }) ?? true else { return false }
+        lastFetch += 1
+        underWaySince = now
+        lastBegin = now
+        return true
+    }
+
+    private func wait(at now: Instant) -> Duration {
+        max(nextFetch.map { now.duration(to: $0) } ?? .zero, .seconds(1))
+    }
+
+    private mutating func dropTooOld(at now: Instant) {
+        if let held, held.usableUntil <= now { self.held = nil }
+    }
+}

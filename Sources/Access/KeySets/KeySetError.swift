@@ -1,0 +1,24 @@
+/// Why a document is not a set of keys that may replace the one there is.
+public enum KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// More bytes than the limit.
+    case tooLarge
+    /// Not JSON, or no object with an array `keys` (RFC 7517, section 5).
+    case notAKeySet
+    /// More members than the limit.
+    case tooManyKeys
+    /// No key at all, or none that verifies with an algorithm that is allowed. More often a fault than a statement, so
+    /// that the set there is stays until it is too old.
+    case noUsableKey
+    /// A shared secret that is shorter than its algorithm's digest (RFC 7518, section 3.2).
+    case weakSecret
+
+    public var description: String {
+        switch self {
+        case .tooLarge: "the key set is longer than \(KeySet.mostBytes) bytes"
+        case .notAKeySet: "not a JWK Set: an object with an array \"keys\""
+        case .tooManyKeys: "the key set has more than \(KeySet.mostKeys) members"
+        case .noUsableKey: "the key set has no key for the algorithms that are allowed"
+        case .weakSecret: "a shared secret is shorter than its algorithm's digest"
+        }
+    }
+}

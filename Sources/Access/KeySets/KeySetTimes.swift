@@ -1,0 +1,49 @@
+/// When a key set is fetched again, and for how long the last one serves.
+public struct KeySetTimes: Sendable {
+    /// How long a set is fresh where its document does not say.
+    public var refreshEvery: Duration
+    /// The bounds of what a document may say of its own freshness (`max-age`).
+    public var freshness: ClosedRange<Duration>
+    /// The least time between the beginnings of two fetches while there is a set, whatever is asked for.
+    public var coolDown: Duration
+    /// How long a set that is not fresh any more serves while it cannot be fetched.
+    public var staleFor: Duration
+    /// The pause after a first fetch that failed; it doubles with each that fails.
+    public var firstRetry: Duration
+    /// The longest pause after a fetch that failed.
+    public var longestRetry: Duration
+    /// How long callers wait for a fetch that is under way. Those who come when it has taken longer are told to come later.
+    public var patience: Duration
+
+    /// By default a set is fresh for 10 minutes, or for what its document says between a minute and a day; serves a day
+    /// longer while it cannot be fetched; and is fetched no more often than every 30 seconds.
+    public init(
+        refreshEvery: Duration = .seconds(600), freshness: ClosedRange<Duration> = .seconds(60) ... .seconds(86_400),
+        coolDown: Duration = .seconds(30), staleFor: Duration = .seconds(86_400), firstRetry: Duration = .seconds(1),
+        longestRetry: Duration = .seconds(60), patience: Duration = .seconds(10)
+    ) {
+        self.refreshEvery = refreshEvery
+        self.freshness = freshness
+        self.coolDown = coolDown
+        self.staleFor = staleFor
+        self.firstRetry = firstRetry
+        self.longestRetry = longestRetry
+        self.patience = patience
+    }
+
+    /// How long a set is fresh whose document says `maxAge`.
+    func lifetime(_ maxAge: Duration?) -> Duration {
+        guard let maxAge else { return refreshEvery }
+        return min(max(maxAge, freshness.lowerBound), freshness.upperBound)
+    }
+
+    /// The pause after so many failures in a row.
+    func pause(after failures: Int) -> Duration {
+        var pause = firstRetry
+        for _ in 1..<max(failures, 1) {
+            guard pause < longestRetry else { break }
+            pause *= 2
+        }
+        return min(pause, longestRetry)
+    }
+}

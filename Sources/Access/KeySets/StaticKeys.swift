@@ -1,0 +1,13 @@
+/// Keys that do not change while the program runs.
+public struct StaticKeys: KeySource {
+    private let set: KeySet
+
+    /// The keys of `set`.
+    public init(_ set: KeySet) { self.set = set }
+
+    public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
+        // There is no later set that another look could find.
+        guard generation == nil, let candidates = set.candidates(for: keyID, generation: 0) else { return .unknown }
+        return .keys(candidates)
+    }
+}

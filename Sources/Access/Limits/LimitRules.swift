@@ -1,0 +1,45 @@
+/// How many requests are taken.
+public struct LimitRules: Sendable {
+    /// For one subject, whoever asks.
+    public var subject: RequestRate
+    /// From one user, and from one device.
+    public var caller: RequestRate
+    /// From one backend.
+    public var backend: RequestRate
+    /// From one remote address, which many devices of one network may share.
+    public var address: RequestRate
+    /// From all together.
+    public var total: RequestRate
+    /// How many subjects and callers are watched in one turn (see `RequestLimits`); memory is for twice as many, some 50
+    /// bytes for each.
+    public var watched: Int
+
+    /// By default 5 a second for a subject, 20 from a user or a device, 1,000 from a backend, 200 from an address, 5,000
+    /// from all; and twice as many at once.
+    public init(
+        subject: RequestRate = RequestRate(perSecond: 5, burst: 10),
+        caller: RequestRate = RequestRate(perSecond: 20, burst: 40),
+        backend: RequestRate = RequestRate(perSecond: 1000, burst: 2000),
+        address: RequestRate = RequestRate(perSecond: 200, burst: 400),
+        total: RequestRate = RequestRate(perSecond: 5000, burst: 10_000), watched: Int = 100_000
+    ) {
+        self.subject = subject
+        self.caller = caller
+        self.backend = backend
+        self.address = address
+        self.total = total
+        self.watched = watched
+    }
+
+    /// The rate for `caller`.
+    func rate(of caller: Caller) -> RequestRate {
+        switch caller {
+        case .user, .device: self.caller
+        case .backend: backend
+        case .address: address
+        }
+    }
+
+    /// After this long without a request every bucket is full, in nanoseconds.
+    var longestRest: Int64 { max(subject.credit, caller.credit, backend.credit, address.credit) }
+}

@@ -1,0 +1,86 @@
+/// Token buckets: one for each subject and caller, and one for all.
+///
+/// A bucket is one number, the moment at which it is full again; one that is full is as good as none. So the buckets lie
+/// in two tables that take turns: when the younger has been filled for as long as the slowest bucket takes, everything in
+/// the older is full again, and forgetting it changes nothing. Only a request that is taken makes a bucket, and the
+/// bucket for all says how many those can be: by default 20,000 in a turn, with room for 100,000. A table that is full
+/// nevertheless gives way before its time; the limit for all still holds then.
+///
+/// Each question costs the same, however many buckets there are. Not a clock: it is told the moment.
+public struct RequestLimits: Sendable {
+    /// Whether a request is taken.
+    public enum Answer: Sendable, Hashable {
+        case allowed
+        /// It is not, and would not be before this has passed.
+        case later(Duration)
+    }
+
+    private let rules: LimitRules
+    private let origin: ContinuousClock.Instant
+    private var total = Int64.min
+    private var younger: [Fingerprint: Int64] = [:]
+    private var older: [Fingerprint: Int64] = [:]
+    private var turn: Int64 = 0
+
+    /// Limits by `rules`, with all buckets full at `origin`.
+    public init(_ rules: LimitRules = LimitRules(), at origin: ContinuousClock.Instant) {
+        self.rules = rules
+        self.origin = origin
+    }
+
+    /// How many buckets there are.
+    public var count: Int { younger.count + older.count }
+
+    /// Asks for one request of all `callers`, for `subject` where one is known. It is taken from every bucket or from
+    /// none: a request that one limit refuses uses up no other.
+    public mutating func ask(
+        _ callers: [Caller], subject: String? = nil, at now: ContinuousClock.Instant
+    ) -> Answer {
+        let now = nanoseconds(at: now)
+        takeTurns(at: now)
+        var buckets = callers.map { (name: Self.name(of: $0), rate: rules.rate(of: $0)) }
+        if let subject { buckets.append((Fingerprint("subject", subject), rules.subject)) }
+        var wait = Self.wait(total, rules.total, now)
+        for bucket in buckets { wait = max(wait, Self.wait(fullAt(bucket.name), bucket.rate, now)) }
+        guard wait <= 0 else { return .later(.nanoseconds(wait)) }
+        total = Self.taken(total, rules.total, now)
+        for bucket in buckets { younger[bucket.name] = Self.taken(fullAt(bucket.name), bucket.rate, now) }
+        return .allowed
+    }
+
+    // MARK: Buckets
+
+    private func fullAt(_ name: Fingerprint) -> Int64 { younger[name] ?? older[name] ?? .min }
+
+    /// How long until a bucket has a request's worth, in nanoseconds; 0 or less where it has.
+    private static func wait(_ fullAt: Int64, _ rate: RequestRate, _ now: Int64) -> Int64 {
+        max(fullAt, now) - now + rate.cost - rate.credit
+    }
+
+    private static func taken(_ fullAt: Int64, _ rate: RequestRate, _ now: Int64) -> Int64 {
+        max(fullAt, now) + rate.cost
+    }
+
+    private mutating func takeTurns(at now: Int64) {
+        let rest = rules.longestRest
+        guard now - turn >= rest || younger.count >= rules.watched else { return }
+        older = now - turn >= rest * 2 ? [:] : younger
+        younger = [:]
+        turn = now
+    }
+
+    private static func name(of caller: Caller) -> Fingerprint {
+        switch caller {
+        case .user(let issuer, let user): Fingerprint("user", issuer, user)
+        case .device(let thumbprint): Fingerprint("device", thumbprint)
+        case .backend(let name): Fingerprint("backend", name)
+        case .address(let address): Fingerprint("address", address)
+        }
+    }
+
+    /// Nanoseconds since the beginning, never before it, and less than a century: sums of a few cannot overflow.
+    private func nanoseconds(at now: ContinuousClock.Instant) -> Int64 {
+        let (seconds, attoseconds) = origin.duration(to: now).components
+        return min(max(seconds, 0), 3_000_000_000) * 1_000_000_000 + max(attoseconds, 0) / 1_000_000_000
+    }
+}

@@ -1,0 +1,98 @@
+/// Why a caller is not served. Holds nothing of what the caller showed.
+public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was wrong, by a name that metrics and logs may count on.
+    public enum Reason: String, Sendable, CaseIterable {
+        /// Neither a session nor an API key was shown.
+        case noSession = "no_session"
+        /// The session is longer than a session may be.
+        case tooLarge = "too_large"
+        /// Not a compact JWS with unique members, or a claim of the wrong type, or a `crit` (RFC 7515, section 4.1.11).
+        case malformed
+        /// `typ` says that this is another kind of token (RFC 8725, section 3.11).
+        case wrongType = "wrong_type"
+        /// An algorithm that is not allowed for sessions, `none` among them.
+        case wrongAlgorithm = "wrong_algorithm"
+        /// The issuer has no such key.
+        case unknownKey = "unknown_key"
+        /// The signature is not the key's.
+        case badSignature = "bad_signature"
+        /// `iss` is another one's, or missing.
+        case wrongIssuer = "wrong_issuer"
+        /// `aud` does not name us.
+        case wrongAudience = "wrong_audience"
+        /// No `exp`: a session that never ends is none.
+        case noExpiry = "no_expiry"
+        /// `exp` is past.
+        case expired
+        /// `nbf` or `iat` is yet to come.
+        case notYetValid = "not_yet_valid"
+        /// The user's claim is missing, empty, too long or not a string.
+        case noUser = "no_user"
+        /// The session is bound to something that cannot be checked here (RFC 7800), such as a certificate.
+        case unknownBinding = "unknown_binding"
+        /// A proof is required, or the session is bound to a key, and there is no proof (RFC 9449, section 7.1).
+        case proofMissing = "proof_missing"
+        /// Not a compact JWS of type `dpop+jwt` with the claims of RFC 9449, section 4.2.
+        case proofMalformed = "proof_malformed"
+        /// The proof's `jwk` is no public key, or its algorithm is not allowed.
+        case proofWrongKey = "proof_wrong_key"
+        /// The proof is not signed by the key in it.
+        case proofBadSignature = "proof_bad_signature"
+        /// `htm` or `htu` is another request's.
+        case proofWrongRequest = "proof_wrong_request"
+        /// `iat` lies too far back or ahead.
+        case proofWrongTime = "proof_wrong_time"
+        /// `ath` is another session's, or missing.
+        case proofWrongSession = "proof_wrong_session"
+        /// The session is bound to another key than the proof's.
+        case proofMismatch = "proof_mismatch"
+        /// The proof was used before.
+        case proofReplayed = "proof_replayed"
+        /// No proof can be remembered for a while, and one that is not remembered could be used twice.
+        case proofMemoryFull = "proof_memory_full"
+        /// No such API key.
+        case unknownAPIKey = "unknown_api_key"
+        /// The API key is not for this app.
+        case appNotAllowed = "app_not_allowed"
+        /// The issuer's keys could not be had, or it cannot be told yet whether a key is new.
+        case keysUnavailable = "keys_unavailable"
+
+        /// Whether the proof was to blame, which is `error="invalid_dpop_proof"` (RFC 9449, section 7.1).
+        public var isOfProof: Bool {
+            switch self {
+            case .proofMissing, .proofMalformed, .proofWrongKey, .proofBadSignature, .proofWrongRequest,
+                .proofWrongTime, .proofWrongSession, .proofReplayed:
+                true
+            default: false
+            }
+        }
+    }
+
+    /// What a refusal asks of the caller.
+    public enum Answer: Sendable, Hashable {
+        /// To show something else: 401.
+        case unauthorised
+        /// To ask for something else: 403.
+        case forbidden
+        /// To ask the same again, but not before this has passed: 503. Nothing was found wrong with what it showed.
+        case later(Duration)
+    }
+
+    /// What was wrong.
+    public let reason: Reason
+    /// What the caller can do about it.
+    public let answer: Answer
+
+    init(_ reason: Reason) {
+        self.reason = reason
+        answer = reason == .appNotAllowed ? .forbidden : .unauthorised
+    }
+
+    /// A refusal that time will mend. Waits of less than a second become one: callers are told whole seconds.
+    init(_ reason: Reason, retryAfter: Duration) {
+        self.reason = reason
+        answer = .later(max(retryAfter, .seconds(1)))
+    }
+
+    public var description: String { reason.rawValue }
+}

@@ -1,0 +1,84 @@
+import JOSE
+
+/// What a token says of itself: a session that may be one, if its signature is the issuer's.
+///
+/// Claims are read before keys are looked for. Nothing is believed by that: a token can only be refused. But an expired
+/// or a foreign token is refused for what it is, and not told to come later because nobody has a key of its.
+struct ClaimedSession {
+    let token: CompactJWS
+    let algorithm: Algorithm
+    let session: Session
+
+    /// - Throws: `AccessRefusal`.
+    init(_ bytes: [UInt8], rules: SessionRules, userClaim: String, now: UnixTime) throws(AccessRefusal) {
+        token = try Self.parse(bytes, rules)
+        guard let algorithm = Algorithm(rawValue: token.algorithmName), rules.algorithms.contains(algorithm) else {
+            throw AccessRefusal(.wrongAlgorithm)
+        }
+        self.algorithm = algorithm
+        try Self.checkType(token.header)
+        if let keyID = token.keyID, keyID.utf8.count > KeySet.longestKeyID { throw AccessRefusal(.unknownKey) }
+        let claims: JSONValue
+        do throws(JOSEError) { claims = try token.claims() } catch { throw AccessRefusal(.malformed) }
+        guard let issuer = claims["iss"]?.string, issuer.hasSameBytes(as: rules.issuer) else {
+            throw AccessRefusal(.wrongIssuer)
+        }
+        try Self.checkAudience(claims["aud"], rules.audience)
+        let expiry = try Self.checkTimes(claims, rules.boundedSkew, now)
+        guard let user = claims[userClaim]?.string, !user.isEmpty, user.utf8.count <= SessionRules.longestUser else {
+            throw AccessRefusal(.noUser)
+        }
+        session = Session(issuer: issuer, user: user, expiry: expiry, boundKey: try Self.boundKey(claims["cnf"]))
+    }
+
+    /// Whether one of `keys` made the signature, by its own algorithm.
+    func isSigned(byOneOf keys: [VerificationKey]) -> Bool {
+        keys.contains { key in
+            key.algorithm == algorithm && key.isValid(token.signature, of: token.signingInput)
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8], _ rules: SessionRules) throws(AccessRefusal) -> CompactJWS {
+        do throws(JOSEError) {
+            return try CompactJWS(parsing: bytes, limits: .init(bytes: rules.mostBytes))
+        } catch {
+            throw AccessRefusal(error.code == .tokenTooLarge ? .tooLarge : .malformed)
+        }
+    }
+
+    private static func checkType(_ header: JSONValue) throws(AccessRefusal) {
+        guard let member = header["typ"] else { return }
+        guard let type = member.string else { throw AccessRefusal(.malformed) }
+        guard !SessionRules.foreignTypes.contains(type.mediaSubtype) else { throw AccessRefusal(.wrongType) }
+    }
+
+    private static func checkAudience(_ claim: JSONValue?, _ audience: String?) throws(AccessRefusal) {
+        guard let audience else { return }
+        let named = claim.map { $0.isArray ? $0.elements : [$0] } ?? []
+        guard named.contains(where: { audience.hasSameBytes(as: $0.string) }) else {
+            throw AccessRefusal(.wrongAudience)
+        }
+    }
+
+    private static func checkTimes(
+        _ claims: JSONValue, _ skew: Duration, _ now: UnixTime
+    ) throws(AccessRefusal) -> UnixTime {
+        guard let expiry = claims["exp"] else { throw AccessRefusal(.noExpiry) }
+        guard let expiry = expiry.numericDate else { throw AccessRefusal(.malformed) }
+        guard now < expiry.advanced(by: skew) else { throw AccessRefusal(.expired) }
+        for name in ["nbf", "iat"] {
+            guard let claim = claims[name] else { continue }
+            guard let begin = claim.numericDate else { throw AccessRefusal(.malformed) }
+            guard begin <= now.advanced(by: skew) else { throw AccessRefusal(.notYetValid) }
+        }
+        return expiry
+    }
+
+    /// `cnf` (RFC 7800, section 3.1). What it binds to must be what is checked here.
+    private static func boundKey(_ confirmation: JSONValue?) throws(AccessRefusal) -> String? {
+        guard let confirmation else { return nil }
+        guard confirmation.isObject, confirmation.members.count == 1 else { throw AccessRefusal(.unknownBinding) }
+        guard let thumbprint = confirmation["jkt"]?.string else { throw AccessRefusal(.unknownBinding) }
+        return thumbprint
+    }
+}

@@ -1,0 +1,45 @@
+public import JOSE
+
+/// What makes a JWT a session of the customer's.
+public struct SessionRules: Sendable {
+    /// `iss`, byte for byte.
+    public var issuer: String
+    /// What `aud` is or holds. Nil for an issuer that signs for nobody but us: any token of its would do.
+    public var audience: String?
+    /// What sessions may be signed with. HMAC algorithms are of use only with shared secrets given by hand: a key set
+    /// that is fetched holds none.
+    public var algorithms: Set<Algorithm>
+    /// How far the issuer's clock may differ from ours, 0 to 300 seconds.
+    public var skew: Duration
+    /// The claim that names the user.
+    public var userClaim: String
+    /// The longest session, in bytes.
+    public var mostBytes: Int
+
+    /// By default what is common and asymmetric is allowed, clocks may differ by 30 seconds, `sub` is the user, and a
+    /// session has at most 8 kB.
+    public init(
+        issuer: String, audience: String?, algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa],
+        skew: Duration = .seconds(30), userClaim: String = "sub", mostBytes: Int = 8 << 10
+    ) {
+        self.issuer = issuer
+        self.audience = audience
+        self.algorithms = algorithms
+        self.skew = skew
+        self.userClaim = userClaim
+        self.mostBytes = mostBytes
+    }
+
+    /// The longest name of a user, in bytes.
+    public static let longestUser = 1024
+
+    /// `skew` within its bounds.
+    var boundedSkew: Duration { min(max(skew, .zero), .seconds(300)) }
+
+    /// Types that say of themselves to be something else than a session (RFC 8725, section 3.11; IANA's media types for
+    /// JWTs).
+    static let foreignTypes: Set<String> = [
+        "dpop+jwt", "jwe", "jose", "jose+json", "logout+jwt", "secevent+jwt", "oauth-authz-req+jwt",
+        "token-introspection+jwt", "entity-statement+jwt", "kb+jwt",
+    ]
+}

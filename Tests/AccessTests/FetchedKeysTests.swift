@@ -1,0 +1,230 @@
+import Access
+import JOSE
+import Testing
+
+private struct Down: Error {}
+
+/// Keys that are fetched by hand, and who asks for them.
+private struct Scene: Sendable {
+    let clock = ManualClock()
+    let fetch = ManualCall<Int, KeySetDocument>()
+    let pause = ManualCall<Duration, Void>()
+    let keys: FetchedKeys
+    let verifier: SessionVerifier
+    let old: SigningKey
+    let new: SigningKey
+
+    init() throws {
+        keys = FetchedKeys(
+            algorithms: SampleIssuer.rules.algorithms, now: { [clock] in clock.now },
+            pause: { [pause] in try await pause.make($0) }, fetch: { [fetch] in try await fetch.make(0) })
+        verifier = SessionVerifier(rules: SampleIssuer.rules, keys: keys)
+        old = try SampleIssuer.key(.es256, "old")
+        new = try SampleIssuer.key(.es256, "new")
+    }
+
+    /// Runs `body` beside the fetching, whose first answer is `first`; nil leaves it open.
+    func run(_ first: Result<KeySetDocument, any Error>?, _ body: (Scene) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await keys.run() }
+            _ = await fetch.next()
+            if let first {
+                fetch.answer(first)
+                // Waits for what was answered, if need be.
+                _ = await keys.keys(for: "old")
+            }
+            try await body(self)
+            group.cancelAll()
+        }
+    }
+
+    func published(_ keys: SigningKey...) throws -> Result<KeySetDocument, any Error> {
+        .success(KeySetDocument(bytes: try SampleIssuer.document(keys)))
+    }
+
+    /// What becomes of a session of `key`.
+    func outcome(_ key: SigningKey) async -> String {
+        do throws(AccessRefusal) {
+            return try await verifier.verify(
+                (try? SampleIssuer.session(key)) ?? [], now: SampleIssuer.now
+            ).user
+        } catch {
+            guard case .later(let wait) = error.answer else { return error.reason.rawValue }
+            return "\(error.reason.rawValue), later \(wait.components.seconds)"
+        }
+    }
+
+    /// The outcomes of `count` sessions of `key` that all wait by the time the returned task group goes on.
+    func outcomes(
+        _ callers: [(key: SigningKey, count: Int)], while answer: () async throws -> Void
+    ) async throws -> [String: Int] {
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for (key, count) in callers {
+                for _ in 0..<count { group.addImmediateTask { await outcome(key) } }
+            }
+            try await answer()
+            return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+    }
+}
+
+@Suite("Keys that are fetched", .timeLimit(.minutes(1)))
+struct FetchedKeysTests {
+    @Test func `the first set is fetched before anybody asks, and who asks waits for it`() async throws {
+        try await Scene().run(nil) { scene in
+            let outcomes = try await scene.outcomes([(scene.old, 50)]) {
+                scene.fetch.answer(try scene.published(scene.old))
+            }
+            #expect(outcomes == ["u-42": 50])
+            #expect(scene.fetch.count == 1)
+        }
+    }
+
+    @Test func `without keys nobody is refused, and everybody is told to come later`() async throws {
+        try await Scene().run(.failure(Down())) { scene in
+            #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
+            #expect(scene.fetch.count == 1)
+            scene.clock.advance(by: .seconds(1))
+            let outcomes = try await scene.outcomes([(scene.old, 50)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(.failure(Down()))
+            }
+            #expect(outcomes == ["keys_unavailable, later 2": 50])
+            #expect(scene.keys.condition.failures == 2)
+            #expect(scene.keys.condition.keys == 0)
+        }
+    }
+
+    @Test(arguments: ["<html>", "{}", #"{"keys":[]}"#])
+    func `a document that is no key set is a failure`(text: String) async throws {
+        try await Scene().run(.success(KeySetDocument(bytes: Array(text.utf8)))) { scene in
+            #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
+            #expect(scene.keys.condition.problem != nil)
+        }
+    }
+
+    @Test func `the last set serves while its source is down`() async throws {
+        let scene = try Scene()
+        try await scene.run(scene.published(scene.old)) { scene in
+            scene.clock.advance(by: .seconds(3600))
+            #expect(await scene.outcome(scene.old) == "u-42")
+            _ = await scene.fetch.next()
+            scene.fetch.answer(.failure(Down()))
+            #expect(await scene.outcome(scene.old) == "u-42")
+            #expect(scene.keys.condition.isStale)
+            // Whose key it may be cannot be told.
+            #expect(await scene.outcome(scene.new).hasPrefix("keys_unavailable, later"))
+            scene.clock.advance(by: .seconds(100_000))
+            let outcomes = try await scene.outcomes([(scene.old, 3)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(.failure(Down()))
+            }
+            #expect(outcomes == ["keys_unavailable, later 2": 3])
+        }
+    }
+
+    @Test func `a rotation under load costs one fetch, and no honest caller is refused`() async throws {
+        let scene = try Scene()
+        let forger = try SampleIssuer.key(.es256, "made-up")
+        try await scene.run(scene.published(scene.old)) { scene in
+            scene.clock.advance(by: .seconds(30))
+            // The first made-up id makes a fetch, which has no such key.
+            let first = try await scene.outcomes([(forger, 1)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(try scene.published(scene.old))
+            }
+            #expect(first == ["unknown_key": 1])
+            // Five seconds later the issuer rotates. It cannot be told from another made-up id, nor need it be.
+            scene.clock.advance(by: .seconds(5))
+            let early = try await scene.outcomes([(scene.new, 200), (forger, 200), (scene.old, 200)]) {}
+            #expect(early == ["keys_unavailable, later 25": 400, "u-42": 200])
+            #expect(scene.fetch.count == 2)
+            // After the cool-down one fetch decides for all.
+            scene.clock.advance(by: .seconds(25))
+            let late = try await scene.outcomes([(forger, 200), (scene.new, 200), (scene.old, 200)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(try scene.published(scene.old, scene.new))
+            }
+            #expect(late == ["unknown_key": 1, "keys_unavailable, later 30": 199, "u-42": 400])
+            #expect(await scene.outcome(scene.new) == "u-42")
+            #expect(scene.fetch.count == 3)
+        }
+    }
+
+    @Test func `a rotation of keys without ids is followed as well`() async throws {
+        let scene = try Scene()
+        let (old, new) = (try SampleIssuer.key(.es256, nil), try SampleIssuer.key(.es256, nil))
+        try await scene.run(scene.published(old)) { scene in
+            #expect(await scene.outcome(old) == "u-42")
+            #expect(await scene.outcome(new) == "keys_unavailable, later 30")
+            scene.clock.advance(by: .seconds(30))
+            let outcomes = try await scene.outcomes([(new, 100)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(try scene.published(new))
+            }
+            #expect(outcomes == ["u-42": 100])
+            #expect(scene.fetch.count == 2)
+        }
+    }
+
+    @Test func `a forger who names a key costs no fetch`() async throws {
+        let scene = try Scene()
+        let forger = try SampleIssuer.key(.es256, "old")
+        try await scene.run(scene.published(scene.old)) { scene in
+            scene.clock.advance(by: .seconds(100))
+            #expect(await scene.outcome(forger) == "bad_signature")
+            #expect(scene.fetch.count == 1)
+        }
+    }
+
+    @Test func `the set is fetched again when its time comes, though nobody asks`() async throws {
+        let scene = try Scene()
+        try await scene.run(nil) { scene in
+            // The first fetch is under way.
+            #expect(await scene.pause.next() == .seconds(1))
+            let outcomes = try await scene.outcomes([(scene.old, 1)]) {
+                scene.fetch.answer(
+                    .success(KeySetDocument(bytes: try SampleIssuer.document([scene.old]), maxAge: .seconds(90))))
+            }
+            #expect(outcomes == ["u-42": 1])
+            scene.pause.answer(.success(()))
+            #expect(await scene.pause.next() == .seconds(90))
+            scene.clock.advance(by: .seconds(90))
+            scene.pause.answer(.success(()))
+            _ = await scene.fetch.next()
+            scene.fetch.answer(try scene.published(scene.old))
+        }
+    }
+
+    @Test func `a caller that is cancelled stops waiting`() async throws {
+        try await Scene().run(nil) { scene in
+            await withTaskGroup(of: String.self) { group in
+                for _ in 0..<10 { group.addImmediateTask { await scene.outcome(scene.old) } }
+                group.cancelAll()
+                for await outcome in group { #expect(outcome == "keys_unavailable, later 1") }
+            }
+            #expect(scene.fetch.count == 1)
+        }
+    }
+
+    @Test func `nobody waits where nobody fetches, before and after`() async throws {
+        let scene = try Scene()
+        #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
+        try await scene.run(scene.published(scene.old)) { _ in }
+        #expect(await scene.outcome(scene.old) == "u-42")
+        #expect(await scene.outcome(scene.new) == "keys_unavailable, later 1")
+    }
+
+    @Test func `who waits when the end comes is let go`() async throws {
+        let scene = try Scene()
+        let outcome = await withTaskGroup(of: String.self) { group in
+            let running = Task { await scene.keys.run() }
+            _ = await scene.fetch.next()
+            group.addImmediateTask { await scene.outcome(scene.old) }
+            running.cancel()
+            await running.value
+            return await group.next()
+        }
+        #expect(outcome?.hasPrefix("keys_unavailable, later") == true)
+    }
+}

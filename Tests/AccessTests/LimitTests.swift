@@ -1,0 +1,138 @@
+import Access
+import Testing
+
+@Suite("Limits")
+struct LimitTests {
+    private let start = ContinuousClock.now
+    private let user = Caller.user(issuer: "i", user: "u")
+
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start.advanced(by: .milliseconds(milliseconds)) }
+
+    /// How many of `count` requests at once are taken.
+    private func taken(
+        _ count: Int, of limits: inout RequestLimits, _ callers: [Caller], _ subject: String? = nil, at ms: Int
+    ) -> Int {
+        (0..<count).count { _ in limits.ask(callers, subject: subject, at: at(ms)) == .allowed }
+    }
+
+    @Test(arguments: [
+        (Caller.user(issuer: "i", user: "u"), 40, 20), (.device(thumbprint: "t"), 40, 20),
+        (.backend(name: "crm"), 2000, 1000),
+        (.address("192.0.2.1"), 400, 200),
+    ])
+    func `a caller has its burst, and then its rate`(caller: Caller, burst: Int, rate: Int) {
+        var limits = RequestLimits(at: start)
+        #expect(taken(burst * 2, of: &limits, [caller], at: 0) == burst)
+        #expect(taken(burst, of: &limits, [caller], at: 1000) == rate)
+        #expect(taken(burst, of: &limits, [caller], at: 1500) == rate / 2)
+        #expect(taken(burst * 2, of: &limits, [caller], at: 100_000) == burst)
+    }
+
+    @Test func `a subject has its limit, whoever asks`() {
+        var limits = RequestLimits(at: start)
+        let taken = (0..<30).count {
+            limits.ask([.device(thumbprint: "\($0)")], subject: "app/u", at: start) == .allowed
+        }
+        #expect(taken == 10)
+        #expect(limits.ask([user], subject: "app/u", at: start) == .later(.milliseconds(200)))
+        #expect(limits.ask([user], subject: "app/v", at: start) == .allowed)
+        #expect(limits.ask([user], at: start) == .allowed)
+    }
+
+    @Test func `all together have theirs`() {
+        var limits = RequestLimits(LimitRules(total: RequestRate(perSecond: 10, burst: 20)), at: start)
+        let taken = (0..<100).count { limits.ask([.device(thumbprint: "\($0)")], at: start) == .allowed }
+        #expect(taken == 20)
+        #expect(limits.ask([user], at: start) == .later(.milliseconds(100)))
+        #expect(limits.ask([user], at: at(100)) == .allowed)
+    }
+
+    @Test func `the wait is over when it was said to be, and no sooner`() {
+        var limits = RequestLimits(at: start)
+        _ = taken(40, of: &limits, [user], at: 0)
+        #expect(limits.ask([user], at: at(10)) == .later(.milliseconds(40)))
+        #expect(limits.ask([user], at: at(49)) == .later(.milliseconds(1)))
+        #expect(limits.ask([user], at: at(50)) == .allowed)
+    }
+
+    @Test func `a request that one limit refuses uses up no other`() {
+        let rules = LimitRules(total: RequestRate(perSecond: 1, burst: 60))
+        var limits = RequestLimits(rules, at: start)
+        #expect(taken(10_000, of: &limits, [user, .address("a")], "s", at: 0) == 10)
+        let before = limits.count
+        // The flood was refused by its subject's limit: the others' buckets hold what they held.
+        #expect(taken(100, of: &limits, [user], "s2", at: 0) == 10)
+        #expect(taken(100, of: &limits, [user], at: 0) == 20)
+        #expect(taken(100, of: &limits, [.device(thumbprint: "d")], at: 0) == 20)
+        #expect(limits.count == before + 2)
+    }
+
+    @Test func `buckets of different kinds are different, though their names be the same`() {
+        var limits = RequestLimits(at: start)
+        _ = taken(1000, of: &limits, [.device(thumbprint: "x")], at: 0)
+        for caller in [
+            Caller.user(issuer: "x", user: "x"), .user(issuer: "", user: "xx"), .address("x"), .backend(name: "x"),
+        ] {
+            #expect(limits.ask([caller], at: start) == .allowed)
+        }
+    }
+
+    @Test func `nothing is forgotten that is not full again`() {
+        var limits = RequestLimits(at: start)
+        for offset in [0, 500, 1000, 1500, 1999] {
+            let caller = Caller.device(thumbprint: "\(offset)")
+            _ = taken(40, of: &limits, [caller], at: offset)
+            // Others' requests make the tables take turns in between.
+            for step in stride(from: 0, to: 2000, by: 50) {
+                _ = limits.ask([.device(thumbprint: "other")], at: at(offset + step))
+            }
+            #expect(taken(40, of: &limits, [caller], at: offset + 1990) == 39)
+        }
+    }
+
+    @Test func `memory is bounded, whatever number of callers there are`() {
+        let rules = LimitRules(total: RequestRate(perSecond: 1_000_000, burst: 1_000_000), watched: 100)
+        var limits = RequestLimits(rules, at: start)
+        var most = 0
+        for index in 0..<5000 {
+            _ = limits.ask([.device(thumbprint: "\(index)"), .address("\(index)")], subject: "\(index)", at: start)
+            most = max(most, limits.count)
+        }
+        #expect(most <= 2 * 102)
+    }
+
+    @Test func `by default the tables never have to give way before their time`() {
+        var limits = RequestLimits(at: start)
+        var most = 0
+        for step in 0..<100 {
+            for index in 0..<400 {
+                let name = "\(step)-\(index)"
+                _ = limits.ask([.device(thumbprint: name), .address(name)], subject: name, at: at(step * 50))
+            }
+            most = max(most, limits.count)
+        }
+        #expect(most < 2 * LimitRules().watched)
+    }
+
+    @Test(arguments: [0, -1, .nan, .infinity, 1e300, 1e-300] as [Double])
+    func `rates and times without measure do no harm`(rate: Double) {
+        for burst in [Int.min, 0, 1, .max] {
+            let one = RequestRate(perSecond: rate, burst: burst)
+            var limits = RequestLimits(LimitRules(subject: one, caller: one, total: one), at: start)
+            for now in [start, start.advanced(by: .seconds(-1e9)), start.advanced(by: .seconds(1e15)), start] {
+                for _ in 0..<3 { _ = limits.ask([user], subject: "s", at: now) }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `many threads share one limit`() async {
+        let clock = ManualClock()
+        let limits = SharedLimits(now: { clock.now })
+        let user = user
+        let taken = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 { group.addTask { (0..<100).count { _ in limits.ask([user]) == .allowed } } }
+            return await group.reduce(0, +)
+        }
+        #expect(taken == 40)
+    }
+}

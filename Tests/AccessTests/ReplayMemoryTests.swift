@@ -1,0 +1,65 @@
+import JOSE
+import Testing
+
+@testable import Access
+
+@Suite("The memory of proofs")
+struct ReplayMemoryTests {
+    private func at(_ seconds: Int64) -> UnixTime { SampleIssuer.now.advanced(bySeconds: seconds) }
+
+    @Test(arguments: [0, 1, 50, 99] as [Int64])
+    func `a name is known for a window at least`(first: Int64) {
+        var memory = ReplayMemory(window: .seconds(100), capacity: 10)
+        #expect(memory.use(Fingerprint("start"), at: at(0)) == .new)
+        #expect(memory.use(Fingerprint("x"), at: at(first)) == .new)
+        // Somebody else's names make the generations turn.
+        for second in stride(from: first, through: first + 99, by: 9) {
+            #expect(memory.use(Fingerprint("x"), at: at(second)) == .used)
+        }
+        #expect(memory.use(Fingerprint("x"), at: at(first + 100)) == .used)
+    }
+
+    @Test func `names are forgotten after two windows, all of them after a rest`() {
+        var memory = ReplayMemory(window: .seconds(100), capacity: 10)
+        for name in 0..<5 { _ = memory.use(Fingerprint("\(name)"), at: at(0)) }
+        _ = memory.use(Fingerprint("a"), at: at(100))
+        #expect(memory.count == 6)
+        _ = memory.use(Fingerprint("b"), at: at(200))
+        #expect(memory.count == 2)
+        _ = memory.use(Fingerprint("c"), at: at(1000))
+        #expect(memory.count == 1)
+    }
+
+    @Test func `a full memory forgets nothing and takes nothing until its turn`() {
+        var memory = ReplayMemory(window: .seconds(100), capacity: 3)
+        for name in 0..<3 { #expect(memory.use(Fingerprint("\(name)"), at: at(0)) == .new) }
+        #expect(memory.use(Fingerprint("3"), at: at(40)) == .full(.seconds(60)))
+        #expect(memory.use(Fingerprint("0"), at: at(40)) == .used)
+        #expect(memory.count == 3)
+        #expect(memory.use(Fingerprint("3"), at: at(100)) == .new)
+        #expect(memory.use(Fingerprint("0"), at: at(100)) == .used)
+    }
+
+    @Test func `a clock that is set back makes nothing forgotten`() {
+        var memory = ReplayMemory(window: .seconds(100), capacity: 10)
+        _ = memory.use(Fingerprint("a"), at: at(0))
+        _ = memory.use(Fingerprint("b"), at: at(100))
+        for second in [-3600, -3550, 0] as [Int64] {
+            #expect(memory.use(Fingerprint("b"), at: at(second)) == .used)
+        }
+        #expect(memory.use(Fingerprint("a"), at: at(-3600)) == .used)
+    }
+
+    @Test func `a clock that is set back does not keep a full memory full`() {
+        var memory = ReplayMemory(window: .seconds(100), capacity: 1)
+        _ = memory.use(Fingerprint("a"), at: at(0))
+        #expect(memory.use(Fingerprint("b"), at: at(-3600)) == .full(.seconds(100)))
+        #expect(memory.use(Fingerprint("b"), at: at(-3500)) == .new)
+    }
+
+    @Test func `a name of two parts is no name of one`() {
+        #expect(Fingerprint("ab", "c") != Fingerprint("a", "bc"))
+        #expect(Fingerprint("ab") != Fingerprint("a", "b"))
+        #expect(Fingerprint("a", "b") == Fingerprint("a", "b"))
+    }
+}

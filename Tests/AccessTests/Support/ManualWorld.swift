@@ -1,0 +1,75 @@
+import Access
+import Synchronization
+
+/// A clock that moves when a test says so.
+final class ManualClock: Sendable {
+    private let instant = Mutex(ContinuousClock.now)
+
+    var now: ContinuousClock.Instant { instant.withLock { $0 } }
+
+    func advance(by duration: Duration) { instant.withLock { $0 += duration } }
+}
+
+/// A call that a test answers by hand: a fetch, or a pause. A task that is cancelled gets `CancellationError`.
+final class ManualCall<Request: Sendable, Answer: Sendable>: Sendable {
+    private struct State {
+        var open: [(id: Int, continuation: CheckedContinuation<Answer, any Error>)] = []
+        var begun: [Request] = []
+        var seen = 0
+        var watcher: CheckedContinuation<Request, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// How many calls were made.
+    var count: Int { state.withLock { $0.begun.count } }
+
+    /// The call itself: returns what the test answers.
+    func make(_ request: Request) async throws -> Answer {
+        let (id, watcher) = state.withLock { state in
+            state.begun.append(request)
+            defer { state.watcher = nil }
+            if state.watcher != nil { state.seen += 1 }
+            return (state.begun.count, state.watcher)
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isCancelled = state.withLock { state in
+                    guard !Task.isCancelled else { return true }
+                    state.open.append((id, continuation))
+                    return false
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) }
+                watcher?.resume(returning: request)
+            }
+        } onCancel: {
+            take { $0.id == id }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Waits until a call is made that was not seen yet.
+    func next() async -> Request {
+        await withCheckedContinuation { continuation in
+            let begun = state.withLock { state -> Request? in
+                guard state.seen < state.begun.count else {
+                    state.watcher = continuation
+                    return nil
+                }
+                state.seen += 1
+                return state.begun[state.seen - 1]
+            }
+            if let begun { continuation.resume(returning: begun) }
+        }
+    }
+
+    /// Answers the oldest call that is open.
+    func answer(_ result: Result<Answer, any Error>) { take { _ in true }?.resume(with: result) }
+
+    private func take(_ isWanted: ((id: Int, continuation: CheckedContinuation<Answer, any Error>)) -> Bool)
+        -> CheckedContinuation<Answer, any Error>?
+    {
+        state.withLock { state in
+            state.open.firstIndex(where: isWanted).map { state.open.remove(at: $0).continuation }
+        }
+    }
+}
