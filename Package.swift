@@ -196,7 +196,9 @@ let package = Package(
         tests(
             "BrokerTests",
             [
-                "remint", "Kafka", "AdapterKit", "OneSignalAdapter", "StubServer", "ProgramTestSupport", logging,
+                "remint", "Kafka", "AdapterKit", "Worker", "WorkerConfiguration", "Vendors", "OneSignalAdapter",
+                "StubServer",
+                "ProgramTestSupport", logging, lifecycle,
             ]),
     ] + adapterTargets
 )

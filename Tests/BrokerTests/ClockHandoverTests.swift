@@ -1,24 +1,30 @@
+import AdapterKit
 import Foundation
 import Kafka
 import ProgramTestSupport
+import ServiceLifecycle
 import Testing
+import Vendors
+import Worker
+import WorkerConfiguration
 
 extension BrokerTests {
     /// A worker whose clock is ahead hands its partitions to one whose clock is right: versions go on above its.
-    @Suite(.enabled(if: AnotherClock.isThere, AnotherClock.howToInstall), .timeLimit(.minutes(3)))
-    struct ClockHandoverTests {
+    @Suite(.timeLimit(.minutes(3))) struct ClockHandoverTests {
         private static let users = 50
+        /// Just below an hour, in seconds: brokers refuse records from further in the future.
+        private static let ahead: Int64 = 59 * 60
 
         @Test func `a subject's versions only grow from a clock ahead to one that is right`() async throws {
             let shop = try await Shop(Shop.Wishes())
             do {
-                // Just below an hour: brokers refuse records from further in the future.
-                let before = try await mint("ahead", shop, by: try shop.startProgram(clock: "+59m"))
-                let after = try await mint("right", shop, by: try shop.startProgram())
+                let before = try await mint("ahead", shop, clock: Self.ahead, total: Self.users)
+                let after = try await mint("right", shop, clock: 0, total: Self.users * 2)
                 let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
+                #expect(before.count == Self.users)
                 #expect(before.values.allSatisfy { $0 > now + 3_000_000_000 }, "the first clock was not ahead")
                 for (key, version) in before { #expect(after[key].map { $0 > version } == true, "\(key)") }
-                report("\(after.count) subjects, each with a newer version than an hour ahead")
+                report("\(after.count) subjects, each with a version newer than those of the clock ahead")
             } catch {
                 await shop.close()
                 throw error
@@ -26,25 +32,31 @@ extension BrokerTests {
             await shop.close()
         }
 
-        /// Has `program` answer an event of each user, and stops it.
+        /// Has a worker in this process answer an event of each user, and stops it.
         ///
+        /// - Parameters:
+        ///   - clock: by how many seconds its clock is ahead.
+        ///   - total: how many tokens there are then.
         /// - Returns: the newest version of each subject.
-        private func mint(_ round: String, _ shop: Shop, by program: Program) async throws -> [String: Int64] {
-            try #require(await program.wrote("partitions were assigned"), "\(program.lastLines)")
-            let producer = try Cluster.makeProducer()
-            let errors = await producer.deliver(
-                (0..<Self.users).map {
-                    EventMix.report(
-                        "braze-ios", #"{"code":22,"userId":"u-\#($0)"}"#, id: "\(round)-\($0)", topic: shop.topics.live)
-                })
-            await producer.close(within: .seconds(5))
-            try #require(errors.allSatisfy { $0 == nil })
+        private func mint(_ round: String, _ shop: Shop, clock: Int64, total: Int) async throws -> [String: Int64] {
+            let service = try service(shop, clock: clock)
+            let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: quiet))
             let partitions = shop.partitions(of: [shop.topics.tokens])
-            let count = round == "ahead" ? Self.users : Self.users * 2
-            try await TopicReader.wait(for: count, on: partitions)
-            // Its timers are not to be trusted with a good-bye; the group notices by itself.
-            program.kill()
-            await program.waitForEnd()
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                let producer = try Cluster.makeProducer()
+                let errors = await producer.deliver(
+                    (0..<Self.users).map {
+                        EventMix.report(
+                            "braze-ios", #"{"code":22,"userId":"u-\#($0)"}"#, id: "\(round)-\($0)",
+                            topic: shop.topics.live)
+                    })
+                await producer.close(within: .seconds(5))
+                try #require(errors.allSatisfy { $0 == nil })
+                try await TopicReader.wait(for: total, on: partitions)
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+            }
             var newest: [String: Int64] = [:]
             for record in try await TopicReader.records(of: partitions) {
                 guard let key = record.key.map({ String(decoding: $0, as: UTF8.self) }),
@@ -52,8 +64,16 @@ extension BrokerTests {
                 else { continue }
                 newest[key] = version
             }
-            #expect(newest.count == Self.users)
             return newest
+        }
+
+        private func service(_ shop: Shop, clock: Int64) throws -> WorkerService {
+            let source = ConfigurationSource(
+                environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+            let file = shop.folder.appending(path: "remint.yaml").path
+            return try WorkerService(
+                Preflight(file: file, registry: .remint, source: source), logger: quiet, signingLanes: 2,
+                now: { UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6) + clock * 1_000_000) })
         }
     }
 }

@@ -121,12 +121,9 @@ final class Shop: Sendable {
     // MARK: Workers
 
     /// Starts a worker.
-    ///
-    /// - Parameter clock: how far its clock is off, as libfaketime takes it, such as `+59m`; nil for the machine's own.
-    func startProgram(clock: String? = nil) throws -> Program {
-        let arguments = ["run", "--config", folder.appending(path: "remint.yaml").path]
+    func startProgram() throws -> Program {
         let program = try Program(
-            Repository.remint, arguments, environment: clock.map { AnotherClock.environment($0) } ?? [:])
+            Repository.remint, ["run", "--config", folder.appending(path: "remint.yaml").path])
         programs.withLock { $0.append(program) }
         return program
     }
