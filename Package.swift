@@ -22,10 +22,12 @@ let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 /// The server's own limits, which the module above it leaves out.
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let sockets = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let http = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -75,6 +77,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        // Header fields that Hummingbird has no name for.
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -115,6 +119,13 @@ let package = Package(
                 "Pipeline", "AdapterKit", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration",
                 "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, nio,
             ]),
+        .target(
+            name: "Pickup",
+            dependencies: [
+                "Access", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "WorkerConfiguration", "Telemetry",
+                logging,
+                lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, nio, http, tls, httpClient, deque, httpTypes,
+            ], resources: [.copy("Resources")], swiftSettings: settings),
         module(
             "Operations",
             ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
@@ -131,7 +142,8 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring",
+                "Worker", "Pickup", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka",
+                "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
                 logging, lifecycle, signals, argumentParser,
@@ -177,6 +189,7 @@ let package = Package(
                 "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "StubServer", "CertificateTestSupport",
                 "WorkerTestSupport", logging, nio, sockets, http,
             ] + adapterDependencies),
+        tests("PickupTests", ["Pickup", "AdapterKit", "Pipeline"], resources: [.copy("Pages")]),
         tests(
             "OperationsTests", ["Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE"] + someAdapters),
         tests(
@@ -191,7 +204,8 @@ let package = Package(
         tests(
             "ScenarioTests",
             [
-                "remint", "Kafka", "Keyring", "JOSE", "AdapterKit", "StubServer", "ProgramTestSupport", logging,
+                "remint", "Kafka", "Keyring", "JOSE", "AdapterKit", "AdapterTestKit", "Vendors", "StubServer",
+                "ProgramTestSupport", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",

@@ -1,9 +1,9 @@
 import AdapterKit
 import JOSE
 import Logging
-import Pipeline
+package import Pipeline
 import VendorLookup
-import WorkerConfiguration
+package import WorkerConfiguration
 
 // How what the file says becomes what the core and the clients go by: the one place that knows both.
 
@@ -42,6 +42,11 @@ extension Configuration {
     }
 }
 
+extension Configuration {
+    /// The apps as the pipeline takes them.
+    package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
+}
+
 extension Pipeline.App {
     /// A configured app as the pipeline takes it.
     convenience init(_ app: Configuration.App) {
@@ -60,7 +65,7 @@ extension Configuration {
         signing: any SigningPort, worker name: String, cores: Int, now: @escaping @Sendable () -> UnixTime
     ) -> BatchProcessor {
         BatchProcessor(
-            apps: apps.map { app in Pipeline.App(app) }, signing: signing, maximumEventBytes: worker.maximumEventBytes,
+            apps: pipelineApps, signing: signing, maximumEventBytes: worker.maximumEventBytes,
             bulkTopic: topics.invalidationsBulk, admission: admissionRules(worker: name), retries: retryPolicy,
             accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores, now: now)
     }

@@ -22,6 +22,8 @@ public struct Configuration: Sendable {
     public var worker = Worker()
     /// The admin server; nil for none.
     public var admin: Admin?
+    /// The gateway that devices call; nil for none.
+    public var pickup: Pickup?
     /// What is logged.
     public var log = Log()
 

@@ -31,7 +31,7 @@ extension BrokerTests {
 
         @Test func `events of a suspended app wait, and the next key answers them`() async throws {
             let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 1s, coalesce: 1ms }"
+                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 15s, coalesce: 1ms }"
             ])
             try await Stage.play(workers: 1, wishes) { stage in
                 let program = stage.workers[0].program
@@ -41,8 +41,8 @@ extension BrokerTests {
                     EventMix.report(
                         "braze-ios", #"{"code":22,"userId":"\#(id)"}"#, id: id, topic: stage.shop.topics.live)
                 }
-                try await TopicReader.wait(
-                    for: Self.count * 2, on: stage.shop.partitions(of: [stage.shop.topics.tiers[1]]))
+                // Each wait is in a longer tier than the one before.
+                try await TopicReader.wait(for: Self.count, on: stage.shop.partitions(of: [stage.shop.topics.tiers[1]]))
                 let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
                 let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
                 let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
@@ -54,7 +54,7 @@ extension BrokerTests {
 
         @Test func `a suspension holds for workers that start after it, until another key signs`() async throws {
             let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 10m, coalesce: 1ms }"
+                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 15s, coalesce: 1ms }"
             ])
             try await Stage.play(workers: 2, wishes) { stage in
                 try await suspend(stage)

@@ -83,6 +83,9 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// What the caller can do about it.
     public let answer: Answer
 
+    /// Nothing was shown.
+    public static let noSession = AccessRefusal(.noSession)
+
     init(_ reason: Reason) {
         self.reason = reason
         answer = reason == .appNotAllowed ? .forbidden : .unauthorised

@@ -34,6 +34,9 @@ public protocol Adapter: Sendable {
     /// How the vendor comes to hold a new key; what `remint keys` and `remint rotate` tell their operator.
     var keyHandover: KeyHandover { get }
 
+    /// How the app hands a token to the SDK; what the gateway tells devices.
+    var deviceCall: DeviceCall { get }
+
     /// When reports of one user mean that the vendor refuses the tokens we mint.
     var loopGuard: LoopGuard { get }
 
@@ -93,6 +96,9 @@ extension Adapter {
             beforePromotion: ["Give the new key to \(vendor)."],
             afterRetirement: ["Remove the old key at \(vendor)."])
     }
+
+    /// A vendor that says nothing else: whatever the app's SDK takes a token with.
+    public var deviceCall: DeviceCall { DeviceCall("hand the token to the SDK") }
 
     /// One token; a report is a refusal where its remedy says so.
     public var loopGuard: LoopGuard { LoopGuard() }

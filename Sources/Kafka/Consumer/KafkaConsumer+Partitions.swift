@@ -74,6 +74,24 @@ extension KafkaConsumer {
         }
     }
 
+    /// The offset of each partition's first record that is not older than `time`, in milliseconds since 1970; a partition without
+    /// one, or whose broker does not know times, is left out.
+    ///
+    /// - Throws: `KafkaError` when the brokers do not answer within `limit`.
+    public func offsets(
+        of partitions: [TopicPartition], notBefore time: Int64, within limit: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        let milliseconds = limit.kafkaMilliseconds
+        return try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
+            // The list's offsets are the times that are asked for.
+            let list = PartitionList(partitions.map { PartitionOffset($0, offset: time) })
+            let code = unsafe rd_kafka_offsets_for_times(client, list.pointer, milliseconds)
+            if let error = KafkaError(code, in: "asking for offsets by time") { throw error }
+            let found = unsafe PartitionList.offsets(in: list.pointer).filter { $0.offset >= 0 }
+            return Dictionary(found.map { ($0.partition, $0.offset) }) { first, _ in first }
+        }
+    }
+
     /// The ends of the assigned partitions, each the offset the next record will get, as the last fetch learned them.
     /// Asks nobody; a partition that was not fetched from yet is not among them.
     public var knownEnds: [TopicPartition: Int64] {

@@ -63,7 +63,7 @@ globalThis.remint = { connect: ({ url, app, session, apply, device, onProblem = 
     source?.close()
     const events = source = new EventSource(`${base}token/stream?${query}`)
     const on = (name, act) => events.addEventListener(name, ({ data }) => data && act(JSON.parse(data)))
-    on('open', async ({ after }) => {
+    on('ready', async ({ after }) => {
       drops = 0
       const { version } = newest.get('')
       if (version && version < after) take(await ask('token')) // It begins after a gap.

@@ -43,7 +43,7 @@ public struct AdmissionRules: Sendable, Equatable {
 
 extension Duration {
     /// Whole microseconds, within what 64 bits hold.
-    var microseconds: Int64 {
+    package var microseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         if overflow { return seconds < 0 ? .min : .max }

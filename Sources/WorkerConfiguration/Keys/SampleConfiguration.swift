@@ -65,6 +65,10 @@ public struct SampleConfiguration {
     private mutating func add(membersOf section: SectionDescription, indent: Int) {
         for key in section.keys { add(key, indent: indent) }
         for inner in section.sections {
+            if let each = inner.sections.first, each.name == "*" {
+                addNamed(inner, each, indent: indent)
+                continue
+            }
             add(comment: inner.summary, indent: indent)
             let start = lines.count
             lines.append(Self.space(indent) + "\(inner.name):")
@@ -74,6 +78,16 @@ public struct SampleConfiguration {
                 lines[index] = Self.space(indent) + "# " + lines[index].dropFirst(indent)
             }
         }
+    }
+
+    /// A section whose members have the user's names, of which a sample shows none but as a comment.
+    private mutating func addNamed(_ section: SectionDescription, _ each: SectionDescription, indent: Int) {
+        add(comment: section.summary, indent: indent)
+        lines.append(Self.space(indent) + "# \(section.name):")
+        lines.append(Self.space(indent) + "#   NAME:")
+        let start = lines.count
+        add(membersOf: each, indent: 4)
+        for index in start..<lines.count { lines[index] = Self.space(indent) + "# " + lines[index] }
     }
 
     private mutating func addRings(_ each: SectionDescription) {

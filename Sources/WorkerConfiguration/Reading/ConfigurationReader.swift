@@ -56,6 +56,8 @@ public struct ConfigurationReader {
         readTopics(topics, into: &configuration)
         readLog(root.section("log"), into: &configuration.log)
         configuration.admin = readAdmin(root.section("admin"))
+        configuration.pickup = PickupReader(apps: configuration.apps.map(\.name)).read(
+            root.section("pickup"), isThere: root.value("pickup") != nil)
         root.finish()
     }
 
@@ -112,14 +114,11 @@ public struct ConfigurationReader {
     private func readAdmin(_ section: Section) -> Configuration.Admin? {
         defer { section.finish() }
         guard let (text, node) = section.requiredTextIfPresent("listen") else { return nil }
-        // The last colon: an IPv6 address has some of its own, in brackets.
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
-            case let host = text[..<colon].drop(while: { $0 == "[" }).prefix(while: { $0 != "]" }), !host.isEmpty
-        else {
+        guard let address = HostAndPort(text) else {
             section.diagnostics.error(node, "admin.listen must be host:port, such as 127.0.0.1:9464")
             return nil
         }
-        var admin = Configuration.Admin(host: String(host), port: Int(port))
+        var admin = Configuration.Admin(host: address.host, port: address.port)
         if let names = section.value("hosts") {
             admin.hosts = names.sequence?.compactMap { $0.scalar?.string } ?? []
             if admin.hosts.isEmpty { section.diagnostics.error(names, "admin.hosts must be a list of host names") }

@@ -50,6 +50,13 @@ public struct BloomreachAdapter: Adapter {
         }
     }
 
+    public var deviceCall: DeviceCall {
+        switch settings.mode {
+        case .stream: DeviceCall("setSdkAuthToken(jwt)")
+        case .customerToken: DeviceCall("return it from the authorization provider")
+        }
+    }
+
     public var lifetime: LifetimeBounds { appRecipe.lifetime }
 
     public var secretEncoding: SecretEncoding? { .utf8 }

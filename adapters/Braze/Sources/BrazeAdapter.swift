@@ -41,6 +41,8 @@ public struct BrazeAdapter: Adapter {
             ])
     }
 
+    public var deviceCall: DeviceCall { DeviceCall("setSdkAuthenticationSignature(jwt)") }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     public func recipe(for subject: Subject) -> Recipe { appRecipe }

@@ -50,6 +50,8 @@ public struct DotdigitalAdapter: Adapter {
             afterRetirement: ["Keep the old secret for diagnosis only."])
     }
 
+    public var deviceCall: DeviceCall { DeviceCall("authenticateWithToken(jwt)") }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     public var secretEncoding: SecretEncoding? { .utf8 }

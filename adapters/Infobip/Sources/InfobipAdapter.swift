@@ -45,6 +45,8 @@ public struct InfobipAdapter: Adapter {
             afterRetirement: ["App Profile > JWT private keys > delete the old key."])
     }
 
+    public var deviceCall: DeviceCall { DeviceCall("return it from getJwt()") }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     public var secretEncoding: SecretEncoding? { .hex }

@@ -46,6 +46,10 @@ public struct OneSignalAdapter: Adapter {
             ])
     }
 
+    public var deviceCall: DeviceCall {
+        DeviceCall("OneSignal.updateUserJwt(externalId, token)", wantsIdentifier: true)
+    }
+
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     /// The SDK gives no reason. Android's late 401 can drop a fresh token, so a second one is minted; a third report

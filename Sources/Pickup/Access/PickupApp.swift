@@ -1,0 +1,65 @@
+import AdapterKit
+import WorkerConfiguration
+
+/// An app as the gateway serves it: how its users are named.
+struct PickupApp: Sendable {
+    let name: String
+    let adapter: any Adapter
+    /// How long its tokens live, in seconds.
+    let lifetime: Int64
+    /// Where its events go.
+    let topic: String
+    /// The claim of a session that is the user; nil for the session's own.
+    let claim: String?
+    /// The id's name, for vendors that name users by several ids.
+    private let id: String?
+
+    init(_ app: Configuration.App, _ user: Configuration.Pickup.User?, topic: String) {
+        name = app.name
+        adapter = app.adapter
+        lifetime = app.lifetime
+        self.topic = topic
+        claim = user?.claim
+        id = user?.id
+    }
+
+    /// The members that vouch for `user`, in the adapter's own words.
+    func vouched(_ user: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        if let id {
+            json.name("ids")
+            json.beginObject()
+            json.member(id, user)
+            json.endObject()
+        } else {
+            json.member("user", user)
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// Whom `members` vouch for.
+    ///
+    /// - Throws: `Problem` where they are not the adapter's.
+    func subject(vouchedBy members: [UInt8]) throws(Problem) -> Subject {
+        do throws(Rejection) {
+            guard let root = try? JSONDocument(parsing: members, limits: .init(bytes: 16 << 10, depth: 8)).root else {
+                throw Rejection(.malformedEvent, "what vouches for the user is not JSON")
+            }
+            return try adapter.vouchedUser(root).subject
+        } catch { throw Problem(error.code, error.detail) }
+    }
+
+    /// What a re-issue asks for: `{"user":…}` or `{"ids":{…}}`.
+    static func request(for subject: Subject) -> [UInt8] {
+        switch subject.identity {
+        case .user(let user):
+            var json = JSONWriter()
+            json.string(user)
+            return Reissue.request(for: json.bytes)
+        case .identifiers:
+            return Reissue.request(for: ByteWriter.bytes { subject.write(to: &$0) })
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import AdapterKit
+import Hummingbird
+import NIOCore
+
+/// Why a call has no token, as the caller reads it (RFC 9457).
+struct Problem: Error {
+    let status: HTTPResponse.Status
+    /// One of the dead letters' codes, or one of the gateway's own.
+    let code: String
+    let detail: String
+    /// The least time before the same may be asked again, in seconds; nil where that changes nothing.
+    var retryAfter: Int?
+    /// `WWW-Authenticate`, where the caller is to show something else.
+    var challenge: String?
+    /// `Allow`, for a method that is not.
+    var allow: String?
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ detail: String, retryAfter: Int? = nil) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.retryAfter = retryAfter
+    }
+
+    /// What a dead letter's code asks of a device. What another ask will not mend is a 4xx that says when to come back.
+    init(_ code: ErrorCode, _ detail: String? = nil) {
+        let detail = detail ?? code.summary.replacing("`", with: "")
+        switch code {
+        case .malformedEvent, .malformedReport, .missingUser, .missingChallenge:
+            self.init(.badRequest, code.rawValue, detail)
+        case .eventTooLarge: self.init(.contentTooLarge, code.rawValue, detail)
+        case .identityMismatch: self.init(.forbidden, code.rawValue, detail)
+        case .unknownApp: self.init(.notFound, code.rawValue, detail)
+        case .userGone: self.init(.gone, code.rawValue, detail, retryAfter: Self.day)
+        case .challengeExpired: self.init(.conflict, code.rawValue, detail)
+        case .rejectedByVendor, .notFixableByToken, .appSuspended:
+            self.init(.conflict, code.rawValue, detail, retryAfter: Self.quarter)
+        case .lookupFailed, .keyUnavailable, .mintFailed, .retriesExhausted:
+            self.init(.serviceUnavailable, code.rawValue, detail, retryAfter: Self.minute)
+        case .wrongTopic, .identityMissing, .unproven:
+            self.init(.unprocessableContent, code.rawValue, detail, retryAfter: Self.quarter)
+        }
+    }
+
+    static let minute = 60
+    static let quarter = 15 * 60
+    static let day = 24 * 3600
+
+    static func unavailable(_ detail: String) -> Problem {
+        Problem(.serviceUnavailable, "unavailable", detail, retryAfter: 2)
+    }
+
+    static let draining = Problem(
+        .serviceUnavailable, "draining", "this gateway is about to stop; another one answers", retryAfter: 1)
+
+    static func invalid(_ detail: String) -> Problem { Problem(.badRequest, "invalid_request", detail) }
+
+    /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
+    /// back together.
+    var response: Response {
+        let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("type", "urn:remint:problem:\(code)")
+        json.member("title", status.reasonPhrase)
+        json.member("status", Int64(status.code))
+        json.member("code", code)
+        json.member("detail", detail)
+        if let wait { json.member("retry_after", Int64(wait)) }
+        json.endObject()
+        var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+        if let wait { headers[.retryAfter] = "\(wait)" }
+        if let challenge { headers[.wwwAuthenticate] = challenge }
+        if let allow { headers[.allow] = allow }
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+    }
+}

@@ -1,0 +1,61 @@
+import AdapterKit
+import Hummingbird
+@_spi(Decryption) import JOSE
+import NIOCore
+
+/// What a device is told of its token: the token, how long it lives, and how the SDK takes it.
+struct TokenAnswer {
+    private let json: [UInt8]
+    private let version: Int64
+
+    /// The answer with `token`.
+    ///
+    /// - Parameter keys: open tokens that are sealed.
+    /// - Throws: `Problem` where the token is sealed for somebody else, or is no token.
+    init(_ token: HeldToken, for app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime) throws(Problem) {
+        guard let root = try? JSONDocument(parsing: token.value).root, let text = root["token"]?.string else {
+            throw Problem.unavailable("the token's record cannot be read")
+        }
+        var json = JSONWriter(capacity: token.value.count + 256)
+        json.beginObject()
+        json.member("app", app.name)
+        json.member("vendor", app.adapter.name)
+        json.member("token", root["sealed_for"] == nil ? text : try Self.open(text, keys))
+        json.member("expires_at", token.expiresAt)
+        json.member("expires_in", max(0, token.expiresAt - now.seconds))
+        json.member("server_time", now.seconds)
+        json.member("version", token.version)
+        if let challenge = root["challenge"]?.string { json.member("challenge", challenge) }
+        json.name("apply")
+        json.beginObject()
+        let call = app.adapter.deviceCall
+        json.member("call", call.call)
+        if call.wantsIdentifier, let user = root["subject"]?["user"]?.string { json.member("identifier", user) }
+        json.endObject()
+        json.endObject()
+        self.json = json.bytes
+        version = token.version
+    }
+
+    private static func open(_ text: String, _ keys: [JWEDecryptionKey]) throws(Problem) -> String {
+        do throws(JOSEError) {
+            let token = try CompactJWE(parsing: Array(text.utf8)).open(withAnyOf: keys).plaintext
+            if let text = String(validating: token, as: UTF8.self) { return text }
+        } catch {}
+        throw Problem.unavailable("the token is sealed for a key this gateway has not")
+    }
+
+    /// As the data of a server-sent event.
+    var bytes: [UInt8] { json }
+
+    /// As an answer.
+    var response: Response {
+        Response(
+            status: .ok,
+            headers: [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    }
+
+    /// A version as an entity tag (RFC 9110, section 8.8.3).
+    static func tag(_ version: Int64) -> String { "\"\(version)\"" }
+}

@@ -1,0 +1,7 @@
+/// Why the gateway cannot run.
+public struct PickupError: Error, Sendable, CustomStringConvertible {
+    /// One line: what is wrong and what would be right.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,74 @@
+import AdapterKit
+import HTTPTypes
+import Hummingbird
+
+/// What a call asks for beside its path, within its bounds.
+struct CallParameters {
+    /// The least life a token must have left, in seconds.
+    let life: Int64
+    /// The version that the token must be above; nil where any will do.
+    let after: Int64?
+    /// How long the call may wait.
+    let wait: Duration?
+    /// The challenge whose token is wanted.
+    let challenge: String?
+    /// The version that a stream's reader has; nil where it has none.
+    let lastEvent: Int64?
+
+    /// The longest wait, in seconds.
+    static let longestWait = 30
+
+    /// - Throws: `Problem` for what is twice there, out of bounds or no number.
+    init(_ request: Request) throws(Problem) {
+        let query = request.uri.queryParameters
+        func text(_ name: Substring) throws(Problem) -> String? {
+            let values = query[values: name]
+            guard values.count <= 1 else { throw Problem.invalid("\(name) stands twice") }
+            return values.first.map(String.init)
+        }
+        func number(_ name: Substring, _ range: ClosedRange<Int64>) throws(Problem) -> Int64? {
+            guard let text = try text(name) else { return nil }
+            guard let number = Int64(text), range.contains(number) else {
+                throw Problem.invalid("\(name) is a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+        life = try number("min_life", 0...86_400) ?? 60
+        after = try number("after", 0...(.max))
+        wait = try number("wait", 0...Int64(Self.longestWait)).map { .seconds($0) }
+        challenge = try text("challenge")
+        if let challenge, !(1...1024).contains(challenge.utf8.count) {
+            throw Problem.invalid("challenge has 1 to 1024 bytes")
+        }
+        let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { Int64($0) }
+        let written = try number("last_event_id", 0...(.max))
+        // A browser that comes back by itself says in the header what it has, and in the query what it had at first.
+        lastEvent = header ?? written
+    }
+
+    /// How long a report's caller would wait (RFC 7240, section 4.3); nil where it does not say.
+    static func preferredWait(_ request: Request) -> Int? {
+        for value in request.headers[values: HTTPField.Name("Prefer") ?? .accept] {
+            for preference in value.split(separator: ",") {
+                let text = preference.prefix { $0 != ";" }
+                let parts: [Substring] = text.split(separator: "=").map(\.trimmed)
+                guard parts.count == 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]), seconds >= 0
+                else {
+                    continue
+                }
+                return min(seconds, longestWait)
+            }
+        }
+        return nil
+    }
+}
+
+extension Substring {
+    /// Without spaces and quotes around it.
+    fileprivate var trimmed: Substring {
+        func isAround(_ character: Character) -> Bool { " \t\"".contains(character) }
+        var text = drop(while: isAround)
+        while let last = text.last, isAround(last) { text.removeLast() }
+        return text
+    }
+}

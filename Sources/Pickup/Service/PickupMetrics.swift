@@ -1,0 +1,45 @@
+import Telemetry
+
+/// What the gateway counts. Labels are apps, calls and stable words; never a user, a token or a text from outside.
+final class PickupMetrics: Sendable {
+    let registry = MetricsRegistry()
+    private let answers: CounterFamily
+    private let refusals: CounterFamily
+    private let recovery: HistogramFamily
+    private let waiting: GaugeFamily
+    private let streams: GaugeFamily
+    private let tokens: GaugeFamily
+    private let bytes: GaugeFamily
+    private let renewals: CounterFamily
+
+    init() {
+        answers = registry.counter(
+            "remint_pickup_answers_total", "Calls answered, by call and status.", labels: ["call", "status"])
+        refusals = registry.counter(
+            "remint_pickup_refusals_total", "Callers refused, by reason.", labels: ["reason"])
+        recovery = registry.histogram(
+            "remint_pickup_recovery_seconds", "From a report to the token that answers it, in one call.",
+            labels: ["app"],
+            buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30])
+        waiting = registry.gauge("remint_pickup_waiting_calls", "Calls that wait for a token.")
+        streams = registry.gauge("remint_pickup_streams", "Open streams.")
+        tokens = registry.gauge("remint_pickup_cached_tokens", "Tokens known.")
+        bytes = registry.gauge("remint_pickup_cache_bytes", "Memory of the tokens known.")
+        renewals = registry.counter(
+            "remint_pickup_renewals_total", "Tokens asked for because a connected device's is about to end.",
+            labels: ["app"])
+    }
+
+    func answered(_ call: String, _ status: Int) { answers.add(1, call, "\(status)") }
+    func refused(_ reason: String) { refusals.add(1, reason) }
+    func recovered(_ app: String, after time: Duration) { recovery.observe(time / .seconds(1), app) }
+    func renewed(_ app: String) { renewals.add(1, app) }
+
+    func set(_ desk: TokenDesk) {
+        let size = desk.size
+        waiting.set(Double(desk.room.count))
+        streams.set(Double(size.streams))
+        tokens.set(Double(size.tokens))
+        bytes.set(Double(size.bytes))
+    }
+}

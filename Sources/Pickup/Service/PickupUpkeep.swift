@@ -1,0 +1,74 @@
+import AdapterKit
+import ServiceLifecycle
+
+/// What goes on beside the calls: waits end, tokens of connected devices are renewed, what ended is forgotten.
+struct PickupUpkeep: Sendable {
+    let desk: TokenDesk
+    let asks: TokenAsks
+    let apps: [String: PickupApp]
+    let metrics: PickupMetrics
+    let now: @Sendable () -> UnixTime
+
+    private static let tick = Duration.milliseconds(100)
+    /// How many are let go in one tick of a shutdown.
+    private static let slice = 500
+
+    /// Until the task is cancelled.
+    func run() async {
+        var ticks = 0
+        while !Task.isCancelled {
+            // A cancellation is looked at above.
+            try? await Task.sleep(for: Self.tick)
+            desk.room.expire(at: .now)
+            ticks += 1
+            guard ticks % 10 == 0 else { continue }
+            metrics.set(desk)
+            desk.trim()
+            await renew()
+        }
+    }
+
+    /// Asks for the next token of every subject whose device is connected and whose token is about to end.
+    private func renew() async {
+        let now = now()
+        let longest = apps.values.map(\.lifetime).max() ?? 0
+        for (key, token) in desk.ending(before: now.seconds + longest / 4 + 1) {
+            guard let name = TokenTopicKey.app(of: key), let app = apps[name],
+                Renewals.isDue(key, expiresAt: token.expiresAt, lifetime: app.lifetime, at: now),
+                let subject = TokenTopicKey.subject(of: token.value, app)
+            else { continue }
+            let asker = Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
+            // A renewal that fails is tried again with the next tick, as long as the device is connected.
+            let life = Renewals.margin(of: key, lifetime: app.lifetime) + 1
+            guard case .accepted = try? await asks.token(for: asker, app, life: life, within: .zero) else { continue }
+            metrics.renewed(name)
+        }
+    }
+
+    /// Waits for a graceful shutdown, then lets everybody go, some at a time.
+    func drainOnShutdown() async throws {
+        try await gracefulShutdown()
+        while desk.room.drain(atMost: Self.slice) { try await Task.sleep(for: .milliseconds(20)) }
+        while desk.hushSome(atMost: Self.slice) { try await Task.sleep(for: .milliseconds(20)) }
+        try await Task.sleep(for: .seconds(600))
+    }
+}
+
+/// What the token topic's keys and values say of whom a token is for.
+enum TokenTopicKey {
+    /// The app that stands in front.
+    static func app(of key: [UInt8]) -> String? {
+        let name = key.prefix { $0 != UInt8(ascii: "/") }
+        return String(validating: name, as: UTF8.self)
+    }
+
+    /// The subject in a token's value, as its adapter reads it.
+    static func subject(of value: [UInt8], _ app: PickupApp) -> Subject? {
+        guard let subject = try? JSONDocument(parsing: value).root["subject"] else { return nil }
+        if let user = subject["user"], subject.members.count == 1, let found = try? app.adapter.subject(reissuing: user)
+        {
+            return found
+        }
+        return try? app.adapter.subject(reissuing: subject)
+    }
+}

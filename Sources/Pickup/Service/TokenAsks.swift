@@ -1,0 +1,152 @@
+import AdapterKit
+import Kafka
+import Pipeline
+import Synchronization
+
+/// Gets tokens for callers: from what is known, or by asking a worker and waiting for what it publishes.
+struct TokenAsks: Sendable {
+    let desk: TokenDesk
+    let sender: EventSender
+    let forecaster: EventForecaster
+    let now: @Sendable () -> UnixTime
+    /// For how long after a token a worker takes reports for the failure it answers, in microseconds.
+    let coalesce: Int64
+
+    /// What came of an ask.
+    enum Outcome {
+        /// A token.
+        case token(HeldToken)
+        /// It is under way: the event, the version that its token will be above, and the challenge it answers.
+        case accepted(event: String, after: Int64, challenge: String?)
+        /// Nothing newer came.
+        case nothing
+    }
+
+    // MARK: Reports
+
+    /// Answers `report`, the SDK's own words, within `wait`.
+    ///
+    /// - Throws: `Problem`.
+    func answer(
+        _ report: [UInt8], of asker: Asker, _ app: PickupApp, within wait: Duration
+    ) async throws(Problem) -> Outcome {
+        let id = Self.id(of: report, asker, app)
+        let record = sender.record(.report(report), id: id, asker, app)
+        let (key, challenge) = try subject(of: record, asker, app)
+        try requireOpen(app)
+        if challenge == nil, let token = justMinted(key, after: report) { return .token(token) }
+        return try await ask(record, id: id, key, challenge: challenge, asker, within: wait)
+    }
+
+    /// The subject key that the report's token will have, and the challenge it answers.
+    private func subject(
+        of record: ProducerRecord, _ asker: Asker, _ app: PickupApp
+    ) throws(Problem) -> (key: [UInt8], challenge: String?) {
+        switch forecaster.forecast(sender.input(record), at: now()) {
+        case .token(let key, let challenge): return (key, challenge)
+        case .open: return (asker.subject.key(app: app.name), nil)
+        case .nothing(let why): throw Problem(.notFixableByToken, why)
+        case .rejection(let rejection): throw Problem(rejection.code, rejection.detail)
+        }
+    }
+
+    /// The live token that was minted a moment ago, which the worker would say answers this report too; nil where the report names
+    /// that very token.
+    private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
+        let time = now()
+        guard let token = desk.newest(key), token.expiresAt > time.seconds,
+            (0..<coalesce).contains(time.microseconds - token.version),
+            let text = try? JSONDocument(parsing: token.value).root["token"]?.string
+        else { return nil }
+        let signature = Array(text.utf8.suffix(24))
+        return report.indices.contains { report[$0...].starts(with: signature) } ? nil : token
+    }
+
+    /// The same report of the same device has the same id, so that an answer which was lost is not asked for twice.
+    private static func id(of report: [UInt8], _ asker: Asker, _ app: PickupApp) -> String {
+        var text = asker.subject.key(app: app.name) + [0]
+        text += Array((asker.device ?? "").utf8) + [0]
+        return "pickup-" + Base64.url.encode(Array(SHA256.hash(text + report).prefix(18)))
+    }
+
+    // MARK: Tokens
+
+    /// A live token with at least `life` seconds left; where there is none, one is asked for.
+    ///
+    /// - Throws: `Problem`.
+    func token(for asker: Asker, _ app: PickupApp, life: Int64, within wait: Duration) async throws(Problem) -> Outcome
+    {
+        let key = asker.subject.key(app: app.name)
+        if let token = desk.live(key, life: life) { return .token(token) }
+        try requireOpen(app)
+        let id = "pickup-\(Self.hex(now().microseconds))-" + Base64.url.encode(Array(SHA256.hash(key).prefix(6)))
+        let record = sender.record(.reissue(asker.subject), id: id, asker, app)
+        return try await ask(record, id: id, key, challenge: nil, asker, within: wait)
+    }
+
+    /// A token above `after`, as far as one comes within `wait`.
+    func newer(than after: Int64, _ key: [UInt8], within wait: Duration) async throws(Problem) -> Outcome {
+        let seconds = now().seconds
+        if let token = desk.newest(key), token.version > after, token.expiresAt > seconds { return .token(token) }
+        guard wait > .zero else { return .nothing }
+        switch await self.wait(for: key, after: after, event: nil, within: wait) {
+        case .token(let token): return .token(token)
+        case .draining: throw Problem.draining
+        case .deadLetter, .nothing: return .nothing
+        }
+    }
+
+    private static func hex(_ number: Int64) -> String { String(UInt64(bitPattern: number), radix: 16) }
+
+    /// An app that is suspended or paused gives no token, and asking again changes nothing.
+    private func requireOpen(_ app: PickupApp) throws(Problem) {
+        guard let suspension = desk.suspension(of: app.name) else { return }
+        throw Problem(.appSuspended, "the app is \(suspension.cause.rawValue) since \(suspension.since)")
+    }
+
+    // MARK: Asking
+
+    private func ask(
+        _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, within wait: Duration
+    ) async throws(Problem) -> Outcome {
+        let name = key + [0] + Array((asker.device ?? "").utf8)
+        let known = desk.newest(key)
+        let version = known?.version ?? 0
+        let time = now()
+        if let known, known.expiresAt > time.seconds,
+            desk.asks.withLock({ $0.answered(name, event: id, version: version, at: time) })
+        {
+            return .token(known)
+        }
+        let fresh = AsksUnderWay.Ask(event: id, after: version, sentAt: time)
+        // Looked up and noted together: of two that come at once one is sent.
+        let current = desk.asks.withLock { asks in
+            let current = asks.current(name, version: version, at: time)
+            if current == nil { asks.sent(fresh, as: name) }
+            return current
+        }
+        let ask = current ?? fresh
+        if current == nil {
+            do { try await sender.send(record) } catch {
+                desk.asks.withLock { $0.ended(name) }
+                throw error
+            }
+        }
+        let accepted = Outcome.accepted(event: ask.event, after: ask.after, challenge: challenge)
+        guard wait > .zero else { return accepted }
+        switch await self.wait(for: key, after: ask.after, event: ask.event, within: wait) {
+        case .token(let token): return .token(token)
+        case .nothing: return accepted
+        case .draining: throw Problem.draining
+        case .deadLetter(let code):
+            desk.asks.withLock { $0.ended(name) }
+            throw Problem(code)
+        }
+    }
+
+    private func wait(for key: [UInt8], after: Int64, event: String?, within wait: Duration) async -> Arrival {
+        await desk.room.wait(for: key, after: after, event: event, until: .now + wait) {
+            desk.newest(key).flatMap { $0.version > after ? $0 : nil }
+        }
+    }
+}

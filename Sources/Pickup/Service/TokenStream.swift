@@ -1,0 +1,119 @@
+import AdapterKit
+import HTTPTypes
+import Hummingbird
+@_spi(Decryption) import JOSE
+import NIOCore
+
+/// A device's stream of its tokens, as server-sent events (HTML, section 9.2).
+///
+/// It tells where it really starts, sends each token that is newer than what the device has, a heartbeat while there is none, and
+/// ends at a random age, so that connections move on to other instances. A token that is about to end is replaced before it does.
+struct TokenStream: Sendable {
+    let asker: Asker
+    let app: PickupApp
+    let asks: TokenAsks
+    let keys: [JWEDecryptionKey]
+    let now: @Sendable () -> UnixTime
+    /// The version that the device has.
+    let lastEvent: Int64
+
+    private static let heartbeat = Duration.seconds(15)
+    private static let ages = 300...600
+
+    private var key: [UInt8] { asker.subject.key(app: app.name) }
+
+    /// What happens on the stream.
+    private enum Happening: Sendable {
+        case token(HeldToken)
+        case silence
+    }
+
+    var response: Response {
+        let headers: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-store",
+            HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
+        ]
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                let (number, tokens) = asks.desk.listen(to: key)
+                defer { asks.desk.hush(number, key) }
+                try await run(&writer, tokens)
+                try await writer.finish(nil)
+            })
+    }
+
+    @concurrent
+    private func run(_ writer: inout any ResponseBodyWriter, _ tokens: AsyncStream<HeldToken>) async throws {
+        let end = ContinuousClock.now + .seconds(Int.random(in: Self.ages))
+        let first = asks.desk.live(key, life: 0)
+        // What the device has may be of another time than what is known here: the stream says where it starts.
+        var version = max(lastEvent <= (first?.version ?? .max) ? lastEvent : 0, 0)
+        try await write(
+            "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: &writer)
+        if let first, first.version > version {
+            try await send(first, &version, to: &writer)
+        } else if first == nil {
+            try await ask(&version, to: &writer)
+        }
+        try await follow(tokens, until: end, &version, to: &writer)
+    }
+
+    @concurrent
+    private func follow(
+        _ tokens: AsyncStream<HeldToken>, until end: ContinuousClock.Instant, _ version: inout Int64,
+        to writer: inout any ResponseBodyWriter
+    ) async throws {
+        let (happenings, more) = AsyncStream.makeStream(of: Happening.self, bufferingPolicy: .bufferingNewest(2))
+        // They only hand on, and end with the stream: the writer must stay with the task that has it.
+        let handing = Task {
+            for await token in tokens { more.yield(.token(token)) }
+            more.finish()
+        }
+        let beating = Task {
+            while (try? await Task.sleep(for: Self.heartbeat)) != nil { more.yield(.silence) }
+        }
+        defer {
+            handing.cancel()
+            beating.cancel()
+        }
+        for await happening in happenings {
+            if .now >= end || asker.sessionEnd.map({ $0 <= now() }) ?? false { return }
+            switch happening {
+            case .token(let token): try await send(token, &version, to: &writer)
+            case .silence: try await write(": heartbeat\n\n", to: &writer)
+            }
+        }
+    }
+
+    @concurrent
+    private func ask(_ version: inout Int64, to writer: inout any ResponseBodyWriter) async throws {
+        do {
+            if case .token(let token) = try await asks.token(for: asker, app, life: 0, within: .zero) {
+                try await send(token, &version, to: &writer)
+            }
+        } catch let problem as Problem {
+            try await write(
+                "event: problem\ndata: {\"code\":\"\(problem.code)\",\"retry_after\":\(problem.retryAfter ?? 0)}\n\n",
+                to: &writer)
+        }
+    }
+
+    @concurrent
+    private func send(
+        _ token: HeldToken, _ version: inout Int64, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        guard token.version > version else { return }
+        version = token.version
+        let answer = try TokenAnswer(token, for: app, opening: keys, at: now())
+        var buffer = ByteBuffer(string: "id: \(token.version)\nevent: token\ndata: ")
+        buffer.writeBytes(answer.bytes)
+        buffer.writeString("\n\n")
+        try await writer.write(buffer)
+    }
+
+    @concurrent
+    private func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
+        try await writer.write(ByteBuffer(string: text))
+    }
+}

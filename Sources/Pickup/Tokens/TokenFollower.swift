@@ -1,0 +1,140 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Synchronization
+import Telemetry
+import Worker
+import WorkerConfiguration
+
+/// Follows what workers publish: the token topic from some age on, dead letters from now on, and which apps wait.
+final class TokenFollower: Sendable {
+    private struct State {
+        /// Partitions that were not read to their end yet.
+        var behind: Set<TopicPartition> = []
+        var isFollowing = false
+        var records = 0
+    }
+
+    private static let timeout = Duration.seconds(15)
+    private let configuration: Configuration
+    private let age: Duration
+    private let brokers: String
+    private let logger: Logger
+    private let now: @Sendable () -> UnixTime
+    private let desk: TokenDesk
+    private let state = Mutex(State())
+
+    init(
+        _ configuration: Configuration, age: Duration, brokers: String, desk: TokenDesk, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
+    ) {
+        self.configuration = configuration
+        self.age = age
+        self.brokers = brokers
+        self.desk = desk
+        self.logger = logger
+        self.now = now
+    }
+
+    /// How many partitions were not read to their end yet; nil where nothing is followed.
+    var behind: Int? { state.withLock { $0.isFollowing ? $0.behind.count : nil } }
+    /// How many records were read.
+    var records: Int { state.withLock { $0.records } }
+
+    /// Follows until the task is cancelled; where the brokers fail it begins anew.
+    func run() async {
+        var backoff = Backoff(atMost: .seconds(5))
+        while !Task.isCancelled {
+            do {
+                try await follow { backoff.reset() }
+            } catch {
+                logger.warning(
+                    "the topics cannot be followed; it is tried again", metadata: [LogKey.kafkaError: "\(error)"])
+            }
+            state.withLock { $0.isFollowing = false }
+            // A cancellation is looked at above.
+            try? await Task.sleep(for: backoff.pause())
+        }
+    }
+
+    private func follow(_ began: () -> Void) async throws {
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let reader = try KafkaConsumer(
+            properties.reader(group: "\(configuration.kafka.group)-pickup"), reading: [], logger: logger)
+        do {
+            let starts = try await starts(reader)
+            state.withLock { state in
+                state.behind = Set(starts.map(\.partition).filter { $0.topic == configuration.topics.tokens })
+                state.isFollowing = true
+            }
+            try await reader.read(starts)
+            began()
+            while !Task.isCancelled {
+                for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
+                    switch event {
+                    case .record(let record): took(record)
+                    case .endOfPartition(let partition): state.withLock { _ = $0.behind.remove(partition) }
+                    case .error(let error): if error.isFatal { throw error }
+                    case .rebalance: break
+                    }
+                }
+            }
+            await reader.close(within: .seconds(1))
+        } catch {
+            await reader.close(within: .seconds(1))
+            throw error
+        }
+    }
+
+    /// Tokens from their age on, dead letters from the end on, the control topic whole.
+    private func starts(_ reader: KafkaConsumer) async throws -> [PartitionOffset] {
+        let topics = configuration.topics
+        let tokens = try await partitions(of: topics.tokens, reader)
+        let since = now().milliseconds - age.components.seconds * 1000
+        // A broker that does not know times is read from the beginning.
+        let known = (try? await reader.offsets(of: tokens, notBefore: since, within: Self.timeout)) ?? [:]
+        var starts = tokens.map { PartitionOffset($0, offset: known[$0] ?? 0) }
+        for partition in tokens where known[partition] == nil && !known.isEmpty {
+            // The newest record is older: there is nothing to read but what is to come.
+            let end = try await reader.bounds(of: partition, within: Self.timeout).upperBound
+            starts.removeAll { $0.partition == partition }
+            starts.append(PartitionOffset(partition, offset: end))
+        }
+        for partition in try await partitions(of: topics.deadLetters, reader) {
+            let end = try await reader.bounds(of: partition, within: Self.timeout).upperBound
+            starts.append(PartitionOffset(partition, offset: end))
+        }
+        starts += ((try? await partitions(of: topics.control, reader)) ?? []).map { PartitionOffset($0, offset: 0) }
+        return starts
+    }
+
+    private func partitions(of topic: String, _ reader: KafkaConsumer) async throws -> [TopicPartition] {
+        let count = try await reader.metadata(of: topic, within: Self.timeout).partitionCount
+        guard count > 0 else { throw PickupError("the topic \(topic) does not exist or may not be read") }
+        return (0..<count).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+    }
+
+    private func took(_ record: ConsumedRecord) {
+        let topics = configuration.topics
+        switch record.position.topic {
+        case topics.tokens:
+            state.withLock { $0.records += 1 }
+            guard let key = record.key else { return }
+            if let token = HeldToken(record) {
+                desk.published(token, for: key)
+            } else if record.value == nil {
+                desk.erased(key)
+            }
+        case topics.deadLetters:
+            guard let event = record.body.text("ce_id"),
+                let code = record.body.text("remint-error-code").flatMap(ErrorCode.init(rawValue:))
+            else { return }
+            desk.died(event, code)
+        case topics.control:
+            let control = ControlRecord(key: record.key, value: record.value, group: configuration.kafka.group)
+            if let control { desk.held(control.app, control.suspension) }
+        default: break
+        }
+    }
+}

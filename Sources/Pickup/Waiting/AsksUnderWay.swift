@@ -1,0 +1,48 @@
+import AdapterKit
+
+/// Which asks for a token are on their way to a worker, so that one subject and device has one at a time. A value without a
+/// clock.
+struct AsksUnderWay: Sendable {
+    /// An ask that was sent.
+    struct Ask: Sendable, Equatable {
+        /// Its event's id.
+        let event: String
+        /// The version that was known then: a newer one answers it.
+        let after: Int64
+        let sentAt: UnixTime
+    }
+
+    /// How long an ask is taken for answered late rather than lost, in microseconds.
+    private static let patience: Int64 = 15_000_000
+    private let capacity: Int
+    private var asks: [[UInt8]: Ask] = [:]
+
+    /// Remembers at most `capacity` asks.
+    init(capacity: Int = 200_000) { self.capacity = capacity }
+
+    /// The ask of `name` that is on its way and not answered by `version`; nil where another may be sent.
+    func current(_ name: [UInt8], version: Int64, at now: UnixTime) -> Ask? {
+        guard let ask = asks[name], version <= ask.after else { return nil }
+        let age = now.microseconds(since: ask.sentAt)
+        return (0..<Self.patience).contains(age) ? ask : nil
+    }
+
+    /// The ask that `version` answers and that was the very event `event`: the same report once more, whose answer was lost on the
+    /// way.
+    func answered(_ name: [UInt8], event: String, version: Int64, at now: UnixTime) -> Bool {
+        guard let ask = asks[name], ask.event == event, version > ask.after else { return false }
+        return (0..<Self.patience * 4).contains(now.microseconds(since: ask.sentAt))
+    }
+
+    /// An ask is sent.
+    mutating func sent(_ ask: Ask, as name: [UInt8]) {
+        if asks.count >= capacity {
+            asks = asks.filter { ask.sentAt.microseconds(since: $0.value.sentAt) < Self.patience }
+            if asks.count >= capacity { asks = [:] }
+        }
+        asks[name] = ask
+    }
+
+    /// An ask failed to be sent, or ended without a token: the next may go at once.
+    mutating func ended(_ name: [UInt8]) { asks[name] = nil }
+}

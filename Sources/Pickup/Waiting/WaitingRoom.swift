@@ -1,0 +1,114 @@
+import AdapterKit
+import Synchronization
+
+/// What came to somebody who waits.
+enum Arrival: Sendable {
+    /// A token, newer than what was known.
+    case token(HeldToken)
+    /// The event became a dead letter.
+    case deadLetter(ErrorCode)
+    /// Nothing came in time.
+    case nothing
+    /// The gateway is about to stop.
+    case draining
+}
+
+/// Those who wait for a subject's next token, or for what becomes of an event.
+///
+/// One ticker ends the waits of all: ten thousand devices cost no timer each.
+final class WaitingRoom: Sendable {
+    private struct Waiter {
+        let key: [UInt8]
+        let after: Int64
+        let event: String?
+        let until: ContinuousClock.Instant
+        let continuation: CheckedContinuation<Arrival, Never>
+    }
+
+    private struct State {
+        var waiters: [Int: Waiter] = [:]
+        var byKey: [[UInt8]: Set<Int>] = [:]
+        var byEvent: [String: Set<Int>] = [:]
+        var next = 0
+        var isDraining = false
+    }
+
+    private let state = Mutex(State())
+
+    /// How many wait.
+    var count: Int { state.withLock { $0.waiters.count } }
+
+    /// Waits for a token of `key` above `after`, or for the end of `event`, until `until`.
+    ///
+    /// - Parameter check: looked at once the wait is known, so that nothing that came in between is missed.
+    func wait(
+        for key: [UInt8], after: Int64, event: String? = nil, until: ContinuousClock.Instant,
+        unless check: () -> HeldToken?
+    ) async -> Arrival {
+        await withCheckedContinuation { continuation in
+            let number = state.withLock { state -> Int? in
+                guard !state.isDraining else { return nil }
+                let number = state.next
+                state.next += 1
+                state.waiters[number] = Waiter(
+                    key: key, after: after, event: event, until: until, continuation: continuation)
+                state.byKey[key, default: []].insert(number)
+                if let event { state.byEvent[event, default: []].insert(number) }
+                return number
+            }
+            guard let number else { return continuation.resume(returning: .draining) }
+            if let token = check(), let waiter = state.withLock({ Self.take(number, from: &$0) }) {
+                waiter.continuation.resume(returning: .token(token))
+            }
+        }
+    }
+
+    /// A token of `key` was published.
+    func came(_ token: HeldToken, for key: [UInt8]) {
+        let waiters = state.withLock { state in
+            (state.byKey[key] ?? []).filter { (state.waiters[$0]?.after ?? .max) < token.version }
+                .compactMap { Self.take($0, from: &state) }
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: .token(token)) }
+    }
+
+    /// The event called `event` became a dead letter.
+    func died(_ event: String, _ code: ErrorCode) {
+        let waiters = state.withLock { state in
+            (state.byEvent[event] ?? []).compactMap { Self.take($0, from: &state) }
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: .deadLetter(code)) }
+    }
+
+    /// Ends the waits that are over at `now`.
+    func expire(at now: ContinuousClock.Instant) {
+        let waiters = state.withLock { state in
+            state.waiters.filter { $0.value.until <= now }.keys.compactMap { Self.take($0, from: &state) }
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: .nothing) }
+    }
+
+    /// Nobody waits any more. A few are let go at a time: a mass close would stall everybody else.
+    ///
+    /// - Returns: whether there are more.
+    func drain(atMost count: Int) -> Bool {
+        let (waiters, hasMore) = state.withLock { state in
+            state.isDraining = true
+            let waiters = state.waiters.keys.prefix(count).compactMap { Self.take($0, from: &state) }
+            return (waiters, !state.waiters.isEmpty)
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: .draining) }
+        return hasMore
+    }
+
+    private static func take(_ number: Int, from state: inout State) -> Waiter? {
+        guard let waiter = state.waiters.removeValue(forKey: number) else { return nil }
+        state.byKey[waiter.key]?.remove(number)
+        if state.byKey[waiter.key]?.isEmpty == true { state.byKey[waiter.key] = nil }
+        if let event = waiter.event {
+            state.byEvent[event]?.remove(number)
+            if state.byEvent[event]?.isEmpty == true { state.byEvent[event] = nil }
+        }
+        return waiter
+    }
+}

@@ -1,0 +1,41 @@
+package import AdapterKit
+
+/// What an event comes to as far as its text alone says, for an edge that wants to answer before a worker did.
+///
+/// Keys are not looked at: who signed a reported token, whether the app is suspended and whether a newer token answers it only
+/// the worker knows.
+package enum EventForecast: Sendable {
+    /// A token for this subject, unless the worker knows better.
+    case token(subjectKey: [UInt8], challenge: String?)
+    /// Nothing to do. Says why.
+    case nothing(String)
+    /// It cannot be answered.
+    case rejection(Rejection)
+    /// It may be one or the other: that hangs on who signed the reported token.
+    case open
+}
+
+/// Reads events as the worker does.
+package struct EventForecaster: Sendable {
+    private let decoder: EventDecoder
+    private let apps: AppDirectory
+
+    /// A forecaster for `apps`.
+    package init(apps: [App], maximumBytes: Int, bulkTopic: String) {
+        decoder = EventDecoder(maximumBytes: maximumBytes)
+        self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
+    }
+
+    /// What the event of `record` comes to.
+    package func forecast(_ record: InputRecord, at now: UnixTime) -> EventForecast {
+        switch Triage(of: record, by: decoder, apps: apps, keys: [:], now: now) {
+        case .mint(let request): .token(subjectKey: request.subjectKey, challenge: request.subject.challenge)
+        case .skip(_, let why): .nothing(why)
+        case .reject(_, let rejection, _):
+            switch rejection.code {
+            case .unproven, .notFixableByToken: .open
+            default: .rejection(rejection)
+            }
+        }
+    }
+}

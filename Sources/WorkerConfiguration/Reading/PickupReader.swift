@@ -1,0 +1,136 @@
+import AdapterKit
+import Yams
+
+/// Reads `pickup`: where the gateway listens, who may ask, what it keeps.
+struct PickupReader {
+    let apps: [String]
+
+    /// The gateway; nil where the file has none.
+    func read(_ section: Section, isThere: Bool) -> Configuration.Pickup? {
+        guard isThere else { return nil }
+        defer { section.finish() }
+        var pickup = Configuration.Pickup()
+        if let (host, port) = address("listen", section, isRequired: true) { (pickup.host, pickup.port) = (host, port) }
+        pickup.metrics = address("metrics", section, isRequired: false)
+        pickup.publicURL = section.requiredTextIfPresent("public_url")?.text
+        section.read(Configuration.Pickup.settings, into: &pickup)
+        pickup.origins = list("origins", section)
+        pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
+        pickup.certificate = certificate(section)
+        pickup.session = session(section)
+        pickup.users = users(section.section("users"))
+        pickup.apiKeys = apiKeys(section.section("api_keys"))
+        if pickup.session == nil, pickup.apiKeys.isEmpty {
+            section.diagnostics.error(
+                section.node, "pickup has neither session nor api_keys, so nobody may ask; say whose sessions count")
+        }
+        return pickup
+    }
+
+    private func address(_ name: String, _ section: Section, isRequired: Bool) -> (host: String, port: Int)? {
+        guard let (text, node) = isRequired ? section.requiredText(name) : section.requiredTextIfPresent(name) else {
+            return nil
+        }
+        guard let address = HostAndPort(text) else {
+            section.diagnostics.error(node, "\(section.path(name)) must be host:port, such as 127.0.0.1:8080")
+            return nil
+        }
+        return (address.host, address.port)
+    }
+
+    private func list(_ name: String, _ section: Section) -> [String] {
+        guard let node = section.value(name) else { return [] }
+        let texts = node.sequence?.compactMap { $0.scalar?.string } ?? []
+        if texts.isEmpty || texts.count != node.sequence?.count {
+            section.diagnostics.error(node, "\(section.path(name)) must be a list of texts")
+        }
+        return texts
+    }
+
+    private func certificate(_ section: Section) -> (chain: String, key: String)? {
+        guard section.value("tls") != nil else { return nil }
+        let tls = section.section("tls")
+        defer { tls.finish() }
+        guard let chain = tls.requiredText("certificate"), let key = tls.requiredText("key") else { return nil }
+        return (section.diagnostics.resolve(chain.text), section.diagnostics.resolve(key.text))
+    }
+
+    private func session(_ section: Section) -> Configuration.Pickup.Session? {
+        guard section.value("session") != nil else { return nil }
+        let inner = section.section("session")
+        defer { inner.finish() }
+        var session = Configuration.Pickup.Session()
+        inner.read(Configuration.Pickup.sessionSettings, into: &session)
+        session.audience = inner.requiredTextIfPresent("audience")?.text
+        if inner.value("algorithms") != nil {
+            let names = list("algorithms", inner)
+            let known = names.compactMap(Algorithm.init(rawValue:))
+            if known.count != names.count || known.contains(where: { $0.keyType == .secret }) {
+                inner.diagnostics.error(
+                    inner.value("algorithms"),
+                    "\(inner.path("algorithms")) knows RS256, PS256, ES256, EdDSA and their like, not shared secrets")
+            }
+            session.algorithms = Set(known)
+        }
+        guard let issuer = inner.requiredText("issuer"), let keys = inner.requiredText("jwks") else { return nil }
+        session.issuer = issuer.text
+        let isURL = keys.text.contains("://")
+        if isURL, !keys.text.hasPrefix("https://"), !Self.isLoopback(keys.text) {
+            inner.diagnostics.error(keys.node, "\(inner.path("jwks")) must be an https URL, or a file")
+        }
+        session.keySet = isURL ? keys.text : inner.diagnostics.resolve(keys.text)
+        return session
+    }
+
+    /// Plain http never leaves this machine.
+    private static func isLoopback(_ url: String) -> Bool {
+        ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"].contains { url.hasPrefix($0) }
+    }
+
+    private func users(_ section: Section) -> [String: Configuration.Pickup.User] {
+        var users: [String: Configuration.Pickup.User] = [:]
+        for (key, name, value) in section.all {
+            guard apps.contains(name) else {
+                section.diagnostics.error(key, "apps has no app called \(name)")
+                continue
+            }
+            let user = Section(value, name: section.path(name), section.diagnostics)
+            users[name] = Configuration.Pickup.User(
+                claim: user.requiredTextIfPresent("claim")?.text, id: user.requiredTextIfPresent("id")?.text)
+            user.finish()
+        }
+        return users
+    }
+
+    private func apiKeys(_ section: Section) -> [Configuration.Pickup.APIKey] {
+        section.all.compactMap { _, name, value in
+            let key = Section(value, name: section.path(name), section.diagnostics)
+            defer { key.finish() }
+            guard let (hash, node) = key.requiredText("hash") else { return nil }
+            guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
+                key.diagnostics.error(node, "\(key.path("hash")) must be 64 hexadecimal digits, the key's SHA-256")
+                return nil
+            }
+            let scope = list("apps", key)
+            for app in scope where !apps.contains(app) {
+                key.diagnostics.error(key.value("apps"), "apps has no app called \(app)")
+            }
+            return Configuration.Pickup.APIKey(name: name, hash: hash, apps: scope)
+        }
+    }
+}
+
+/// An address to listen on, as `host:port` or `[address]:port`.
+struct HostAndPort {
+    let host: String
+    let port: Int
+
+    init?(_ text: String) {
+        // The last colon: an IPv6 address has some of its own, in brackets.
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+            case let host = text[..<colon].drop(while: { $0 == "[" }).prefix(while: { $0 != "]" }), !host.isEmpty
+        else { return nil }
+        self.host = String(host)
+        self.port = Int(port)
+    }
+}

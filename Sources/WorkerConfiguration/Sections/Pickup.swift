@@ -1,0 +1,191 @@
+public import AdapterKit
+
+extension Configuration {
+    /// The gateway that devices call: `remint pickup`.
+    public struct Pickup: Sendable, WithDefaults {
+        /// Whether a session alone does.
+        public enum Proof: String, Sendable, CaseIterable {
+            /// It does, unless it is bound to a key.
+            case none
+            /// A proof of possession is required with it (RFC 9449).
+            case dpop
+        }
+
+        /// The customer's sessions.
+        public struct Session: Sendable, WithDefaults {
+            /// `iss`, byte for byte.
+            public var issuer = ""
+            /// What `aud` is or holds; nil for an issuer that signs for nobody else.
+            public var audience: String?
+            /// Where the issuer's JWK Set is: an https URL, or a file.
+            public var keySet = ""
+            /// What sessions may be signed with.
+            public var algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa]
+            /// The claim that names the user.
+            public var userClaim = "sub"
+            /// How far the issuer's clock may differ.
+            public var skew = Duration.seconds(30)
+
+            /// Every default.
+            public init() {}
+        }
+
+        /// A trusted backend.
+        public struct APIKey: Sendable {
+            /// What logs and metrics call it.
+            public var name: String
+            /// The key's SHA-256 in hexadecimal digits.
+            public var hash: String
+            /// The apps it is for; empty for all.
+            public var apps: [String]
+        }
+
+        /// How a session's user becomes an app's.
+        public struct User: Sendable {
+            /// The claim that names the user; nil for the session's own.
+            public var claim: String?
+            /// The id's name, for vendors that name users by several ids; nil for one that has one.
+            public var id: String?
+        }
+
+        /// The address, without brackets.
+        public var host = "127.0.0.1"
+        /// The port; 0 for any.
+        public var port = 8080
+        /// How devices reach it, which proofs of possession are for; nil for its own address.
+        public var publicURL: String?
+        /// The PEM files of certificate chain and key; nil for plain text, behind a proxy.
+        public var certificate: (chain: String, key: String)?
+        /// Origins of pages that may ask.
+        public var origins: [String] = []
+        /// Whether a session alone does.
+        public var proof = Proof.none
+        /// The customer's sessions; nil where only backends ask.
+        public var session: Session?
+        /// Trusted backends.
+        public var apiKeys: [APIKey] = []
+        /// How users are named, by app.
+        public var users: [String: User] = [:]
+        /// The files of the private JWKs that open sealed tokens.
+        public var sealKeys: [String] = []
+        /// How much memory tokens may take, in bytes.
+        public var cache = 256 << 20
+        /// How far back the token topic is read at the start; nil for the longest lifetime of the apps.
+        public var follow = Duration.seconds(30 * 86_400)
+        /// Requests a second for one user, from one device and in all.
+        public var userRate = 5
+        /// See `userRate`.
+        public var callerRate = 20
+        /// See `userRate`.
+        public var totalRate = 5000
+        /// Where `/metrics` is served; nil for nowhere.
+        public var metrics: (host: String, port: Int)?
+
+        /// Every default.
+        public init() {}
+    }
+}
+
+extension Configuration.Pickup {
+    static let section = SectionDescription(
+        "pickup",
+        """
+        The HTTP gateway that devices and backends call (remint pickup --config FILE). Without this section there is none.
+        """,
+        keys: [
+            listenKey,
+            KeyDescription(
+                "public_url", .text, example: "https://tokens.example.com",
+                "How devices reach it, which proofs of possession name (RFC 9449). By default its own address."),
+            KeyDescription(
+                "origins", .list(of: "origins"), example: "[https://shop.example.com]",
+                "Origins of the pages that may ask (CORS). By default none."),
+            KeyDescription(
+                "metrics", .text, example: "127.0.0.1:9465",
+                "Where /metrics is served, for monitoring alone. By default nowhere."),
+            KeyDescription(
+                "seal_keys", .list(of: "files"), example: "[secrets/recipient.jwk]", isSecret: true,
+                "Private JWKs that open the tokens of apps with seal; several while a recipient is replaced."),
+        ] + settings.map(\.description),
+        sections: [
+            SectionDescription(
+                "tls", "Certificate and key. Without them the gateway speaks plain text, for a proxy in front of it.",
+                keys: [
+                    KeyDescription(
+                        "certificate", .path, example: "tls/chain.pem", isRequired: true,
+                        "The certificate and its chain, in PEM."),
+                    KeyDescription(
+                        "key", .path, example: "tls/key.pem", isRequired: true, "The private key, in PEM, mode 600."),
+                ], isRare: true),
+            SectionDescription(
+                "session",
+                "The customer's session, a JWT that the device shows: it gets the token of that user and of nobody else.",
+                keys: sessionKeys),
+            SectionDescription(
+                "users", "How a session names an app's user, where it is not the session's user by a single id.",
+                sections: [
+                    SectionDescription(
+                        "*", "",
+                        keys: [
+                            KeyDescription("claim", .text, example: "customer_id", "The claim that is the user."),
+                            KeyDescription(
+                                "id", .text, example: "registered",
+                                "The id's name, for vendors that name users by several ids (Bloomreach)."),
+                        ])
+                ]),
+            SectionDescription(
+                "api_keys",
+                "Trusted backends, each under its name: they name the user themselves. remint pickup-key makes a key and its hash.",
+                sections: [
+                    SectionDescription(
+                        "*", "",
+                        keys: [
+                            KeyDescription(
+                                "hash", .text, example: "64 hexadecimal digits", isRequired: true,
+                                "The key's SHA-256; the key itself is kept nowhere."),
+                            KeyDescription(
+                                "apps", .list(of: "apps"), example: "[shop-ios]", "The apps it is for. By default all."),
+                        ])
+                ]),
+        ])
+
+    static let listenKey = KeyDescription(
+        "listen", .text, example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
+
+    static let settings: [Setting<Self>] = [
+        .choice(
+            "proof", \.proof, "Whether a session alone does, or a proof of possession (RFC 9449) must come with it."),
+        .bytes(
+            "cache", \.cache, in: (1 << 20)...(256 << 30),
+            "How much memory tokens may take. What is not in it is minted anew."),
+        .duration(
+            "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
+            "How far back the token topic is read at the start: as long as the longest lifetime."),
+        .integer("user_rate", \.userRate, in: 1...100_000, "Requests a second for one user, whoever asks."),
+        .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
+        .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
+    ]
+
+    static let sessionKeys =
+        [
+            KeyDescription(
+                "issuer", .text, example: "https://login.example.com", isRequired: true, "iss, byte for byte."),
+            KeyDescription(
+                "audience", .text, example: "shop",
+                "What aud is or holds. Only for an issuer that signs for nobody else leave it out."),
+            KeyDescription(
+                "jwks", .text, example: "https://login.example.com/.well-known/jwks.json", isRequired: true,
+                """
+                The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per half a minute at most for a key \
+                that is not known; a set that cannot be fetched is kept for a day.
+                """),
+            KeyDescription(
+                "algorithms", .list(of: "algorithms"), standard: "[EdDSA, ES256, PS256, RS256]",
+                "What sessions may be signed with."),
+        ] + sessionSettings.map(\.description)
+
+    static let sessionSettings: [Setting<Session>] = [
+        .text("user_claim", \.userClaim, "The claim that is the user, exactly as the vendor's SDK names the user."),
+        .duration("skew", \.skew, in: .zero...(.seconds(300)), "How far the issuer's clock may differ from ours."),
+    ]
+}

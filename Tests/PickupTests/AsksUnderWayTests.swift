@@ -1,0 +1,49 @@
+import AdapterKit
+import Testing
+
+@testable import Pickup
+
+/// One ask of a subject and device is on its way at a time.
+@Suite struct AsksUnderWayTests {
+    private static let now = UnixTime(seconds: 1_800_000_000)
+
+    @Test func `a second ask joins the first until that is answered or given up`() {
+        var asks = AsksUnderWay()
+        let ask = AsksUnderWay.Ask(event: "e-1", after: 5, sentAt: Self.now)
+        asks.sent(ask, as: [1])
+        #expect(asks.current([1], version: 5, at: Self.now.advanced(bySeconds: 3)) == ask)
+        #expect(asks.current([2], version: 5, at: Self.now) == nil)
+        #expect(asks.current([1], version: 6, at: Self.now) == nil, "it is answered")
+        #expect(asks.current([1], version: 5, at: Self.now.advanced(bySeconds: 16)) == nil, "it is lost")
+        #expect(asks.current([1], version: 5, at: Self.now.advanced(bySeconds: -5)) == nil, "a clock was set back")
+        asks.ended([1])
+        #expect(asks.current([1], version: 5, at: Self.now) == nil)
+    }
+
+    @Test func `the same report whose answer was lost is answered by the same token`() {
+        var asks = AsksUnderWay()
+        asks.sent(AsksUnderWay.Ask(event: "e-1", after: 5, sentAt: Self.now), as: [1])
+        #expect(asks.answered([1], event: "e-1", version: 6, at: Self.now.advanced(bySeconds: 20)))
+        #expect(!asks.answered([1], event: "e-2", version: 6, at: Self.now), "another report is another failure")
+        #expect(!asks.answered([1], event: "e-1", version: 5, at: Self.now), "it is not answered yet")
+    }
+
+    @Test func `memory is bounded`() {
+        var asks = AsksUnderWay(capacity: 10)
+        for number in 0..<100 {
+            asks.sent(
+                AsksUnderWay.Ask(event: "e", after: 0, sentAt: Self.now.advanced(bySeconds: Int64(number))),
+                as: [UInt8(number)])
+        }
+        #expect(asks.current([99], version: 0, at: Self.now.advanced(bySeconds: 99)) != nil)
+        #expect(asks.current([0], version: 0, at: Self.now.advanced(bySeconds: 1)) == nil)
+    }
+
+    @Test func `renewals are spread over an eighth of a life, the same for one subject every time`() {
+        let margins = (0..<1000).map { Renewals.margin(of: Array("shop/u-\($0)".utf8), lifetime: 1200) }
+        #expect(margins.allSatisfy { (150...300).contains($0) })
+        #expect(Set(margins).count > 100)
+        #expect(Renewals.margin(of: [1, 2], lifetime: 1200) == Renewals.margin(of: [1, 2], lifetime: 1200))
+        #expect(Renewals.margin(of: [1], lifetime: 30) <= 15)
+    }
+}

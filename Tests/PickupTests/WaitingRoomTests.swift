@@ -1,0 +1,64 @@
+import AdapterKit
+import Testing
+
+@testable import Pickup
+
+/// Those who wait: each hears of its own token, and of nobody else's.
+@Suite(.timeLimit(.minutes(1))) struct WaitingRoomTests {
+    private static let far = ContinuousClock.now + .seconds(3600)
+
+    private func token(_ version: Int64) -> HeldToken {
+        HeldToken(value: [], version: version, expiresAt: .max, eventID: "")
+    }
+
+    private func wait(
+        _ room: WaitingRoom, _ key: [UInt8], after: Int64 = 0, event: String? = nil,
+        until: ContinuousClock.Instant = far
+    ) -> Task<Arrival, Never> {
+        Task { await room.wait(for: key, after: after, event: event, until: until, unless: { nil }) }
+    }
+
+    private func settled(_ room: WaitingRoom, _ count: Int) async { while room.count != count { await Task.yield() } }
+
+    @Test func `a newer token of the subject ends the wait, another's and an older one do not`() async {
+        let room = WaitingRoom()
+        let waiting = wait(room, [1], after: 5)
+        await settled(room, 1)
+        room.came(token(9), for: [2])
+        room.came(token(5), for: [1])
+        #expect(room.count == 1)
+        room.came(token(6), for: [1])
+        guard case .token(let found) = await waiting.value else { Issue.record("no token"); return }
+        #expect(found.version == 6)
+        #expect(room.count == 0)
+    }
+
+    @Test func `a dead letter of the event ends the wait`() async {
+        let room = WaitingRoom()
+        let waiting = wait(room, [1], event: "e-1"), other = wait(room, [1], event: "e-2")
+        await settled(room, 2)
+        room.died("e-1", .userGone)
+        guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not told"); return }
+        #expect(room.count == 1)
+        room.expire(at: Self.far)
+        guard case .nothing = await other.value else { Issue.record("not ended"); return }
+    }
+
+    @Test func `what came in between is not missed`() async {
+        let room = WaitingRoom()
+        let arrival = await room.wait(for: [1], after: 0, until: Self.far) { token(3) }
+        guard case .token = arrival else { Issue.record("missed"); return }
+        #expect(room.count == 0)
+    }
+
+    @Test func `a gateway that stops lets everybody go, some at a time, and takes nobody in`() async {
+        let room = WaitingRoom()
+        let all = (0..<10).map { wait(room, [UInt8($0)]) }
+        await settled(room, 10)
+        #expect(room.drain(atMost: 6))
+        #expect(room.count == 4)
+        #expect(!room.drain(atMost: 6))
+        for task in all { guard case .draining = await task.value else { Issue.record("not let go"); return } }
+        guard case .draining = await wait(room, [1]).value else { Issue.record("taken in"); return }
+    }
+}

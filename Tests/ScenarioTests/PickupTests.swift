@@ -1,0 +1,192 @@
+import AdapterKit
+import AdapterTestKit
+import Foundation
+import JOSE
+import Kafka
+import ProgramTestSupport
+import Testing
+import Vendors
+
+extension Scenarios {
+    /// A device's one call: a report in, a token out, for whom the session says and for nobody else.
+    @Suite(.timeLimit(.minutes(5))) struct PickupTests {
+        private static let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
+
+        @Test func `every recorded report of every vendor that a token answers is answered in one call`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            var answered = 0
+            for vendor in Self.vendors {
+                let fixtures = try AdapterFixtures(
+                    directory: Repository.root.appending(path: "adapters/\(vendor)/Fixtures"))
+                for fixture in fixtures.reports {
+                    guard case .failure(let remedy, _, let subject?, let hasToken) = fixture.expectation,
+                        ["mint", "mint_once"].contains(remedy), !hasToken
+                    else { continue }
+                    let now = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
+                    let answer = try await gateway.report(
+                        fixture.report(at: now), fixture.app, vouched: Self.vouched(subject))
+                    #expect(answer.status == 200, "\(vendor)/\(fixture.name): \(answer.text)")
+                    guard let token = answer.text("token") else { continue }
+                    #expect(Self.names(subject, token), "\(vendor)/\(fixture.name): another user's token")
+                    #expect(answer.headers["cache-control"] == "no-store")
+                    #expect(answer.body?["apply"]?["call"]?.string?.isEmpty == false)
+                    answered += 1
+                }
+            }
+            #expect(answered > 50, "\(answered)")
+            #expect(!gateway.program.errorText.contains("eyJ"), "a token in the log")
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a session gets its own user's token and nobody else's`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let ann = try gateway.session("ann")
+            let fresh = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
+            #expect(fresh.status == 200, "\(fresh.text)")
+            #expect(Self.names("app/ann", fresh.text("token") ?? ""))
+            // The same one again, and a tag that says that it is the same.
+            let again = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
+            #expect(again.text("token") == fresh.text("token"))
+            let tag = try #require(fresh.headers["etag"])
+            let unchanged = try await gateway.call(
+                "/v1/apps/braze-ios/token", session: ann, headers: ["If-None-Match": tag])
+            #expect(unchanged.status == 304)
+
+            let stolen = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ben"}"#.utf8), "braze-ios", session: ann)
+            #expect(stolen.status == 403 && stolen.text("code") == "identity_mismatch", "\(stolen.text)")
+            let claimed = try await gateway.call(
+                "/v1/apps/braze-ios/token", session: ann, headers: ["Remint-Vouched": #"{"user":"ben"}"#])
+            #expect(Self.names("app/ann", claimed.text("token") ?? ""), "a session's word is the session's")
+            let unfixable = try await gateway.report(
+                Array(#"{"errorCode":25,"userId":"ann"}"#.utf8), "braze-ios", session: ann)
+            #expect(unfixable.status == 409 && unfixable.headers["retry-after"] != nil, "\(unfixable.text)")
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `who shows no session that counts gets no byte of a token`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let stranger = try SigningKey.generate(.es256, keyID: "session-1")
+            let unknown = try SigningKey.generate(.es256, keyID: "session-2")
+            let good = try gateway.session("ann")
+            let parts = good.split(separator: ".")
+            let none = Base64.url.encode(Array(#"{"alg":"none"}"#.utf8)) + ".\(parts[1])."
+            let refused: [(name: String, session: String?, status: Set<Int>)] = [
+                ("none", nil, [401]), ("expired", try gateway.session("ann", lives: -60), [401]),
+                ("another issuer", try gateway.session("ann", issuer: "https://evil.example"), [401]),
+                ("another audience", try gateway.session("ann", audience: "other"), [401]),
+                ("unsigned", none, [401]), ("another key", try gateway.session("ann", by: stranger), [401]),
+                // It may be new: whether it is, is known after the cool-down.
+                ("an unknown key", try gateway.session("ann", by: unknown), [401, 503]),
+                ("cut", String(good.dropLast(8)), [401]), ("garbage", "eyJ.eyJ.x", [401]), ("empty", "", [401]),
+            ]
+            for (name, session, status) in refused {
+                for path in ["/v1/apps/braze-ios/token", "/v1/apps/braze-ios/token/stream"] {
+                    let answer = try await gateway.call(path, session: session)
+                    #expect(status.contains(answer.status), "\(name): \(answer.status) \(answer.text)")
+                    #expect(!answer.text.contains("eyJ"), "\(name)")
+                    #expect(answer.headers["content-type"] == "application/problem+json")
+                }
+            }
+            let honest = try await gateway.call("/v1/apps/braze-ios/token", session: good)
+            #expect(honest.status == 200, "\(honest.text)")
+            for (key, status) in [("rmk_" + String(repeating: "x", count: 43), 401), ("short", 401)] {
+                let answer = try await gateway.call("/v1/apps/braze-ios/token", headers: ["X-Api-Key": key])
+                #expect(answer.status == status)
+            }
+            let missing = try await gateway.call("/v1/apps/nobodys/token", session: good)
+            #expect(missing.status == 404 && missing.text("code") == "unknown_app")
+            let method = try await gateway.call("/v1/apps/braze-ios/token", method: "POST", session: good)
+            #expect(method.status == 405 && method.headers["allow"] == "GET")
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a stream begins with the token there is and goes on with the next`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let session = try gateway.session("ann")
+            let curl = try Program(
+                "curl",
+                [
+                    "-sN", "--max-time", "60",
+                    "http://\(gateway.address)/v1/apps/onesignal-shop/token/stream?access_token=\(session)",
+                ])
+            try #require(await curl.wrote("event: token"), "\(curl.errorText)")
+            let first = curl.outputText
+            #expect(first.contains("event: ready"))
+            let answer = try await gateway.report(
+                Array(#"{"externalId":"ann"}"#.utf8), "onesignal-shop", session: session)
+            #expect(answer.status == 200, "\(answer.text)")
+            let version = try #require(answer.body?["version"]?.integer)
+            #expect(await curl.wrote("id: \(version)"), "\(curl.outputText)")
+            curl.kill()
+            await curl.waitForEnd()
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `without a worker nobody gets an old token`() async throws {
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop)
+            let answer = try await gateway.call("/v1/apps/braze-ios/token?wait=1", session: try gateway.session("ann"))
+            #expect(answer.status == 202, "\(answer.text)")
+            #expect(answer.headers["location"]?.contains("after=") == true)
+            await gateway.stop()
+            await shop.broker.close()
+        }
+
+        // MARK: Reading
+
+        /// The adapter's own members for the subject key `app/…`.
+        private static func vouched(_ subject: String) -> String {
+            let parts = subject.split(separator: "/").dropFirst().map { String($0).removingPercentEncoding ?? "" }
+            var json = JSONWriter()
+            json.beginObject()
+            let ids = parts.filter { $0.contains("=") && !$0.contains("==") }
+            if ids.isEmpty {
+                json.member("user", parts.first ?? "")
+            } else {
+                json.name("ids")
+                json.beginObject()
+                for id in ids {
+                    let pair = id.split(separator: "=", maxSplits: 1).map(String.init)
+                    json.member(pair[0], pair[1])
+                }
+                json.endObject()
+            }
+            json.endObject()
+            return String(decoding: json.bytes, as: UTF8.self)
+        }
+
+        /// Whether the claims of `token` name the user of `subject` somewhere.
+        private static func names(_ subject: String, _ token: String) -> Bool {
+            let parts = token.split(separator: ".")
+            guard parts.count == 3, let payload = try? Base64.url.decode(Array(parts[1].utf8)[...]) else {
+                return false
+            }
+            let claims = String(decoding: payload, as: UTF8.self)
+            let users = subject.split(separator: "/").dropFirst().map { String($0).removingPercentEncoding ?? "" }
+            let user = users.first.map { $0.split(separator: "=", maxSplits: 1).last.map(String.init) ?? "" } ?? ""
+            return claims.contains(user.replacing("\"", with: "\\\""))
+        }
+    }
+}

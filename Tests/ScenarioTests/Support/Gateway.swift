@@ -1,0 +1,107 @@
+import AdapterKit
+import Foundation
+import FoundationNetworking
+@_spi(Signing) import JOSE
+import ProgramTestSupport
+import Testing
+
+/// A gateway in a process of its own, in front of a shop's broker, with sessions and an API key that count there.
+struct Gateway {
+    /// An answer to a call.
+    struct Answer {
+        let status: Int
+        let headers: [String: String]
+        let body: JSONValue?
+        let text: String
+
+        /// A text in the answer's JSON.
+        func text(_ name: String) -> String? { body?[name]?.string }
+    }
+
+    static let apiKey = "rmk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
+    let program: Program
+    let address: String
+    private let key: SigningKey
+
+    /// Starts a gateway for the apps of `shop`.
+    ///
+    /// - Parameter more: further lines of the section.
+    static func start(_ shop: borrowing Shop, more: [String] = []) async throws -> Gateway {
+        let key = try SigningKey.generate(.es256, keyID: "session-1")
+        let set = shop.folder.appending(path: "sessions.json")
+        try Data(try JWK.setJSON(of: [key.verificationKey])).write(to: set)
+        let hash = SHA256.hash(Array(apiKey.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let section = [
+            "pickup:", "  listen: 127.0.0.1:0", "  user_rate: 10000", "  caller_rate: 10000",
+            "  session: { issuer: https://login.example, audience: shop, jwks: \(set.path) }",
+            "  api_keys: { backend: { hash: \(hash) } }",
+        ]
+        let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
+        let file = shop.folder.appending(path: "pickup.yaml")
+        try Data((text + "\n" + (section + more.map { "  \($0)" }).joined(separator: "\n") + "\n").utf8).write(to: file)
+        let program = try Program(Repository.remint, ["pickup", "--config", file.path])
+        try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
+        let line = try #require(program.errorText.split(separator: "\n").first { $0.contains("the gateway listens") })
+        let address = try #require(try JSONDocument(parsing: Array(line.utf8)).root["remint.admin.address"]?.string)
+        let gateway = Gateway(program: program, address: address, key: key)
+        while try await gateway.call("/health/ready").status != 200 { try await Task.sleep(for: .milliseconds(20)) }
+        return gateway
+    }
+
+    /// A session of `user`.
+    func session(
+        _ user: String, issuer: String = "https://login.example", audience: String = "shop",
+        lives seconds: Int64 = 3600,
+        by other: SigningKey? = nil
+    ) throws -> String {
+        let key = other ?? key
+        let now = Int64(Date.now.timeIntervalSince1970)
+        var claims = JSONWriter()
+        claims.beginObject()
+        claims.member("iss", issuer)
+        claims.member("aud", audience)
+        claims.member("sub", user)
+        claims.member("iat", now - 1)
+        claims.member("exp", now + seconds)
+        claims.endObject()
+        let header = #"{"alg":"\#(key.algorithm.rawValue)","kid":"\#(key.keyID ?? "")"}"#
+        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
+        return input + "." + Base64.url.encode(try Signer(key).sign(Array(input.utf8)))
+    }
+
+    /// Makes a call.
+    func call(
+        _ path: String, method: String = "GET", session: String? = nil, headers: [String: String] = [:],
+        body: [UInt8]? = nil
+    ) async throws -> Answer {
+        var request = URLRequest(url: try #require(URL(string: "http://\(address)\(path)")), timeoutInterval: 40)
+        request.httpMethod = method
+        if let session { request.setValue("Bearer \(session)", forHTTPHeaderField: "Authorization") }
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        request.httpBody = body.map { Data($0) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let http = try #require(response as? HTTPURLResponse)
+        var fields: [String: String] = [:]
+        for (name, value) in http.allHeaderFields { fields["\(name)".lowercased()] = "\(value)" }
+        return Answer(
+            status: http.statusCode, headers: fields, body: try? JSONDocument(parsing: Array(data)).root,
+            text: String(decoding: data, as: UTF8.self))
+    }
+
+    /// Sends a report and waits for its token.
+    func report(_ report: [UInt8], _ app: String, session: String? = nil, vouched: String? = nil) async throws -> Answer
+    {
+        var headers = ["Prefer": "wait=20"]
+        if let vouched {
+            headers["X-Api-Key"] = Self.apiKey
+            headers["Remint-Vouched"] = vouched
+        }
+        return try await call(
+            "/v1/apps/\(app)/reports", method: "POST", session: session, headers: headers, body: report)
+    }
+
+    func stop() async {
+        program.terminate()
+        await program.waitForEnd()
+    }
+}
