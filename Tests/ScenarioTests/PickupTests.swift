@@ -26,7 +26,8 @@ extension Scenarios {
                     else { continue }
                     let now = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
                     let answer = try await gateway.report(
-                        fixture.report(at: now), fixture.app, vouched: Self.vouched(subject))
+                        fixture.report(at: now), "\(vendor.lowercased())-\(fixture.app)", vouched: Self.vouched(subject)
+                    )
                     #expect(answer.status == 200, "\(vendor)/\(fixture.name): \(answer.text)")
                     guard let token = answer.text("token") else { continue }
                     #expect(Self.names(subject, token), "\(vendor)/\(fixture.name): another user's token")
@@ -125,17 +126,17 @@ extension Scenarios {
             let curl = try Program(
                 "curl",
                 [
-                    "-sN", "--max-time", "60",
+                    "-sN", "--max-time", "60", "-o", "/dev/stderr",
                     "http://\(gateway.address)/v1/apps/onesignal-shop/token/stream?access_token=\(session)",
                 ])
             try #require(await curl.wrote("event: token"), "\(curl.errorText)")
-            let first = curl.outputText
+            let first = curl.errorText
             #expect(first.contains("event: ready"))
             let answer = try await gateway.report(
                 Array(#"{"externalId":"ann"}"#.utf8), "onesignal-shop", session: session)
             #expect(answer.status == 200, "\(answer.text)")
             let version = try #require(answer.body?["version"]?.integer)
-            #expect(await curl.wrote("id: \(version)"), "\(curl.outputText)")
+            #expect(await curl.wrote("id: \(version)"), "\(curl.errorText)")
             curl.kill()
             await curl.waitForEnd()
             await gateway.stop()

@@ -1,4 +1,5 @@
 import AdapterKit
+import JOSE
 
 /// When the tokens of connected devices are renewed: before they end, spread over time, and of nobody who is not there. A value
 /// without a clock.
@@ -9,9 +10,8 @@ struct Renewals: Sendable {
     /// How long before its end the token of `key` is renewed, in seconds: a quarter of its life at most and an eighth at least, the
     /// same for one subject every time, so that the devices of a rotation do not ask together.
     static func margin(of key: [UInt8], lifetime: Int64) -> Int64 {
-        // FNV-1a: spread alike over what keys look like, and no secret.
-        let hash = key.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-        let share = 0.125 + 0.125 * Double(hash >> 40) / Double(1 << 24)
+        let hash = SHA256.hash(key).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let share = 0.125 + 0.125 * Double(hash) / Double(UInt32.max)
         return max(min(least, lifetime / 2), Int64(Double(lifetime) * share))
     }
 

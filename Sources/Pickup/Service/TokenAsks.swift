@@ -32,19 +32,20 @@ struct TokenAsks: Sendable {
     ) async throws(Problem) -> Outcome {
         let id = Self.id(of: report, asker, app)
         let record = sender.record(.report(report), id: id, asker, app)
-        let (key, challenge) = try subject(of: record, asker, app)
+        let (key, challenge, isCertain) = try subject(of: record, asker, app)
         try requireOpen(app)
-        if challenge == nil, let token = justMinted(key, after: report) { return .token(token) }
+        if isCertain, challenge == nil, let token = justMinted(key, after: report) { return .token(token) }
         return try await ask(record, id: id, key, challenge: challenge, asker, within: wait)
     }
 
-    /// The subject key that the report's token will have, and the challenge it answers.
+    /// The subject key that the report's token will have, the challenge it answers, and whether there will be one at all, as far as
+    /// the report's text says.
     private func subject(
         of record: ProducerRecord, _ asker: Asker, _ app: PickupApp
-    ) throws(Problem) -> (key: [UInt8], challenge: String?) {
+    ) throws(Problem) -> (key: [UInt8], challenge: String?, isCertain: Bool) {
         switch forecaster.forecast(sender.input(record), at: now()) {
-        case .token(let key, let challenge): return (key, challenge)
-        case .open: return (asker.subject.key(app: app.name), nil)
+        case .token(let key, let challenge): return (key, challenge, true)
+        case .open: return (asker.subject.key(app: app.name), nil, false)
         case .nothing(let why): throw Problem(.notFixableByToken, why)
         case .rejection(let rejection): throw Problem(rejection.code, rejection.detail)
         }

@@ -41,8 +41,8 @@ struct Gateway {
         try Data((text + "\n" + (section + more.map { "  \($0)" }).joined(separator: "\n") + "\n").utf8).write(to: file)
         let program = try Program(Repository.remint, ["pickup", "--config", file.path])
         try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
-        let line = try #require(program.errorText.split(separator: "\n").first { $0.contains("the gateway listens") })
-        let address = try #require(try JSONDocument(parsing: Array(line.utf8)).root["remint.admin.address"]?.string)
+        let match = try #require(program.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/))
+        let address = String(match.1)
         let gateway = Gateway(program: program, address: address, key: key)
         while try await gateway.call("/health/ready").status != 200 { try await Task.sleep(for: .milliseconds(20)) }
         return gateway
