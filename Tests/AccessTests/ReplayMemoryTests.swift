@@ -40,21 +40,28 @@ struct ReplayMemoryTests {
         #expect(memory.use(Fingerprint("0"), at: at(100)) == .used)
     }
 
-    @Test func `a clock that is set back makes nothing forgotten`() {
-        var memory = ReplayMemory(window: .seconds(100), capacity: 10)
+    @Test func `however the clock is set, nothing is forgotten that could be used again`() {
+        var memory = ReplayMemory(window: .seconds(100), capacity: 1000)
         _ = memory.use(Fingerprint("a"), at: at(0))
         _ = memory.use(Fingerprint("b"), at: at(100))
-        for second in [-3600, -3550, 0] as [Int64] {
+        for second in [-3600, -3500, -3400, -3300, -3000, -10, 0, 99, -3600, 5, 99, -50, 99] as [Int64] {
+            #expect(memory.use(Fingerprint("a"), at: at(second)) == .used)
             #expect(memory.use(Fingerprint("b"), at: at(second)) == .used)
+            _ = memory.use(Fingerprint("at \(second)"), at: at(second))
         }
-        #expect(memory.use(Fingerprint("a"), at: at(-3600)) == .used)
+        #expect(memory.use(Fingerprint("b"), at: at(199)) == .used)
+        _ = memory.use(Fingerprint("c"), at: at(300))
+        #expect(memory.count <= 3)
     }
 
-    @Test func `a clock that is set back does not keep a full memory full`() {
+    @Test func `a clock that is set back leaves the rest of the memory to use, and no more`() {
         var memory = ReplayMemory(window: .seconds(100), capacity: 1)
         _ = memory.use(Fingerprint("a"), at: at(0))
         #expect(memory.use(Fingerprint("b"), at: at(-3600)) == .full(.seconds(100)))
         #expect(memory.use(Fingerprint("b"), at: at(-3500)) == .new)
+        #expect(memory.use(Fingerprint("c"), at: at(-3400)) == .full(.seconds(100)))
+        #expect(memory.use(Fingerprint("c"), at: at(60)) == .full(.seconds(40)))
+        #expect(memory.use(Fingerprint("c"), at: at(101)) == .new)
     }
 
     @Test func `a name of two parts is no name of one`() {

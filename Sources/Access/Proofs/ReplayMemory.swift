@@ -2,26 +2,30 @@ import JOSE
 
 /// Which proofs were used, for as long as they could be used again.
 ///
-/// Two generations take turns: when the younger has been filled for a window, the older is forgotten. A name is thus
-/// remembered for a window at least, and for two at most. When there is no room nothing is forgotten, and nothing is
-/// taken.
-///
-/// A clock that is set back keeps what there is for longer. What was forgotten by then could be used again, if the clock
-/// is set back by more than a proof's age.
+/// Two generations take turns: when the younger has been filled for a window, and nothing in the older could be used
+/// again, the older is forgotten and the younger takes its place. A name is thus remembered for a window at least, by
+/// the clock that proofs are judged by, however that is set. When there is no room, nothing is forgotten and nothing is
+/// taken: after a clock was set back that may last until it has caught up.
 struct ReplayMemory: Sendable {
     enum Verdict: Sendable, Hashable {
         /// It was not used before, and will be known from now on.
         case new
         case used
-        /// There is room again after this.
+        /// There may be room again after this.
         case full(Duration)
+    }
+
+    private struct Generation: Sendable {
+        var names: Set<Fingerprint> = []
+        /// The latest moment at which one of them was used.
+        var last: UnixTime?
     }
 
     private let window: Duration
     private let capacity: Int
     private var begin: UnixTime?
-    private var younger: Set<Fingerprint> = []
-    private var older: Set<Fingerprint> = []
+    private var younger = Generation()
+    private var older = Generation()
 
     /// A memory of `capacity` names in `window`.
     init(window: Duration, capacity: Int) {
@@ -30,26 +34,34 @@ struct ReplayMemory: Sendable {
     }
 
     /// How many names are remembered.
-    var count: Int { younger.count + older.count }
+    var count: Int { younger.names.count + older.names.count }
 
     mutating func use(_ name: Fingerprint, at now: UnixTime) -> Verdict {
-        let end = turn(at: now)
-        guard !younger.contains(name), !older.contains(name) else { return .used }
-        guard younger.count < capacity else { return .full(.microseconds(end.microseconds(since: now))) }
-        younger.insert(name)
+        takeTurns(at: now)
+        guard !younger.names.contains(name), !older.names.contains(name) else { return .used }
+        guard younger.names.count < capacity else { return .full(wait(at: now)) }
+        younger.names.insert(name)
+        younger.last = max(younger.last ?? now, now)
         return .new
     }
 
-    /// - Returns: when the younger generation becomes the older.
-    private mutating func turn(at now: UnixTime) -> UnixTime {
-        let last = begin ?? now
-        if now >= last.advanced(by: window) {
-            older = now >= last.advanced(by: window * 2) ? [] : younger
-            younger = []
-            begin = now
-        } else if begin == nil || now < last {
-            begin = now
-        }
-        return (begin ?? now).advanced(by: window)
+    private mutating func takeTurns(at now: UnixTime) {
+        let since = min(begin ?? now, now)
+        begin = since
+        guard canForget(older, at: now), now >= since.advanced(by: window) else { return }
+        older = canForget(younger, at: now) ? Generation() : younger
+        younger = Generation()
+        begin = now
+    }
+
+    private func canForget(_ generation: Generation, at now: UnixTime) -> Bool {
+        generation.last.map { $0.advanced(by: window) < now } ?? true
+    }
+
+    /// How long until the generations take turns, and no longer than a window.
+    private func wait(at now: UnixTime) -> Duration {
+        let since = begin ?? now
+        let turn = max(since, older.last ?? since).advanced(by: window)
+        return min(.microseconds(turn.microseconds(since: now)), window)
     }
 }
