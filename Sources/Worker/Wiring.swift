@@ -53,7 +53,8 @@ extension Pipeline.App {
         self.init(
             name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
             missingUser: app.missingUser, identity: app.identity, proof: app.proof,
-            topics: Set(app.topics), spread: app.spread, lookup: app.lookup.map(AppLookup.init))
+            topics: Set(app.topics), spread: app.spread, lookup: app.lookup.map(AppLookup.init),
+            seal: app.seal, publication: app.publication)
     }
 }
 

@@ -23,6 +23,10 @@ public final class App: Sendable {
     public let spread: Double
     /// What the vendor is asked before a token is minted; nil for nothing.
     public let lookup: AppLookup?
+    /// Whom its tokens are sealed for before they are published; nil where they are published as they are.
+    public let seal: TokenSeal?
+    /// By whom else its tokens' records are to be read.
+    public let publication: TokenPublication
     /// When a user's reports are a loop, as its adapter says: for each event it would be copied to be asked.
     let loopGuard: LoopGuard
     /// `source` of the events about its tokens (CloudEvents 1.0).
@@ -34,13 +38,15 @@ public final class App: Sendable {
     public init(
         name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter,
         identity: IdentitySource = .reported, proof: ProofDemand = .none, topics: Set<String> = [], spread: Double = 0,
-        lookup: AppLookup? = nil
+        lookup: AppLookup? = nil, seal: TokenSeal? = nil, publication: TokenPublication = .none
     ) {
         self.identity = identity
         self.proof = proof
         self.topics = topics
         self.spread = spread
         self.lookup = lookup
+        self.seal = seal
+        self.publication = publication
         loopGuard = adapter.loopGuard
         eventSource = Array("/remint/\(name)".utf8)
         valueStart = ByteWriter.bytes { json in

@@ -29,27 +29,47 @@ final class UnsignedToken: Sendable {
     var request: SigningRequest { SigningRequest(key: key, input: input) }
 
     /// The record that publishes it with `signature`: a JSON value, CloudEvents attributes in binary mode, and headers that are
-    /// enough for the ledger.
+    /// enough for the ledger. `PublishedToken` reads it.
     ///
     /// - Returns: the record, and where in its bytes the token stands.
     func output(signature: [UInt8]) -> (record: OutputRecord, token: Range<Int>) {
         var place = 0..<0
         let body = RecordBody(key: order.subjectKey, hasValue: true) { bytes in
-            headers(to: &bytes)
+            headers(sealedBy: nil, to: &bytes)
         } value: { json in
-            place = value(signature, to: &json)
+            beginValue(&json)
+            let start = json.count
+            input.writeToken(signature: signature, to: &json)
+            place = start..<json.count
+            endValue(&json)
         }
         return (OutputRecord(destination: .tokens, body: body), place)
     }
 
-    /// - Returns: where the token stands.
-    private func value(_ signature: [UInt8], to json: inout ByteWriter) -> Range<Int> {
+    /// The record that publishes it sealed by `seal`, as the JWE `sealed`: the same but for the token itself and whom it is
+    /// sealed for.
+    func output(sealed: [UInt8], by seal: TokenSeal) -> OutputRecord {
+        let body = RecordBody(key: order.subjectKey, hasValue: true) { bytes in
+            headers(sealedBy: seal, to: &bytes)
+        } value: { json in
+            beginValue(&json)
+            json.append(sealed)
+            json.append(#"","sealed_for":""#)
+            json.append(escaping: seal.keyID)
+            endValue(&json)
+        }
+        return OutputRecord(destination: .tokens, body: body)
+    }
+
+    /// The value up to the first byte of the token.
+    private func beginValue(_ json: inout ByteWriter) {
         json.append(order.app.valueStart)
         order.subject.write(to: &json)
         json.append(#","token":""#)
-        let start = json.count
-        input.writeToken(signature: signature, to: &json)
-        let token = start..<json.count
+    }
+
+    /// The value from the quotation mark that closes the text before it.
+    private func endValue(_ json: inout ByteWriter) {
         json.append(#"","algorithm":"#)
         json.append(quoting: key.algorithm.rawValue)
         json.append(#","key_id":"#)
@@ -71,10 +91,9 @@ final class UnsignedToken: Sendable {
             json.append(quoting: challenge)
         }
         json.append("}")
-        return token
     }
 
-    private func headers(to bytes: inout ByteWriter) {
+    private func headers(sealedBy seal: TokenSeal?, to bytes: inout ByteWriter) {
         bytes.append(header: "ce_specversion") { $0.append("1.0") }
         bytes.append(header: "ce_id") { $0.append(order.event.id.utf8.span) }
         bytes.append(header: "ce_source") { $0.append(order.app.eventSource) }
@@ -85,6 +104,11 @@ final class UnsignedToken: Sendable {
         bytes.append(header: "remint-key-id") { $0.append(key.version.utf8.span) }
         bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
         bytes.append(header: "remint-version") { $0.append(decimal: version) }
+        if let seal { bytes.append(header: "remint-seal") { $0.append(seal.keyID.utf8.span) } }
+        if case .centrifugo = order.app.publication {
+            CentrifugoHeaders.append(
+                for: order.subjectKey, isChallenged: order.subject.challenge != nil, version: version, to: &bytes)
+        }
         for header in order.event.traceHeaders { bytes.append(header: header) }
     }
 }

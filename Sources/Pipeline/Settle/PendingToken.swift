@@ -14,25 +14,41 @@ struct SignedToken: Sendable {
     let hash: UInt64
     let settlement: Settlement
 
-    private init(hash: UInt64, settlement: Settlement) {
-        self.hash = hash
-        self.settlement = settlement
-    }
-
-    /// `token` with `signature`, for the event at `origin`.
+    /// `token` with `signature`, sealed where the app says for whom, for the event at `origin`. The hash is the clear token's,
+    /// for that is what a device reports.
     ///
-    /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, or where its hash cannot be made.
+    /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, where its hash cannot be made, or where it cannot
+    ///   be sealed.
     static func make(
         _ token: UnsignedToken, _ signature: [UInt8], _ origin: RecordPosition, _ hasher: SHA256Hasher?
     ) -> Result<SignedToken, Rejection> {
         if signature.isEmpty { return .failure(Rejection(.mintFailed, "the signer gave an empty signature")) }
+        if let seal = token.order.app.seal { return sealed(token, signature, seal, origin, hasher) }
         let (record, place) = token.output(signature: signature)
-        guard let hash = hasher?.prefix(of: record.body.bytes, in: place) else {
-            return .failure(Rejection(.mintFailed, "libcrypto could not hash the token"))
+        guard let hash = hasher?.prefix(of: record.body.bytes, in: place) else { return .failure(noHash) }
+        return .success(SignedToken(token, record, hash: hash, origin))
+    }
+
+    private static func sealed(
+        _ token: UnsignedToken, _ signature: [UInt8], _ seal: TokenSeal, _ origin: RecordPosition,
+        _ hasher: SHA256Hasher?
+    ) -> Result<SignedToken, Rejection> {
+        let clear = token.input.token(signature: signature)
+        guard let hash = hasher?.prefix(of: clear, in: clear.indices) else { return .failure(noHash) }
+        do throws(JOSEError) {
+            let record = token.output(sealed: try seal.seal(clear), by: seal)
+            return .success(SignedToken(token, record, hash: hash, origin))
+        } catch {
+            return .failure(Rejection(.mintFailed, "the token could not be sealed: \(error.message)"))
         }
-        let settlement = Settlement(
+    }
+
+    private static let noHash = Rejection(.mintFailed, "libcrypto could not hash the token")
+
+    private init(_ token: UnsignedToken, _ record: OutputRecord, hash: UInt64, _ origin: RecordPosition) {
+        self.hash = hash
+        settlement = Settlement(
             token.order.event, at: origin, app: token.order.app.name, outcome: .minted, output: record,
             algorithm: token.key.algorithm)
-        return .success(SignedToken(hash: hash, settlement: settlement))
     }
 }

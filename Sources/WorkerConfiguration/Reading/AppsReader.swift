@@ -30,6 +30,8 @@ struct AppsReader {
         let proof = app.choice("proof", ProofDemand.self)
         let topics = topics(app)
         let spread = app.share("spread", in: Configuration.App.spreadRange)
+        let seal = SealReader(source: source).read(app)
+        let publication = publication(app)
         let written = WrittenLookup(app.section("lookup"))
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
         let seconds = seconds(of: lifetime, adapter, app)
@@ -46,8 +48,21 @@ struct AppsReader {
                 name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
                 lifetime: seconds, identity: identity ?? .reported, proof: proof?.choice ?? .none, topics: topics,
                 spread: spread ?? 0, missingUser: missingUser ?? .deadLetter,
-                publishWindow: publishWindow?.components.seconds ?? 600, lookup: lookup),
+                publishWindow: publishWindow?.components.seconds ?? 600, seal: seal, publication: publication,
+                lookup: lookup),
             written: written)
+    }
+
+    /// By whom else the app's tokens are read.
+    private func publication(_ app: Section) -> TokenPublication {
+        guard let (publication, node) = app.choice("publish", TokenPublication.self) else { return .none }
+        if publication != .none, app.value("seal") != nil {
+            app.diagnostics.warning(
+                node,
+                "\(app.path("publish")) hands devices what \(app.path("seal")) keeps from them: they cannot open it; remove one of the two"
+            )
+        }
+        return publication
     }
 
     /// Topics of the app's own, each by its name.

@@ -25,6 +25,10 @@ extension Configuration {
         public var missingUser: MissingUser
         /// How long a key's version must have been prepared before it may sign, in seconds: until every verifier has it.
         public var publishWindow: Int64
+        /// Whom its tokens are sealed for before they are published; nil where they are published as they are.
+        public var seal: TokenSeal?
+        /// By whom else its tokens' records are to be read.
+        public var publication = TokenPublication.none
         /// What the vendor is asked before a token is minted; nil for nothing.
         public var lookup: Lookup?
     }
@@ -38,7 +42,7 @@ extension Configuration.App {
                 "*", "",
                 keys: [
                     adapterKey, keyKey, lifetimeKey, publishWindowKey, identityKey, proofKey, topicsKey, spreadKey,
-                    missingUserKey, settingsKey,
+                    missingUserKey, sealKey, publishKey, settingsKey,
                 ],
                 sections: [Configuration.Lookup.section])
         ])
@@ -89,6 +93,19 @@ extension Configuration.App {
         "missing_user", .choice(MissingUser.allCases.map(\.rawValue)), standard: MissingUser.deadLetter.rawValue,
         isReloadable: true,
         "What becomes of a report that lacks its user; skip is for SDKs that leave an anonymous user out.")
+    static let sealKey = KeyDescription(
+        "seal", .path, example: "recipient.jwk", isReloadable: true,
+        """
+        The file of a public JWK with a kid, for ECDH-ES+A256KW or RSA-OAEP-256: tokens are published as JWEs that only the \
+        private key opens, so that who reads the token topic holds none. By default they are published as they are.
+        """)
+    static let publishKey = KeyDescription(
+        "publish", .choice(TokenPublication.allCases.map(\.rawValue)), standard: TokenPublication.none.rawValue,
+        isReloadable: true,
+        """
+        centrifugo: tokens' records have the headers by which Centrifugo's Kafka consumer publishes each to its user \
+        (config/centrifugo). none: nothing.
+        """)
     static let settingsKey = KeyDescription(
         "settings", .mapping(of: "the adapter's own settings"), example: "{}", isReloadable: true,
         "The adapter's own, which its README.md names.")

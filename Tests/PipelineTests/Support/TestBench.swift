@@ -20,7 +20,9 @@ struct TestBench {
     let dataKey: SigningKey
     let apps: [App]
 
-    init(missingUser: MissingUser = .deadLetter) throws {
+    init(
+        missingUser: MissingUser = .deadLetter, seal: TokenSeal? = nil, publication: TokenPublication = .none
+    ) throws {
         (brazeKey, otherBrazeKey) = try Self.keys.get()
         pushKey = try SigningKey(
             secret: SecretBytes(copying: "a push secret of thirty-two byte".utf8), algorithm: .hs256)
@@ -29,14 +31,14 @@ struct TestBench {
         apps = [
             App(
                 name: "shop-ios", adapter: try BrazeAdapter(settings: .init()), keyRing: "shop-braze", lifetime: 43_200,
-                missingUser: missingUser),
+                missingUser: missingUser, seal: seal, publication: publication),
             App(
                 name: "push",
                 adapter: try DotdigitalAdapter(settings: .init(issuer: "acme", audience: "https://push.example")),
-                keyRing: "shop-push", lifetime: 900, missingUser: missingUser),
+                keyRing: "shop-push", lifetime: 900, missingUser: missingUser, seal: seal, publication: publication),
             App(
                 name: "web", adapter: try BloomreachAdapter(settings: .init(mode: .stream)), keyRing: "shop-data",
-                lifetime: 900, missingUser: missingUser),
+                lifetime: 900, missingUser: missingUser, seal: seal, publication: publication),
         ]
         signing.activate(brazeKey, in: "shop-braze")
         signing.activate(pushKey, in: "shop-push", version: "push-1")

@@ -56,7 +56,7 @@ struct TrustBench {
     /// The keys of the ring of `braze` by their state, and one of another app.
     let braze: [String: SigningKey]
 
-    init() throws {
+    init(seal: TokenSeal? = nil) throws {
         let keys = try Self.keys.get()
         let states = [
             "active": keys[0], "passive": keys[1], "prepared": keys[2], "retired": keys[3], "revoked": keys[4],
@@ -88,7 +88,7 @@ struct TrustBench {
         var apps: [App] = []
         for (name, adapter) in adapters {
             let life = adapter.lifetime.standard
-            apps.append(App(name: name, adapter: adapter, keyRing: name, lifetime: life))
+            apps.append(App(name: name, adapter: adapter, keyRing: name, lifetime: life, seal: seal))
             apps.append(
                 App(name: "\(name)-v", adapter: adapter, keyRing: name, lifetime: life, identity: .vouched))
         }

@@ -1,0 +1,48 @@
+/// Whom an app's tokens are sealed for before they are published (`apps.*.seal`): a recipient whose private key alone opens
+/// them.
+///
+/// By reference, since every token of the app holds one. It holds a public key and can open nothing.
+public final class TokenSeal: Sendable {
+    /// The recipient's `kid`: what records and tokens name the key by.
+    public let keyID: String
+    private let encrypt: @Sendable ([UInt8]) throws(JOSEError) -> [UInt8]
+
+    /// The longest `kid`, in bytes: it stands in every record, in a header of its own as well.
+    private static let longestKeyID = 128
+
+    /// A seal for the recipient whose public JWK this is (see `JWERecipient`).
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`, `.weakKey` or `.unsupportedAlgorithm`; a JWK without a `kid`, with one of
+    ///   several lines, or with private members is refused.
+    public convenience init(publicJWK text: SecretBytes) throws(JOSEError) {
+        let recipient = try JWERecipient(publicJWK: text)
+        guard let keyID = recipient.keyID, 1...Self.longestKeyID ~= keyID.utf8.count,
+            keyID.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw JOSEError(
+                .invalidKey,
+                "the JWK needs a \"kid\" of 1 to \(Self.longestKeyID) visible ASCII characters, by which records name the key"
+            )
+        }
+        self.init(keyID: keyID) { token throws(JOSEError) in try recipient.seal(token, contentType: "JWT") }
+    }
+
+    /// A seal that encrypts with `encrypt`.
+    package init(keyID: String, encrypt: @escaping @Sendable ([UInt8]) throws(JOSEError) -> [UInt8]) {
+        self.keyID = keyID
+        self.encrypt = encrypt
+    }
+
+    /// The compact JWE of `token`, which says by its `cty` that there is a JWT inside (RFC 7519, section 5.2).
+    ///
+    /// - Throws: `JOSEError` with `.libcrypto` or `.tokenTooLarge`.
+    public func seal(_ token: [UInt8]) throws(JOSEError) -> [UInt8] { try encrypt(token) }
+}
+
+/// By whom else a token's record is to be read (`apps.*.publish`): it then has the headers that they go by.
+public enum TokenPublication: String, Sendable, CaseIterable {
+    /// By nobody in particular.
+    case none
+    /// By Centrifugo's Kafka consumer, which publishes the record to the user's own channel.
+    case centrifugo
+}

@@ -1,0 +1,21 @@
+import AdapterKit
+
+/// Reads `apps.*.seal`: the file of a recipient's public key. One that cannot be used is an error, never a token in the clear.
+struct SealReader {
+    let source: ConfigurationSource
+
+    /// Whom the tokens of `app` are sealed for; nil where they are not, or there is something to mend.
+    func read(_ app: Section) -> TokenSeal? {
+        guard let (path, node) = app.requiredTextIfPresent("seal") else { return nil }
+        let name = app.path("seal")
+        guard let text = source.file(app.diagnostics.resolve(path)) else {
+            app.diagnostics.error(
+                node, "the file of \(name) cannot be read; put the recipient's public JWK there or mend the path")
+            return nil
+        }
+        do throws(JOSEError) { return try TokenSeal(publicJWK: SecretBytes(copying: text.utf8)) } catch {
+            app.diagnostics.error(node, "the file of \(name) cannot be used: \(error.message)")
+            return nil
+        }
+    }
+}
