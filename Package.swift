@@ -142,7 +142,8 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Pickup", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka",
+                "Worker", "Pickup", "Access", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit",
+                "Kafka",
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",

@@ -71,6 +71,9 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             defer { for task in [following, keeping] { task.cancel() } }
             defer { fetching.cancel() }
             group.addTask { try await server.run() }
+            if let address = pickup.metrics {
+                group.addTask { try await metrics.serve(address.host, address.port, logger) }
+            }
             group.addTask { try await upkeep.drainOnShutdown() }
             try await group.next()
             group.cancelAll()
@@ -93,6 +96,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let rules = LimitRules(
             subject: RequestRate(perSecond: Double(pickup.userRate), burst: pickup.userRate * 2),
             caller: RequestRate(perSecond: Double(pickup.callerRate), burst: pickup.callerRate * 2),
+            address: RequestRate(perSecond: Double(pickup.addressRate), burst: pickup.addressRate * 2),
             total: RequestRate(perSecond: Double(pickup.totalRate), burst: pickup.totalRate * 2))
         let devices: DeviceAccess? =
             if let session = pickup.session, let keys {

@@ -10,7 +10,8 @@ struct Remint: AsyncParsableCommand {
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, RunCommand.self, PickupCommand.self, SignerCommand.self, CheckCommand.self,
+            DemoCommand.self, RunCommand.self, PickupCommand.self, PickupKeyCommand.self, SignerCommand.self,
+            CheckCommand.self,
             ConfigCommand.self,
             CodesCommand.self,
             MetricsCommand.self, EmitCommand.self,

@@ -51,6 +51,10 @@ class Device:
         text = await self.reader.readexactly(length) if length else b""
         return status, json.loads(text) if text else None
 
+    def report(self, options, number):
+        """The SDK's report of this device; a number makes each one another failure."""
+        return options.report.replace("USER", self.user).replace("NUMBER", str(number)).encode()
+
     def close(self):
         if self.writer:
             self.writer.close()
@@ -65,7 +69,7 @@ async def calls(options, devices):
 
     async def one(device, number):
         start = time.perf_counter()
-        report = json.dumps({"errorCode": 22, "userId": device.user, "n": number}).encode()
+        report = device.report(options, number)
         status, answer = await device.call("POST", f"/v1/apps/{options.app}/reports", report, ["Prefer: wait=20"])
         if status != 200:
             failures[status] = failures.get(status, 0) + 1
@@ -113,7 +117,7 @@ async def hold(options, devices):
     start = time.perf_counter()
     sent = await asyncio.gather(*(device.call(
         "POST", f"/v1/apps/{options.app}/reports",
-        json.dumps({"errorCode": 22, "userId": device.user, "n": 1}).encode()) for device in asking))
+        device.report(options, 1)) for device in asking))
     assert all(status in (200, 202) for status, _ in sent), sent[:3]
     ends = await asyncio.gather(*(waiting[device] for device in chosen))
     for device, (_, status, answer) in zip(chosen, ends):
@@ -189,6 +193,7 @@ def main():
     parser.add_argument("--url", default="http://127.0.0.1:8080")
     parser.add_argument("--sessions", required=True)
     parser.add_argument("--app", default="braze-ios")
+    parser.add_argument("--report", default='{"errorCode":22,"userId":"USER","n":NUMBER}')
     parser.add_argument("--devices", type=int)
     parser.add_argument("--rate", type=int, default=100)
     parser.add_argument("--seconds", type=int, default=30)

@@ -30,7 +30,8 @@ extension Scenarios {
             ],
             "Operations": ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
             "remint": [
-                "Worker", "Pickup", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka",
+                "Worker", "Pickup", "Access", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit",
+                "Kafka",
                 "Keyring",
                 "JOSE", "WorkerConfiguration",
                 "Telemetry", "Bench", "Demonstration", "Vendors",

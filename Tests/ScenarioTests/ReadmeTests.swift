@@ -28,7 +28,8 @@ extension Scenarios {
         /// The pages that people read, by their places in the repository.
         private static let pages = [
             "README.md", "Sources/README.md", "Sources/Pipeline/README.md", "Sources/Keyring/README.md",
-            "Sources/Signing/README.md", "Sources/Pickup/README.md", "config/pushpin/README.md", "config/centrifugo/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
+            "Sources/Signing/README.md", "Sources/Pickup/README.md", "config/pushpin/README.md",
+            "config/centrifugo/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
             "adapters/README.md", "config/README.md", "config/OPERATION.md", "config/THREATS.md",
         ]
 

@@ -10,7 +10,8 @@ struct MistakeTests {
         Mistake(
             "far from every key", SampleText.with("unrelated-thing: 1\n"),
             says:
-                "10:1 unknown key unrelated-thing; known here: kafka, delivery, topics, keys, apps, worker, log, admin"),
+                "10:1 unknown key unrelated-thing; known here: kafka, delivery, topics, keys, apps, worker, log, admin, pickup"
+        ),
         Mistake(
             "in kafka", SampleText.replacing("keys:", "  grup: x\nkeys:"),
             says: "3:3 unknown key kafka.grup; did you mean group?"),

@@ -1,3 +1,6 @@
+import Hummingbird
+import Logging
+import NIOCore
 import Telemetry
 
 /// What the gateway counts. Labels are apps, calls and stable words; never a user, a token or a text from outside.
@@ -42,4 +45,27 @@ final class PickupMetrics: Sendable {
         tokens.set(Double(size.tokens))
         bytes.set(Double(size.bytes))
     }
+}
+
+extension PickupMetrics {
+    /// Serves `/metrics`, and nothing else, until a graceful shutdown.
+    func serve(_ host: String, _ port: Int, _ logger: Logger) async throws {
+        var quiet = logger
+        quiet.logLevel = .critical
+        let router = Router()
+        router.get("/metrics") { [registry] _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: registry.exposition())))
+        }
+        let application = Application(
+            router: router, configuration: .init(address: .hostname(host, port: port)), logger: quiet)
+        try await application.run()
+    }
+}
+
+/// Every metric of the gateway, for documentation.
+public enum PickupMetricsCatalogue {
+    /// A row for each, as Markdown: name, kind, labels, what it says.
+    public static var table: [String] { PickupMetrics().registry.table }
 }

@@ -57,7 +57,7 @@ public struct ConfigurationReader {
         readLog(root.section("log"), into: &configuration.log)
         configuration.admin = readAdmin(root.section("admin"))
         configuration.pickup = PickupReader(apps: configuration.apps.map(\.name)).read(
-            root.section("pickup"), isThere: root.value("pickup") != nil)
+            root.section("pickup"), isThere: root.key("pickup") != nil)
         root.finish()
     }
 

@@ -76,6 +76,8 @@ extension Configuration {
         public var userRate = 5
         /// See `userRate`.
         public var callerRate = 20
+        /// See `userRate`: from one address, which many devices of one network may share.
+        public var addressRate = 200
         /// See `userRate`.
         public var totalRate = 5000
         /// Where `/metrics` is served; nil for nowhere.
@@ -163,6 +165,9 @@ extension Configuration.Pickup {
             "How far back the token topic is read at the start: as long as the longest lifetime."),
         .integer("user_rate", \.userRate, in: 1...100_000, "Requests a second for one user, whoever asks."),
         .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
+        .integer(
+            "address_rate", \.addressRate, in: 1...10_000_000,
+            "Requests a second from one address, which many devices of one network, or a proxy, may share."),
         .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
     ]
 

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Pickup
 import Worker
 
 /// `remint codes`: why an event can be dead-lettered.
@@ -10,10 +11,12 @@ struct CodesCommand: ParsableCommand {
     func run() { for row in ErrorCode.table { Terminal.print(row) } }
 }
 
-/// `remint metrics`: what `/metrics` says.
+/// `remint metrics`: what `/metrics` of worker and gateway says.
 struct MetricsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics", abstract: "Lists the metrics, their kinds and labels, and what they say.")
 
-    func run() { for row in MetricsCatalogue.table { Terminal.print(row) } }
+    func run() {
+        for row in (MetricsCatalogue.table + PickupMetricsCatalogue.table).sorted() { Terminal.print(row) }
+    }
 }
