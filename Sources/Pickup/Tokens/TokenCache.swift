@@ -5,14 +5,14 @@ import DequeModule
 ///
 /// It owns no truth: what is not in it is minted anew. So whatever is in the way goes, the oldest first.
 struct TokenCache: Sendable {
-    private struct Arrival {
+    private struct Published {
         let key: [UInt8]
         let version: Int64
     }
 
     private let capacity: Int
     private var tokens: [[UInt8]: HeldToken] = [:]
-    private var arrivals: Deque<Arrival> = []
+    private var arrivals: Deque<Published> = []
     /// How much memory the tokens take, in bytes.
     private(set) var bytes = 0
 
@@ -36,7 +36,7 @@ struct TokenCache: Sendable {
         }
         tokens[key] = token
         bytes += token.memory + key.count * 2
-        arrivals.append(Arrival(key: key, version: token.version))
+        arrivals.append(Published(key: key, version: token.version))
         trim(at: now)
         return true
     }
