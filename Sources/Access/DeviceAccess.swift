@@ -43,6 +43,7 @@ public struct DeviceAccess: Sendable {
     private let sessions: SessionVerifier
     private let proofs: DPoPVerifier
     private let requiresProof: Bool
+    private let verified = VerifiedSessions()
 
     /// - Parameters:
     ///   - sessions: knows sessions.
@@ -70,11 +71,23 @@ public struct DeviceAccess: Sendable {
         if credentials.proof == nil, requiresProof || credentials.scheme == .dpop {
             throw AccessRefusal(.proofMissing)
         }
-        let session = try await sessions.verify(credentials.session, userClaim: userClaim, now: now)
+        let session = try await session(credentials.session, userClaim, now)
         if session.boundKey != nil, credentials.scheme == .bearer { throw AccessRefusal(.proofMissing) }
         guard let proof = credentials.proof else { return Device(session: session, thumbprint: nil) }
         let thumbprint = try proofs.verify(
             proof, for: request, accessToken: credentials.session, boundTo: session.boundKey, now: now)
         return Device(session: session, thumbprint: thumbprint)
+    }
+
+    /// The session that `token` is, checked now or within the last half minute.
+    private func session(
+        _ token: [UInt8], _ userClaim: String?, _ now: UnixTime
+    ) async throws(AccessRefusal) -> Session {
+        // A session is ASCII: bytes that are no text become something that no session is.
+        let name = Fingerprint(String(decoding: token, as: UTF8.self), userClaim ?? sessions.rules.userClaim)
+        if let session = verified.session(name, at: now) { return session }
+        let session = try await sessions.verify(token, userClaim: userClaim, now: now)
+        verified.found(session, as: name, at: now)
+        return session
     }
 }

@@ -69,7 +69,7 @@ async def calls(options, devices):
 
     async def one(device, number):
         start = time.perf_counter()
-        report = device.report(options, number)
+        report = device.report(options, options.run + number)
         status, answer = await device.call("POST", f"/v1/apps/{options.app}/reports", report, ["Prefer: wait=20"])
         if status != 200:
             failures[status] = failures.get(status, 0) + 1
@@ -117,7 +117,7 @@ async def hold(options, devices):
     start = time.perf_counter()
     sent = await asyncio.gather(*(device.call(
         "POST", f"/v1/apps/{options.app}/reports",
-        device.report(options, 1)) for device in asking))
+        device.report(options, options.run)) for device in asking))
     assert all(status in (200, 202) for status, _ in sent), sent[:3]
     ends = await asyncio.gather(*(waiting[device] for device in chosen))
     for device, (_, status, answer) in zip(chosen, ends):
@@ -200,6 +200,8 @@ def main():
     parser.add_argument("--answered", type=int, default=1000)
     parser.add_argument("--pid", type=int)
     options = parser.parse_args()
+    # Another failure than those of the runs before, or it is answered by their tokens.
+    options.run = int(time.time()) * 1_000_000
     host, _, port = options.url.removeprefix("http://").partition(":")
     with open(options.sessions) as file:
         lines = [line.split() for line in file if line.strip()]

@@ -32,14 +32,14 @@ struct PickupUpkeep: Sendable {
     private func renew() async {
         let now = now()
         let longest = apps.values.map(\.lifetime).max() ?? 0
-        for (key, token) in desk.ending(before: now.seconds + longest / 4 + 1) {
+        for (key, token) in desk.ending(before: now.seconds + longest * 3 / 4 + 1) {
             guard let name = TokenTopicKey.app(of: key), let app = apps[name],
-                Renewals.isDue(key, expiresAt: token.expiresAt, lifetime: app.lifetime, at: now),
+                Renewals.isDue(key, token, lifetime: app.lifetime, at: now),
                 let subject = TokenTopicKey.subject(of: token.value, app)
             else { continue }
             let asker = Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
             // A renewal that fails is tried again with the next tick, as long as the device is connected.
-            let life = Renewals.margin(of: key, lifetime: app.lifetime) + 1
+            let life = Renewals.margin(of: key, version: token.version, lifetime: app.lifetime) + 1
             guard case .accepted = try? await asks.token(for: asker, app, life: life, within: .zero) else { continue }
             metrics.renewed(name)
         }

@@ -1,0 +1,39 @@
+import JOSE
+import Synchronization
+
+/// Sessions that were found good a moment ago, so that a device which asks often costs one signature check a while.
+///
+/// Of a session its fingerprint is kept, never the token. A key that its issuer withdraws counts for as much longer as an entry lives.
+final class VerifiedSessions: Sendable {
+    /// How long an entry lives, in seconds.
+    static let life: Int64 = 30
+    private let capacity: Int
+    private let known = Mutex<(younger: [Fingerprint: Entry], older: [Fingerprint: Entry])>(([:], [:]))
+
+    private struct Entry {
+        let session: Session
+        let until: UnixTime
+    }
+
+    /// Remembers about `capacity` sessions.
+    init(capacity: Int = 50_000) { self.capacity = capacity }
+
+    /// The session called `name`, where it was found good and has not ended since.
+    func session(_ name: Fingerprint, at now: UnixTime) -> Session? {
+        known.withLock { known in
+            guard let entry = known.younger[name] ?? known.older[name] else { return nil }
+            // A clock that was set back must not make an entry live longer.
+            let left = entry.until.microseconds(since: now)
+            return (1...Self.life * 1_000_000).contains(left) ? entry.session : nil
+        }
+    }
+
+    /// A session was found good.
+    func found(_ session: Session, as name: Fingerprint, at now: UnixTime) {
+        let until = min(session.expiry, now.advanced(bySeconds: Self.life))
+        known.withLock { known in
+            if known.younger.count >= capacity { known = ([:], known.younger) }
+            known.younger[name] = Entry(session: session, until: until)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import JOSE
+import Testing
+
+@testable import Access
+
+@Suite("Sessions that were found good a moment ago")
+struct VerifiedSessionsTests {
+    private static let now = UnixTime(seconds: 1_800_000_000)
+    private let session = Session(
+        issuer: "i", user: "u", expiry: now.advanced(bySeconds: 3600), boundKey: nil)
+
+    @Test func `one is known for half a minute, by its own fingerprint`() {
+        let sessions = VerifiedSessions()
+        sessions.found(session, as: Fingerprint("a"), at: Self.now)
+        #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 29)) == session)
+        #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 30)) == nil)
+        #expect(sessions.session(Fingerprint("b"), at: Self.now) == nil)
+        #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: -5)) == nil, "a clock was set back")
+    }
+
+    @Test func `none is known past its end`() {
+        let sessions = VerifiedSessions()
+        let short = Session(issuer: "i", user: "u", expiry: Self.now.advanced(bySeconds: 5), boundKey: nil)
+        sessions.found(short, as: Fingerprint("a"), at: Self.now)
+        #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 4)) == short)
+        #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 5)) == nil)
+    }
+
+    @Test func `the oldest give way`() {
+        let sessions = VerifiedSessions(capacity: 10)
+        for number in 0..<25 { sessions.found(session, as: Fingerprint("\(number)"), at: Self.now) }
+        #expect(sessions.session(Fingerprint("24"), at: Self.now) != nil)
+        #expect(sessions.session(Fingerprint("0"), at: Self.now) == nil)
+    }
+}
