@@ -67,6 +67,16 @@ static inline EVP_PKEY *remint_generate_ed25519(void) { return EVP_PKEY_Q_keygen
 static inline int remint_keypair(void) { return EVP_PKEY_KEYPAIR; }
 static inline int remint_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
 
+/// Prepares `context` to make HMACs with `key` and the digest of that name. The parameter keeps a pointer to its name until the
+/// call has ended: a literal of C's lives as long, a Swift string that is lent to the function which makes the parameter does not.
+static inline int remint_hmac_init(EVP_MAC_CTX *context, const unsigned char *key, size_t count, const char *digest) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_init(context, key, count, parameters);
+}
+
 /// `BIO_get_mem_data` is a macro. The bytes belong to the BIO.
 static inline long remint_bio_bytes(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 

@@ -117,15 +117,8 @@ final class SignatureContext {
         defer { unsafe EVP_MAC_free(mac) }
         guard let context = unsafe EVP_MAC_CTX_new(mac) else { throw .signingFailed }
         let isReady = unsafe secret.withBytes { bytes in
-            var digestName = Array(name.utf8CString)
-            return unsafe digestName.withUnsafeMutableBufferPointer { digest in
-                var parameters = unsafe [
-                    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.baseAddress, 0),
-                    OSSL_PARAM_construct_end(),
-                ]
-                let key = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                return unsafe EVP_MAC_init(context, key, bytes.count, &parameters) == 1
-            }
+            let key = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            return unsafe remint_hmac_init(context, key, bytes.count, name) == 1
         }
         guard isReady else {
             unsafe EVP_MAC_CTX_free(context)

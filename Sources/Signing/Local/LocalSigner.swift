@@ -1,6 +1,6 @@
 public import AdapterKit
 import Dispatch
-@_spi(Signing) import JOSE
+import JOSE
 public import Keyring
 public import Pipeline
 import Synchronization
@@ -22,7 +22,6 @@ public final class LocalSigner: SigningPort {
     /// A signer with the active keys of `rings` and `lanes` threads.
     public init(_ rings: [KeyRing], lanes count: Int) {
         let keys = rings.compactMap(Self.activeKey)
-        Self.prepare(keys.map(\.key))
         active = Mutex(
             Active(
                 keys: Dictionary(keys.map { ($0.reference.ring, $0.reference) }) { first, _ in first },
@@ -48,7 +47,6 @@ public final class LocalSigner: SigningPort {
         let new = Self.activeKey(of: ring)
         let old = activeKey(of: ring.name)
         if let new {
-            Self.prepare([new.key])
             for lane in everyLane { await lane.add(new.key, for: new.reference) }
         }
         active.withLock { active in
@@ -59,15 +57,6 @@ public final class LocalSigner: SigningPort {
         let isLeaked = ring.versions.contains { $0.id == old?.version && $0.state == .revoked }
         let kept = [isLeaked ? nil : old, new?.reference].compactMap { $0 }
         for lane in everyLane { await lane.keep(only: kept, of: ring.name) }
-    }
-
-    /// Lets libcrypto find what each algorithm of `keys` needs, before several lanes look for it at the same moment: then one of
-    /// them may be told that there is none, and its first token fails.
-    private static func prepare(_ keys: [SigningKey]) {
-        // A key that cannot sign is an error where it is used, with the event's name.
-        for key in Dictionary(grouping: keys, by: \.algorithm).values.compactMap(\.first) {
-            _ = try? Signer(key).sign([])
-        }
     }
 
     static func activeKey(of ring: KeyRing) -> (reference: SigningKeyReference, key: SigningKey)? {
