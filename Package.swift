@@ -151,6 +151,9 @@ let package = Package(
             ] + adapterDependencies,
             swiftSettings: settings),
 
+        // What tests share that wait: for a line in a log, for a turn, for something to come true.
+        .target(
+            name: "AsyncTestSupport", dependencies: [logging], path: "Tests/AsyncTestSupport", swiftSettings: settings),
         tests("JOSETests", ["JOSE", "Formats"], resources: [.copy("Vectors")]),
         // What the adapters' tests share.
         .target(
@@ -163,7 +166,7 @@ let package = Package(
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("AccessTests", ["Access", "JOSE", "Formats"]),
         tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE"] + adapterDependencies),
-        tests("KafkaTests", ["Kafka", "CertificateTestSupport", logging]),
+        tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(
             "WorkerConfigurationTests",
             ["WorkerConfiguration", "AdapterKit", "ProgramTestSupport"] + adapterDependencies),
@@ -181,14 +184,13 @@ let package = Package(
             "SigningTests",
             [
                 "Signing", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
-                logging,
-                lifecycle, nio, sockets,
+                "AsyncTestSupport", logging, lifecycle, nio, sockets,
             ]),
         tests(
             "VendorLookupTests",
             [
                 "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "StubServer", "CertificateTestSupport",
-                "WorkerTestSupport", logging, nio, sockets, http,
+                "WorkerTestSupport", "AsyncTestSupport", logging, nio, sockets, http,
             ] + adapterDependencies),
         tests("PickupTests", ["Pickup", "AdapterKit", "Pipeline"], resources: [.copy("Pages")]),
         tests(
@@ -198,7 +200,7 @@ let package = Package(
             [
                 "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
                 "StubServer",
-                "WorkerTestSupport", logging, lifecycle, nio, sockets, http,
+                "WorkerTestSupport", "AsyncTestSupport", logging, lifecycle, nio, sockets, http,
             ] + adapterDependencies),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 @_spi(Signing) import JOSE
 import Keyring
 import Pipeline

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import StubServer
 import Testing
 import VendorLookup

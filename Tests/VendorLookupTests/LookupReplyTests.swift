@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Pipeline
 import StubServer
 import Testing

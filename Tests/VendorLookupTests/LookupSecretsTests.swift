@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import JOSE
 import Logging
 import StubServer

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Kafka
 import Logging
 import Testing

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import JOSE
 import Telemetry
 import Testing
