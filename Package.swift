@@ -101,7 +101,7 @@ let package = Package(
         module("Access", ["JOSE"]),
         module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
-        module("WorkerConfiguration", ["AdapterKit", "Yams"]),
+        module("WorkerConfiguration", ["AdapterKit", "Formats", "Yams"]),
         module("Telemetry", [logging]),
         module(
             "Signing",
@@ -112,7 +112,9 @@ let package = Package(
             ], exclude: ["README.md"]),
         module(
             "VendorLookup",
-            ["Pipeline", "AdapterKit", "JOSE", "Telemetry", logging, nio, sockets, http, tls, httpClient]),
+            [
+                "Pipeline", "AdapterKit", "JOSE", "Formats", "Telemetry", logging, nio, sockets, http, tls, httpClient,
+            ]),
         module(
             "Worker",
             [
@@ -189,7 +191,7 @@ let package = Package(
         tests(
             "VendorLookupTests",
             [
-                "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "StubServer", "CertificateTestSupport",
+                "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "Formats", "StubServer", "CertificateTestSupport",
                 "WorkerTestSupport", "AsyncTestSupport", logging, nio, sockets, http,
             ] + adapterDependencies),
         tests("PickupTests", ["Pickup", "AdapterKit", "Pipeline"], resources: [.copy("Pages")]),

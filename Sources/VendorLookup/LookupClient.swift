@@ -107,7 +107,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
                 do { try await Task.sleep(until: open.deadline, clock: .continuous) } catch {
                     return .failure(LookupErrorText.stopping)
                 }
-                return .failure(LookupErrorText(host: account.url.host, timeout: account.timeout).overdue)
+                return .failure(LookupErrorText(host: account.url.authority, timeout: account.timeout).overdue)
             }
             if let first = await group.next() {
                 if case .failure(let failure) = first { note(failure, account.name) }

@@ -1,5 +1,6 @@
 import AdapterKit
 import AsyncHTTPClient
+import Formats
 import JOSE
 import Logging
 import NIOCore
@@ -14,7 +15,7 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
     private static let idleTime = TimeAmount.seconds(30)
 
     let name: String
-    let url: LookupURL
+    let url: EndpointURL
     let timeout: Duration
     let concurrency: Int
     /// The value of `Authorization`; nil where each request has its own.
@@ -31,7 +32,7 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
         permits = LookupPermits(endpoint.concurrency)
         do throws(EndpointError) {
             guard endpoint.timeout > .zero else { throw EndpointError("the time limit is longer than nothing") }
-            url = try LookupURL(endpoint.url)
+            url = try Self.url(endpoint.url)
             authorization = try endpoint.credentials.header(for: endpoint.authorization)
             authorities = try endpoint.certificateAuthority.map { path throws(EndpointError) in
                 try Self.certificates(in: path)
@@ -41,6 +42,15 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
 
     var description: String { "the account \(name)" }
     var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+
+    private static func url(_ text: String) throws(EndpointError) -> EndpointURL {
+        do throws(EndpointURL.Problem) {
+            return try EndpointURL(parsing: text)
+        } catch {
+            // The URL itself is not repeated: somebody may have put a key into it.
+            throw EndpointError("the endpoint's URL cannot be used: it \(error.message)")
+        }
+    }
 
     private static func certificates(in path: String) throws(EndpointError) -> [NIOSSLCertificate] {
         let found = (try? NIOSSLCertificate.fromPEMFile(path)) ?? []

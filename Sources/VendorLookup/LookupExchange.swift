@@ -14,7 +14,7 @@ struct LookupExchange: Sendable {
     let maximumBodyBytes: Int
     let now: @Sendable () -> UnixTime
 
-    private var trouble: LookupErrorText { LookupErrorText(host: account.url.host, timeout: account.timeout) }
+    private var trouble: LookupErrorText { LookupErrorText(host: account.url.authority, timeout: account.timeout) }
 
     /// Sends `call` and reads the answer. Ends when the task is cancelled, and takes its time otherwise.
     func perform(_ call: LookupCall) async -> Result<LookupAnswer, LookupFailure> {

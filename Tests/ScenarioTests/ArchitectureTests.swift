@@ -17,10 +17,10 @@ extension Scenarios {
             "Pipeline": ["AdapterKit", "Records"],
             "Kafka": ["CRdKafka", "Records"],
             "Access": ["JOSE"],
-            "WorkerConfiguration": ["AdapterKit"],
+            "WorkerConfiguration": ["AdapterKit", "Formats"],
             "Telemetry": [],
             "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
-            "VendorLookup": ["Pipeline", "AdapterKit", "JOSE", "Telemetry"],
+            "VendorLookup": ["Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
             "Worker": [
                 "Pipeline", "AdapterKit", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration",
                 "Telemetry",

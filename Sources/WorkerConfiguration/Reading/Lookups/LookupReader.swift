@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Yams
 
 /// Makes of what an app says about look-ups, and of what its adapter does, one look-up.

@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Yams
 
 /// What `apps.*.lookup` says, each key by itself: of its type and within its range, whether the mode makes use of it or

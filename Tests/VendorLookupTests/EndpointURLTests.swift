@@ -1,21 +1,22 @@
 import AdapterKit
+import Formats
 import Testing
 import WorkerTestSupport
 
 @testable import VendorLookup
 
-@Suite struct LookupURLTests {
+@Suite struct EndpointURLTests {
     @Test(arguments: [
         ("https://rest.iad-01.braze.com", "https://rest.iad-01.braze.com", "rest.iad-01.braze.com"),
         ("HTTPS://host/", "https://host", "host"),
         ("http://127.0.0.1:8080/base/", "http://127.0.0.1:8080/base", "127.0.0.1:8080"),
         ("https://[::1]:8443/a/b", "https://[::1]:8443/a/b", "[::1]:8443"), ("https://[::1]", "https://[::1]", "[::1]"),
-        ("https://host/a%20b//", "https://host/a%20b", "host"),
+        ("https://host/a%20b/", "https://host/a%20b", "host"), ("https://Host:443", "https://host", "host"),
     ])
     func `reads an endpoint`(text: String, base: String, host: String) throws {
-        let url = try LookupURL(text)
-        #expect(url.base == base)
-        #expect(url.host == host)
+        let url = try EndpointURL(parsing: text)
+        #expect(url.text == base)
+        #expect(url.authority == host)
         #expect(url.appending("/x?y=1") == base + "/x?y=1")
     }
 
@@ -26,10 +27,12 @@ import WorkerTestSupport
         "https://host:", "https://host?key=canary", "https://host/?key=canary", "https://host#canary", "https://ho st",
         "https://host/canary path", "https://host/%zz", "https://höst", "https://[]", "https://[::1",
         "https://[canary]",
-        "https://host\r\n", "https://host\\canary",
+        "https://host\r\n", "https://host\\canary", "https://host/a//canary", "https://host/%2E%2e/canary",
     ])
     func `refuses what is no endpoint, without repeating it`(text: String) {
-        let error = #expect(throws: EndpointError.self) { try LookupURL(text) }
+        let endpoint = LookupEndpoint(
+            account: "shop", url: text, authorization: .mintedToken, credentials: .none, timeout: .seconds(1))
+        let error = #expect(throws: EndpointError.self) { try LookupDestination(endpoint) }
         #expect(error?.description.contains("canary") == false)
     }
 

@@ -1,20 +1,23 @@
 /// Where a REST API is. What can be written in several ways is kept in one: two endpoints are the same where their texts
 /// are.
-struct EndpointURL: Sendable, Equatable {
+public struct EndpointURL: Sendable, Equatable {
     /// Why a text is no endpoint. Its message never repeats the text, which may hold what should not stand there.
-    struct Problem: Error, Equatable {
-        let message: String
+    public struct Problem: Error, Equatable {
+        /// What it must be.
+        public let message: String
     }
 
     /// Scheme, host, port where it is not the scheme's own, and path without a slash at its end.
-    let text: String
+    public let text: String
+    /// Host and, where it is not the scheme's own, port: what may be logged.
+    public let authority: String
     /// Whether it is https.
-    let isEncrypted: Bool
+    public let isEncrypted: Bool
     /// Whether it is this machine: 127.0.0.0/8, ::1, localhost.
-    let isLoopback: Bool
+    public let isLoopback: Bool
 
     /// The endpoint in `text` (RFC 3986, without user info, query and fragment).
-    init(parsing text: String) throws(Problem) {
+    public init(parsing text: String) throws(Problem) {
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Problem(message: "must be a URL of visible ASCII characters")
         }
@@ -37,6 +40,7 @@ struct EndpointURL: Sendable, Equatable {
         let suffix = port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
         isEncrypted = scheme == "https"
         isLoopback = host.isLoopback
+        self.authority = host.text + suffix
         self.text = "\(scheme)://\(host.text)\(suffix)\(try Self.path(rest[authority.endIndex...]))"
     }
 
@@ -65,18 +69,23 @@ struct EndpointURL: Sendable, Equatable {
 
     /// `1*pchar`, and no dots alone: whoever joins paths would climb by them.
     private static func isSegment(_ segment: Substring) -> Bool {
-        guard !segment.isEmpty, ![".", ".."].contains(segment.lowercased().replacing("%2e", with: ".")) else {
-            return false
-        }
-        var rest = segment
+        ![".", ".."].contains(segment.lowercased().replacing("%2e", with: ".")) && isEncodedSegment(segment)
+    }
+
+    /// Whether `text` is `1*pchar` (RFC 3986, section 3.3).
+    public static func isEncodedSegment(_ text: Substring) -> Bool {
+        var rest = text
         while let character = rest.popFirst() {
             if character == "%" {
                 guard rest.prefix(2).count == 2, rest.prefix(2).allSatisfy(\.isHexDigit) else { return false }
                 rest = rest.dropFirst(2)
-            } else if !character.isLetter, !character.isNumber, !"-._~!$&'()*+,;=:@".contains(character) {
+            } else if !character.isASCII
+                || !character.isLetter && !character.isNumber
+                    && !"-._~!$&'()*+,;=:@".contains(character)
+            {
                 return false
             }
         }
-        return true
+        return !text.isEmpty
     }
 }
