@@ -23,6 +23,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let httpParts = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 /// The server's own limits, which the module above it leaves out.
@@ -79,6 +80,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // Header fields that Hummingbird has no name for.
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        // The parts of requests and answers, as Hummingbird's channels hand them on.
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -127,6 +130,7 @@ let package = Package(
                 "Access", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "WorkerConfiguration", "Telemetry",
                 logging,
                 lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, nio, http, tls, httpClient, deque, httpTypes,
+                httpParts,
             ], resources: [.copy("Resources")], swiftSettings: settings),
         module(
             "Operations",

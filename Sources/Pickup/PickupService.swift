@@ -60,8 +60,10 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             coalesce: configuration.worker.admission.coalesce.microseconds)
         let keySource = KeySourceFile(pickup.session)
         let server = PickupServer(
-            pickup: pickup, apps: apps, access: try access(keySource, metrics), asks: asks, keys: try sealKeys(),
-            follower: follower, metrics: metrics, now: now, logger: logger, isReady: isReady)
+            pickup: pickup, apps: apps, access: try access(keySource, metrics), asks: asks,
+            keys: try PickupFiles.sealKeys(pickup),
+            tls: try PickupFiles.tls(pickup), follower: follower, metrics: metrics, now: now, logger: logger,
+            isReady: isReady)
         let upkeep = PickupUpkeep(desk: desk, asks: asks, apps: apps, metrics: metrics, now: now)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Devices that wait are answered until the server has let go of them, so what serves them outlives its shutdown.
@@ -112,15 +114,5 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             devices: devices, backends: APIKeys(backends), limits: SharedLimits(rules, now: { .now }),
             publicURL: pickup.publicURL ?? "\(scheme)://\(pickup.host):\(pickup.port)", now: now,
             refused: { metrics.refused($0) })
-    }
-
-    private func sealKeys() throws -> [JWEDecryptionKey] {
-        try pickup.sealKeys.map { path in
-            do {
-                return try JWEDecryptionKey(privateJWK: try GuardedFile.read(path))
-            } catch let error as JOSEError {
-                throw PickupError("pickup.seal_keys: \(path) \(error.message)")
-            } catch let error as GuardedFileError { throw PickupError("pickup.seal_keys: \(path) \(error.message)") }
-        }
     }
 }

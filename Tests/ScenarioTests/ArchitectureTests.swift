@@ -67,7 +67,8 @@ extension Scenarios {
             ],
             "Pickup": [
                 "AsyncHTTPClient", "DequeModule", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore",
-                "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTP1", "NIOSSL", "ServiceLifecycle", "Synchronization",
+                "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "ServiceLifecycle",
+                "Synchronization",
             ],
             "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [

@@ -75,6 +75,36 @@ extension Scenarios {
             await shop.broker.close()
         }
 
+        private static let calls = [
+            ("braze-ios", "setSdkAuthenticationSignature(jwt)", false),
+            ("onesignal-shop", "OneSignal.updateUserJwt(externalId, token)", true),
+            ("bloomreach-stream", "setSdkAuthToken(jwt)", false),
+            ("bloomreach-customer", "return it from the authorization provider", false),
+            ("infobip-mobile", "return it from getJwt()", false),
+        ]
+
+        @Test func `says by which call the SDK takes the token`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(
+                shop,
+                more: ["users: { bloomreach-stream: { id: registered }, bloomreach-customer: { id: registered } }"])
+            for (app, call, hasIdentifier) in Self.calls {
+                let answer = try await gateway.call("/v1/apps/\(app)/token", session: try gateway.session("ann"))
+                let apply = try #require(answer.body?["apply"], "\(app): \(answer.text)")
+                #expect(apply["call"]?.string == call)
+                #expect(apply["identifier"]?.string == (hasIdentifier ? "ann" : nil))
+            }
+            // A challenge's answer has no token without its report.
+            let report = Array(#"{"nonce":"13687106-f26d-4afe-a25a-60d58b38c568"}"#.utf8)
+            let answer = try await gateway.report(report, "dotdigital-push", session: try gateway.session("ann"))
+            #expect(answer.body?["apply"]?["call"]?.string == "authenticateWithToken(jwt)", "\(answer.text)")
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
         @Test func `who shows no session that counts gets no byte of a token`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
@@ -201,9 +231,14 @@ extension Scenarios {
         @Test func `without a worker nobody gets an old token`() async throws {
             let shop = try await Shop.open()
             let gateway = try await Gateway.start(shop)
-            let answer = try await gateway.call("/v1/apps/braze-ios/token?wait=1", session: try gateway.session("ann"))
-            #expect(answer.status == 202, "\(answer.text)")
-            #expect(answer.headers["location"]?.contains("after=") == true)
+            let session = try gateway.session("ann")
+            let answer = try await gateway.call("/v1/apps/braze-ios/token?wait=1", session: session)
+            #expect(answer.status == 503 && answer.text("code") == "unanswered", "\(answer.text)")
+            #expect(answer.headers["retry-after"] != nil)
+            // Whoever does not wait is told where to look.
+            let accepted = try await gateway.call("/v1/apps/braze-ios/token?wait=0", session: session)
+            #expect(accepted.status == 202, "\(accepted.text)")
+            #expect(accepted.headers["location"]?.contains("after=") == true)
             await gateway.stop()
             await shop.broker.close()
         }

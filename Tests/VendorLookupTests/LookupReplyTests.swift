@@ -1,5 +1,7 @@
 import AdapterKit
 import AsyncTestSupport
+import NIOCore
+import NIOPosix
 import Pipeline
 import StubServer
 import Testing
@@ -94,15 +96,14 @@ import WorkerTestSupport
     }
 
     @Test func `says that a name is not known`() async throws {
-        // A domain that nobody has (RFC 6761, section 6.4).
         let host = "vendor.invalid"
-        let endpoint = LookupEndpoint(
-            account: "shop", url: "https://\(host)", authorization: .mintedToken, credentials: .none,
-            timeout: .seconds(30))
-        try await LookupBench.with([endpoint]) { bench in
-            let failure = try #require(await bench.ask(bench.call()).failure)
-            #expect(failure == LookupFailure(.unavailable, "\(host): the host's name is not known"))
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let bootstrap = ClientBootstrap(group: loop).resolver(NoNames(loop))
+        let error = await #expect(throws: NIOConnectionError.self) {
+            try await bootstrap.connect(host: host, port: 443).get()
         }
+        let failure = LookupErrorText(host: host, timeout: .seconds(1)).failure(try #require(error))
+        #expect(failure == LookupFailure(.unavailable, "\(host): the host's name is not known"))
     }
 
     @Test func `says so where no endpoint is known`() async throws {
@@ -128,4 +129,21 @@ import WorkerTestSupport
             }
         }
     }
+}
+
+/// A resolver that knows nobody, without asking anybody.
+private final class NoNames: Resolver, Sendable {
+    private struct Unknown: Error {}
+
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        loop.makeFailedFuture(Unknown())
+    }
+    func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        loop.makeFailedFuture(Unknown())
+    }
+    func cancelQueries() {}
 }

@@ -50,6 +50,10 @@ struct Problem: Error {
         Problem(.serviceUnavailable, "unavailable", detail, retryAfter: 2)
     }
 
+    /// What a caller is told that waited for a token in vain: the ask is under way, and a later call finds what comes of it.
+    static let unanswered = Problem(
+        .serviceUnavailable, "unanswered", "no worker has answered yet; the token is asked for", retryAfter: 2)
+
     static let draining = Problem(
         .serviceUnavailable, "draining", "this gateway is about to stop; another one answers", retryAfter: 1)
 

@@ -8,6 +8,7 @@ final class PickupMetrics: Sendable {
     let registry = MetricsRegistry()
     private let answers: CounterFamily
     private let refusals: CounterFamily
+    private let drops: CounterFamily
     private let recovery: HistogramFamily
     private let waiting: GaugeFamily
     private let streams: GaugeFamily
@@ -20,6 +21,9 @@ final class PickupMetrics: Sendable {
             "remint_pickup_answers_total", "Calls answered, by call and status.", labels: ["call", "status"])
         refusals = registry.counter(
             "remint_pickup_refusals_total", "Callers refused, by reason.", labels: ["reason"])
+        drops = registry.counter(
+            "remint_pickup_dropped_connections_total",
+            "Connections let go of: a head or a body that did not come in time, or had no end.", labels: ["reason"])
         recovery = registry.histogram(
             "remint_pickup_recovery_seconds", "From a report to the token that answers it, in one call.",
             labels: ["app"],
@@ -35,6 +39,7 @@ final class PickupMetrics: Sendable {
 
     func answered(_ call: String, _ status: Int) { answers.add(1, call, "\(status)") }
     func refused(_ reason: String) { refusals.add(1, reason) }
+    func dropped(_ reason: ConnectionGuard.Reason) { drops.add(1, reason.rawValue) }
     func recovered(_ app: String, after time: Duration) { recovery.observe(time / .seconds(1), app) }
     func renewed(_ app: String) { renewals.add(1, app) }
 

@@ -37,6 +37,8 @@ struct PickupServer: Sendable {
     let access: AskerAccess
     let asks: TokenAsks
     let keys: [JWEDecryptionKey]
+    /// What it shows; nil for plain text.
+    let tls: TLSConfiguration?
     let follower: TokenFollower
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
@@ -52,8 +54,11 @@ struct PickupServer: Sendable {
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
+        let metrics = metrics
         let http = HTTPServerBuilder.http1(
-            configuration: .init(idleTimeout: Self.idle, httpDecoderConfiguration: limits))
+            configuration: .init(
+                additionalChannelHandlers: [ConnectionGuard(dropped: { metrics.dropped($0) })], idleTimeout: Self.idle,
+                httpDecoderConfiguration: limits))
         let application = Application(
             router: router, server: try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
             // A thousand devices may call in the same moment.
@@ -64,16 +69,6 @@ struct PickupServer: Sendable {
                 isReady(address)
             }, logger: quiet)
         try await application.run()
-    }
-
-    private var tls: TLSConfiguration? {
-        get throws {
-            guard let files = pickup.certificate else { return nil }
-            let chain = try NIOSSLCertificate.fromPEMFile(files.chain)
-            return TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem)))
-        }
     }
 
     private static func text(_ address: SocketAddress?) -> String {
@@ -122,12 +117,14 @@ struct PickupServer: Sendable {
         // More than half of a life would ask for a new token at every call.
         let life = min(parameters.life, app.lifetime / 2)
         let outcome: TokenAsks.Outcome
+        let wait = parameters.wait ?? Self.patience
         if parameters.after != nil || parameters.challenge != nil {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
             outcome = try await asks.newer(
                 than: parameters.after ?? 0, key.key(app: app.name), within: parameters.wait ?? .zero)
         } else {
-            outcome = try await asks.token(for: asker, app, life: life, within: parameters.wait ?? Self.patience)
+            outcome = try await asks.token(for: asker, app, life: life, within: wait)
+            if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
         }
         if case .token(let token) = outcome, let tag = request.headers[.ifNoneMatch],
             tag == TokenAnswer.tag(token.version) || tag == "*"

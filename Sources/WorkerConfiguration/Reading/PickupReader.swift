@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Yams
 
 /// Reads `pickup`: where the gateway listens, who may ask, what it keeps.
@@ -10,17 +11,18 @@ struct PickupReader {
         guard isThere else { return nil }
         defer { section.finish() }
         var pickup = Configuration.Pickup()
+        pickup.place = section.diagnostics.place(of: section.node)
         if let (host, port) = address("listen", section, isRequired: true) { (pickup.host, pickup.port) = (host, port) }
         pickup.metrics = address("metrics", section, isRequired: false)
-        pickup.publicURL = section.requiredTextIfPresent("public_url")?.text
+        pickup.publicURL = publicURL(section)
         section.read(Configuration.Pickup.settings, into: &pickup)
-        pickup.origins = list("origins", section)
+        pickup.origins = origins(section)
         pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
         pickup.certificate = certificate(section)
         pickup.session = session(section)
         pickup.users = users(section.section("users"))
         pickup.apiKeys = apiKeys(section.section("api_keys"))
-        if pickup.session == nil, pickup.apiKeys.isEmpty {
+        if section.value("session") == nil, section.value("api_keys") == nil {
             section.diagnostics.error(
                 section.node, "pickup has neither session nor api_keys, so nobody may ask; say whose sessions count")
         }
@@ -38,6 +40,30 @@ struct PickupReader {
         return (address.host, address.port)
     }
 
+    private func publicURL(_ section: Section) -> String? {
+        guard let (text, node) = section.requiredTextIfPresent("public_url") else { return nil }
+        do throws(EndpointURL.Problem) {
+            return try EndpointURL(parsing: text).text
+        } catch {
+            section.diagnostics.error(node, "\(section.path("public_url")) \(error.message)")
+            return nil
+        }
+    }
+
+    /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
+    private func origins(_ section: Section) -> [String] {
+        let origins = list("origins", section)
+        for origin in origins {
+            let url = try? EndpointURL(parsing: origin)
+            guard url.map({ "\($0.isEncrypted ? "https" : "http")://\($0.authority)" }) != origin else { continue }
+            section.diagnostics.error(
+                section.value("origins"),
+                "\(section.path("origins")) are origins as browsers send them, lowercase and without a path, such as https://shop.example.com"
+            )
+        }
+        return origins
+    }
+
     private func list(_ name: String, _ section: Section) -> [String] {
         guard let node = section.value(name) else { return [] }
         let texts = node.sequence?.compactMap { $0.scalar?.string } ?? []
@@ -51,7 +77,8 @@ struct PickupReader {
         guard section.value("tls") != nil else { return nil }
         let tls = section.section("tls")
         defer { tls.finish() }
-        guard let chain = tls.requiredText("certificate"), let key = tls.requiredText("key") else { return nil }
+        let named = (chain: tls.requiredText("certificate"), key: tls.requiredText("key"))
+        guard let chain = named.chain, let key = named.key else { return nil }
         return (section.diagnostics.resolve(chain.text), section.diagnostics.resolve(key.text))
     }
 
@@ -72,19 +99,21 @@ struct PickupReader {
             }
             session.algorithms = Set(known)
         }
-        guard let issuer = inner.requiredText("issuer"), let keys = inner.requiredText("jwks") else { return nil }
+        let named = (issuer: inner.requiredText("issuer"), keys: inner.requiredText("jwks"))
+        guard let issuer = named.issuer, let keys = named.keys else { return nil }
         session.issuer = issuer.text
         let isURL = keys.text.contains("://")
-        if isURL, !keys.text.hasPrefix("https://"), !Self.isLoopback(keys.text) {
+        if isURL, !Self.isTrustworthy(keys.text) {
             inner.diagnostics.error(keys.node, "\(inner.path("jwks")) must be an https URL, or a file")
         }
         session.keySet = isURL ? keys.text : inner.diagnostics.resolve(keys.text)
         return session
     }
 
-    /// Plain http never leaves this machine.
-    private static func isLoopback(_ url: String) -> Bool {
-        ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"].contains { url.hasPrefix($0) }
+    /// Whether keys that come from `url` are the issuer's. Plain http never leaves this machine. A query may follow.
+    private static func isTrustworthy(_ url: String) -> Bool {
+        guard let endpoint = try? EndpointURL(parsing: String(url.prefix { $0 != "?" })) else { return false }
+        return endpoint.isEncrypted || endpoint.isLoopback
     }
 
     private func users(_ section: Section) -> [String: Configuration.Pickup.User] {

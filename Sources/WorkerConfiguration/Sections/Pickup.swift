@@ -25,6 +25,8 @@ extension Configuration {
             public var userClaim = "sub"
             /// How far the issuer's clock may differ.
             public var skew = Duration.seconds(30)
+            /// The least time between two fetches of the set, however many unknown keys are shown.
+            public var coolDown = Duration.seconds(30)
 
             /// Every default.
             public init() {}
@@ -48,6 +50,8 @@ extension Configuration {
             public var id: String?
         }
 
+        /// Where it stands in the file.
+        public var place: FileLocation?
         /// The address, without brackets.
         public var host = "127.0.0.1"
         /// The port; 0 for any.
@@ -181,7 +185,7 @@ extension Configuration.Pickup {
             KeyDescription(
                 "jwks", .text, example: "https://login.example.com/.well-known/jwks.json", isRequired: true,
                 """
-                The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per half a minute at most for a key \
+                The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per cool_down at most for a key \
                 that is not known; a set that cannot be fetched is kept for a day.
                 """),
             KeyDescription(
@@ -192,5 +196,8 @@ extension Configuration.Pickup {
     static let sessionSettings: [Setting<Session>] = [
         .text("user_claim", \.userClaim, "The claim that is the user, exactly as the vendor's SDK names the user."),
         .duration("skew", \.skew, in: .zero...(.seconds(300)), "How far the issuer's clock may differ from ours."),
+        .duration(
+            "cool_down", \.coolDown, in: .seconds(1)...(.seconds(3600)),
+            "The least time between two fetches of jwks, however many unknown keys are shown."),
     ]
 }

@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import JOSE
+import Pickup
 import Vendors
 import Worker
 import WorkerConfiguration
@@ -9,30 +10,35 @@ import WorkerConfiguration
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration and its keys; makes no connection.",
-        discussion: "Exit code 1 where a worker could not start. Each line is file:line:column: severity: message.")
+        discussion:
+            "Exit code 1 where a worker or a gateway could not start. Each line is file:line:column: severity: message."
+    )
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the diagnostics as JSON.") var json = false
 
     func run() throws {
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
+        let gateway = preflight.configuration.map(PickupService.diagnostics) ?? []
+        let isReady = preflight.isReady && gateway.isEmpty
+        let diagnostics = preflight.diagnostics + gateway + preflight.notices
         if json {
-            Terminal.print(report(preflight))
+            Terminal.print(report(diagnostics, isReady: isReady))
         } else {
-            for diagnostic in preflight.diagnostics + preflight.notices { Terminal.error("\(diagnostic)") }
-            if let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
+            for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
+            if isReady, let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
         }
-        if !preflight.isReady { throw ExitCode.failure }
+        if !isReady { throw ExitCode.failure }
     }
 
-    private func report(_ preflight: Preflight) -> String {
+    private func report(_ diagnostics: [Diagnostic], isReady: Bool) -> String {
         var json = JSONWriter()
         json.beginObject()
         json.name("ok")
-        json.bool(preflight.isReady)
+        json.bool(isReady)
         json.name("diagnostics")
         json.beginArray()
-        for diagnostic in preflight.diagnostics + preflight.notices {
+        for diagnostic in diagnostics {
             json.beginObject()
             json.member("file", diagnostic.place.file)
             json.member("line", Int64(diagnostic.place.line))

@@ -25,15 +25,21 @@ struct Gateway {
 
     /// Starts a gateway for the apps of `shop`.
     ///
-    /// - Parameter more: further lines of the section.
-    static func start(_ shop: borrowing Shop, more: [String] = []) async throws -> Gateway {
-        let key = try SigningKey.generate(.es256, keyID: "session-1")
+    /// - Parameters:
+    ///   - issuer: what sessions are signed with at first; by default a key of its own.
+    ///   - keySet: where the issuer's keys are; by default in a file.
+    ///   - more: further lines of the section.
+    static func start(
+        _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, more: [String] = []
+    ) async throws -> Gateway {
+        let key = try issuer ?? SigningKey.generate(.es256, keyID: "session-1")
         let set = shop.folder.appending(path: "sessions.json")
         try Data(try JWK.setJSON(of: [key.verificationKey])).write(to: set)
         let hash = SHA256.hash(Array(apiKey.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let section = [
             "pickup:", "  listen: 127.0.0.1:0", "  user_rate: 10000", "  caller_rate: 10000",
-            "  session: { issuer: https://login.example, audience: shop, jwks: \(set.path) }",
+            "  address_rate: 100000", "  total_rate: 100000",
+            "  session: { issuer: https://login.example, audience: shop, jwks: '\(keySet ?? set.path)', cool_down: 1s }",
             "  api_keys: { backend: { hash: \(hash) } }",
         ]
         let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
@@ -52,7 +58,7 @@ struct Gateway {
     func session(
         _ user: String, issuer: String = "https://login.example", audience: String = "shop",
         lives seconds: Int64 = 3600,
-        by other: SigningKey? = nil
+        by other: SigningKey? = nil, boundTo thumbprint: String? = nil
     ) throws -> String {
         let key = other ?? key
         let now = Int64(Date.now.timeIntervalSince1970)
@@ -63,6 +69,12 @@ struct Gateway {
         claims.member("sub", user)
         claims.member("iat", now - 1)
         claims.member("exp", now + seconds)
+        if let thumbprint {
+            claims.name("cnf")
+            claims.beginObject()
+            claims.member("jkt", thumbprint)
+            claims.endObject()
+        }
         claims.endObject()
         let header = #"{"alg":"\#(key.algorithm.rawValue)","kid":"\#(key.keyID ?? "")"}"#
         let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)

@@ -14,6 +14,17 @@ struct Shop: ~Copyable {
 
     var configuration: String { folder.appending(path: "remint.yaml").path }
 
+    private static let generatedFolder = FileManager.default.temporaryDirectory.appending(
+        path: "remint-test-shop-\(UUID().uuidString)")
+
+    /// What the demonstration generates, once for all shops: making the keys takes seconds.
+    private static let generated = Task {
+        atexit { try? FileManager.default.removeItem(at: Shop.generatedFolder) }
+        let demo = try await Program.run(Repository.remint, ["demo", "--dir", generatedFolder.path, "--json"])
+        try #require(demo.status == 0, "\(demo.errorText)")
+        return generatedFolder
+    }
+
     /// The demonstration's apps, pointed at a broker that outlives the workers.
     ///
     /// - Parameters:
@@ -22,8 +33,7 @@ struct Shop: ~Copyable {
     static func open(admission: String = "subjects: 0", partitions: Int = 2) async throws -> Shop {
         let temporary = try TemporaryFolder()
         let folder = temporary.url.appending(path: "shop")
-        let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
-        try #require(demo.status == 0, "\(demo.errorText)")
+        try FileManager.default.copyItem(at: try await Self.generated.value, to: folder)
         let broker = try EmbeddedBroker(logger: quiet)
         for topic in [
             "remint.invalidations", "remint.invalidations.bulk", "remint.tokens", "remint.dead-letters",

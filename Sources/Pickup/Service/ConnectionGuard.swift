@@ -1,0 +1,81 @@
+import NIOCore
+import NIOHTTPTypes
+
+/// Lets go of connections that only take: those whose request's head or body does not come in time, and those that send more
+/// than a report can have.
+///
+/// What a timer of idleness sees is that bytes come. Somebody who sends one now and then would hold a connection for ever.
+final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+
+    /// How long what is awaited may take.
+    struct Limits: Sendable {
+        /// From the connection, or the last answer, to a request's whole head.
+        var head = TimeAmount.seconds(90)
+        /// From the connection to the first request's whole head.
+        var firstHead = TimeAmount.seconds(15)
+        /// From a head to the end of its body.
+        var body = TimeAmount.seconds(30)
+        /// The bytes of a body that are read, some of them only to be passed over.
+        var bytes = 1 << 20
+    }
+
+    private let limits: Limits
+    private let dropped: @Sendable (Reason) -> Void
+    private var deadline: Scheduled<Void>?
+    private var bytes = 0
+
+    /// Why a connection was let go of.
+    enum Reason: String {
+        case headTimeout = "head_timeout"
+        case bodyTimeout = "body_timeout"
+        case bodyTooLarge = "body_too_large"
+    }
+
+    /// - Parameter dropped: told why a connection is closed.
+    init(_ limits: Limits = Limits(), dropped: @escaping @Sendable (Reason) -> Void) {
+        self.limits = limits
+        self.dropped = dropped
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { expect(.headTimeout, within: limits.firstHead, context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head:
+            bytes = 0
+            expect(.bodyTimeout, within: limits.body, context)
+        case .body(let buffer):
+            bytes += buffer.readableBytes
+            guard bytes <= limits.bytes else { return drop(.bodyTooLarge, context) }
+        case .end: deadline?.cancel()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        // An answer may come before the request has ended; whichever is last, the next head is awaited from then on.
+        if case .end = unwrapOutboundIn(data) { expect(.headTimeout, within: limits.head, context) }
+        context.write(data, promise: promise)
+    }
+
+    private func expect(_ missing: Reason, within time: TimeAmount, _ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { self.drop(missing, context) }
+    }
+
+    private func drop(_ reason: Reason, _ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        guard context.channel.isActive else { return }
+        dropped(reason)
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,58 @@
+@_spi(Decryption) import JOSE
+import NIOSSL
+public import WorkerConfiguration
+
+/// The files that a gateway needs beside its configuration.
+enum PickupFiles {
+    /// The private keys that open sealed tokens.
+    ///
+    /// - Throws: `PickupError` for a file that others can read, or that holds no such key.
+    static func sealKeys(_ pickup: Configuration.Pickup) throws(PickupError) -> [JWEDecryptionKey] {
+        var keys: [JWEDecryptionKey] = []
+        for path in pickup.sealKeys {
+            let jwk: SecretBytes
+            do { jwk = try GuardedFile.read(path) } catch {
+                throw PickupError("pickup.seal_keys: \(path) \(error.message)")
+            }
+            do { keys.append(try JWEDecryptionKey(privateJWK: jwk)) } catch {
+                throw PickupError("pickup.seal_keys: \(path) \(error.message)")
+            }
+        }
+        return keys
+    }
+
+    /// What the gateway shows; nil where it speaks plain text.
+    ///
+    /// - Throws: `PickupError` for a key that others can read, and where certificate and key are none.
+    static func tls(_ pickup: Configuration.Pickup) throws(PickupError) -> TLSConfiguration? {
+        guard let files = pickup.certificate else { return nil }
+        let chain = (try? NIOSSLCertificate.fromPEMFile(files.chain)) ?? []
+        guard !chain.isEmpty else {
+            throw PickupError("pickup.tls.certificate: there is no certificate in PEM form in \(files.chain)")
+        }
+        let pem: SecretBytes
+        do { pem = try GuardedFile.read(files.key) } catch {
+            throw PickupError("pickup.tls.key: \(files.key) \(error.message)")
+        }
+        let key = try? unsafe pem.withBytes { try NIOSSLPrivateKey(bytes: Array($0), format: .pem) }
+        guard let key else { throw PickupError("pickup.tls.key: there is no private key in PEM form in \(files.key)") }
+        return TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+    }
+}
+
+extension PickupService {
+    /// What is wrong with the files of a gateway; nothing where the configuration has none.
+    public static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
+        guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
+        var diagnostics: [Diagnostic] = []
+        func check(_ body: () throws(PickupError) -> Void) {
+            do throws(PickupError) { try body() } catch {
+                diagnostics.append(Diagnostic(.error, at: place, "\(error)"))
+            }
+        }
+        check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
+        check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
+        return diagnostics
+    }
+}

@@ -1,0 +1,96 @@
+import AdapterKit
+import Foundation
+import JOSE
+import Kafka
+import ProgramTestSupport
+import StubServer
+import Synchronization
+import Testing
+
+/// Whether this machine has the browser.
+private let browser = ["chromium", "chromium-browser", "google-chrome"].first { name in
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+        FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
+    }
+}
+
+extension Scenarios {
+    /// A page with every vendor's web SDK faked, in a browser, before a gateway of another origin.
+    @Suite(.enabled(if: browser != nil, "needs Chromium (Debian: chromium)"), .timeLimit(.minutes(5)))
+    struct PickupPageTests {
+        private static let now = UnixTime(microseconds: 0)
+
+        @Test(arguments: [false, true])
+        func `every vendor's web SDK is handed its token`(byStream: Bool) async throws {
+            let page = Page(
+                try Data(contentsOf: Repository.root.appending(path: "Tests/PickupTests/Pages/vendors.html")))
+            let site = try await StubServer.start(page, now: { Self.now })
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(
+                shop, more: ["origins: ['\(site.url)']", "users: { bloomreach-stream: { id: registered } }"])
+            var parameters = [
+                "gateway": "http://\(gateway.address)", "session": try gateway.session("u-42"), "user": "u-42",
+                "done": "\(site.url)/done", "timeout": "60", "braze": "braze-ios", "onesignal": "onesignal-shop",
+                "bloomreach": "bloomreach-stream", "bloomreachweb": "bloomreach-stream",
+                "dotdigital": "dotdigital-push", "infobip": "infobip-mobile",
+            ]
+            if byStream { parameters["stream"] = "1" }
+            var url = try #require(URLComponents(string: "\(site.url)/vendors.html"))
+            url.queryItems = parameters.map { URLQueryItem(name: $0.key, value: $0.value) }
+            let profile = try TemporaryFolder()
+            let chromium = try Program(
+                try #require(browser),
+                [
+                    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                    "--user-data-dir=\(profile.url.path)", "--remote-debugging-port=0",
+                    try #require(url.string),
+                ])
+            let result = await page.result()
+            chromium.kill()
+            await chromium.waitForEnd()
+            let root = try JSONDocument(parsing: result).root
+            #expect(root["ok"]?.bool == true, "\(String(decoding: result, as: UTF8.self)) \(gateway.program.errorText)")
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+            await site.stop()
+        }
+    }
+}
+
+/// The page's site, which is told what came of it.
+private final class Page: VendorStub {
+    private let html: [UInt8]
+    private let state = Mutex<(result: [UInt8]?, waiter: CheckedContinuation<[UInt8], Never>?)>((nil, nil))
+
+    init(_ html: Data) { self.html = Array(html) }
+
+    func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
+        switch (request.method, request.path) {
+        case ("GET", "/vendors.html"):
+            return StubResponse(status: 200, headers: [("content-type", "text/html; charset=utf-8")], body: html)
+        case ("POST", "/done"):
+            let waiter = state.withLock { state in
+                state.result = state.result ?? request.body
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(returning: request.body)
+            return StubResponse(status: 204)
+        default: return StubResponse(status: 404)
+        }
+    }
+
+    /// What the page says in the end.
+    func result() async -> [UInt8] {
+        await withCheckedContinuation { continuation in
+            let result = state.withLock { state in
+                if state.result == nil { state.waiter = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+    }
+}
