@@ -5,8 +5,9 @@ import NIOPosix
 import Pipeline
 import StubServer
 import Testing
-import VendorLookup
 import WorkerTestSupport
+
+@testable import VendorLookup
 
 @Suite(.timeLimit(.minutes(2))) struct LookupReplyTests {
     /// What a vendor does, and what becomes of a call.
