@@ -140,8 +140,8 @@ let package = Package(
         module(
             "Demonstration",
             [
-                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "StubServer", "Bench", "Vendors", logging,
+                "Worker", "Pickup", "Access", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
+                "WorkerConfiguration", "StubServer", "Bench", "Vendors", logging, nio, http, httpClient,
             ]),
         .executableTarget(
             name: "Instructions", dependencies: ["Bench", "Vendors", "AdapterKit"], swiftSettings: settings),

@@ -4,6 +4,7 @@ import JOSE
 import Kafka
 import Keyring
 package import Logging
+import Pickup
 import Pipeline
 import Vendors
 import Worker
@@ -14,6 +15,8 @@ package struct Demo {
     package let workspace: DemoWorkspace
     /// The vendors that are asked; nil where nothing is.
     package var vendors: DemoVendors?
+    /// Whether the reports come by a gateway, from devices, instead of by Kafka.
+    package let hasGateway: Bool
     package let logger: Logger
 
     /// Where the configuration's environment and files come from.
@@ -21,18 +24,21 @@ package struct Demo {
     private let now: @Sendable () -> UnixTime
 
     package init(
-        workspace: DemoWorkspace, vendors: DemoVendors?, source: ConfigurationSource, logger: Logger,
+        workspace: DemoWorkspace, vendors: DemoVendors?, hasGateway: Bool = false, source: ConfigurationSource,
+        logger: Logger,
         now: @escaping @Sendable () -> UnixTime
     ) {
         self.source = source
         self.now = now
         self.workspace = workspace
         self.vendors = vendors
+        self.hasGateway = hasGateway
         self.logger = logger
     }
 
     /// - Throws: `DemoError`, `KafkaError` and what a worker throws.
     package func run() async throws -> [DemoResult] {
+        let access = hasGateway ? try workspace.addGateway() : nil
         let preflight = Preflight(file: workspace.configurationFile.path, registry: .remint, source: source)
         guard let configuration = preflight.configuration, preflight.isReady else {
             throw DemoError(preflight.diagnostics.map(\.description).joined(separator: "\n"))
@@ -50,10 +56,46 @@ package struct Demo {
             }
             let now = self.now()
             let events = DemoEvent.all(workspace.apps, at: now) + (vendors?.events(at: now) ?? [])
+            if let access {
+                return try await call(
+                    events.map(\.called), access, configuration, try await ledger.address(), preflight, &group)
+            }
             let outputs = try await exchange(events, configuration, try await ledger.address(), ledger)
             group.cancelAll()
             try await group.waitForAll()
             return events.map { result(of: $0, ledger.settlements, outputs, preflight) }
+        }
+    }
+
+    /// Starts a gateway and lets the devices of all events call it.
+    private func call(
+        _ events: [DemoEvent], _ access: DemoAccess, _ configuration: Configuration, _ brokers: String,
+        _ preflight: Preflight, _ group: inout ThrowingTaskGroup<Void, any Error>
+    ) async throws -> [DemoResult] {
+        let (addresses, listens) = AsyncStream.makeStream(of: String.self)
+        let gateway = try PickupService(
+            configuration, brokers: brokers, logger: logger, now: now,
+            isReady: { address in
+                listens.yield(address)
+                listens.finish()
+            })
+        group.addTask {
+            defer { listens.finish() }
+            try await gateway.run()
+        }
+        guard let address = await addresses.first(where: { _ in true }) else {
+            throw DemoError("the gateway did not start")
+        }
+        let answers = try await DemoDevices(address: address, access: access, now: now).call(events)
+        group.cancelAll()
+        return events.map { event in
+            guard let answer = answers[event.id] else {
+                return DemoResult(event: event, outcome: .skipped(""), record: nil, verdict: nil, problem: "no answer")
+            }
+            let verdict = answer.body.flatMap { self.verdict(on: $0, event, preflight) }
+            return DemoResult(
+                event: event, outcome: answer.outcome, record: answer.body, verdict: verdict,
+                problem: problem(event, answer.outcome, verdict))
         }
     }
 
@@ -109,7 +151,7 @@ package struct Demo {
         let answer = record.flatMap { verdict(on: $0, event, preflight) }
         return DemoResult(
             event: event, outcome: settlement.outcome, record: record, verdict: answer,
-            problem: problem(event, settlement, answer))
+            problem: problem(event, settlement.outcome, answer))
     }
 
     /// The token goes to the adapter's verifier with the keys of the ring, as the vendor would hold them.
@@ -124,14 +166,14 @@ package struct Demo {
         return app.adapter.verify(bytes, against: ring.verificationKeys, expecting: subject, at: now())
     }
 
-    private func problem(_ event: DemoEvent, _ settlement: Settlement, _ verdict: VendorVerdict?) -> String? {
+    private func problem(_ event: DemoEvent, _ outcome: Outcome, _ verdict: VendorVerdict?) -> String? {
         let found: String
-        switch settlement.outcome {
+        switch outcome {
         case .deadLettered(let code): found = code.rawValue
-        case .minted, .superseded, .skipped, .deferred: found = settlement.outcome.name
+        case .minted, .superseded, .skipped, .deferred: found = outcome.name
         }
-        if found != event.ending { return "expected \(event.ending)" }
-        if settlement.outcome == .minted, verdict != .accepted { return "the vendor refuses the token" }
+        if let ending = event.ending, found != ending { return "expected \(ending)" }
+        if outcome == .minted, verdict != .accepted { return "the vendor refuses the token" }
         return nil
     }
 }

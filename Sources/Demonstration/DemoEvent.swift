@@ -18,11 +18,13 @@ package struct DemoEvent {
     package let reported: String
     /// The name of the recording.
     package let recording: String
-    /// The outcome it must come to: a name, or a dead letter's code.
-    package let ending: String
+    /// The outcome it must come to: a name, or a dead letter's code; nil where any will do.
+    private(set) var ending: String?
     package let form: Form
     /// The report, or what a batch job asks for.
     package let report: [UInt8]
+    /// Whose device it is; nil where the report does not say.
+    var user: DemoUser?
     package var isReissue = false
 
     /// Events for every recorded report of every app. The forms take turns; a report that is not JSON can only be sent raw.
@@ -37,8 +39,19 @@ package struct DemoEvent {
             return DemoEvent(
                 id: "\(app.name)/\(fixture.name)", app: app, sdk: fixture.sdk, reported: fixture.reported,
                 recording: fixture.name, ending: fixture.expectation.outcomeName,
-                form: isJSON ? Form.allCases[index % Form.allCases.count] : .raw, report: report)
+                form: isJSON ? Form.allCases[index % Form.allCases.count] : .raw, report: report,
+                user: fixture.expectation.user)
         }
+    }
+
+    /// The event as a device's call to a gateway, which knows who calls: a report that names nobody may have a token all the same,
+    /// and one without a remedy is refused.
+    var called: DemoEvent {
+        var event = self
+        if user == nil { event.ending = nil }
+        if event.ending == Outcome.skipped("").name { event.ending = ErrorCode.notFixableByToken.rawValue }
+        event.user = user ?? app.example.reissue.flatMap(DemoUser.init(reissue:)) ?? .somebody
+        return event
     }
 
     /// A batch job's event for `user`.
@@ -113,5 +126,11 @@ extension ReportFixture.Expectation {
         case .failure("not_fixable", _, _, _): ErrorCode.notFixableByToken.rawValue
         case .failure: Outcome.minted.name
         }
+    }
+
+    /// Whom the report is about.
+    fileprivate var user: DemoUser? {
+        guard case .failure(_, _, let subject?, _) = self else { return nil }
+        return DemoUser(subjectKey: subject)
     }
 }

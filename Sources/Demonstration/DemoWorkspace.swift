@@ -53,6 +53,16 @@ package struct DemoWorkspace {
         try Data(yaml(asking: vendors).utf8).write(to: configurationFile)
     }
 
+    /// Adds a gateway to the configuration.
+    ///
+    /// - Returns: what devices show it.
+    func addGateway() throws -> DemoAccess {
+        let access = try DemoAccess(folder: folder)
+        let text = try String(contentsOf: configurationFile, encoding: .utf8)
+        try Data((text + access.yaml).utf8).write(to: configurationFile)
+        return access
+    }
+
     package var configurationFile: URL { folder.appending(path: "remint.yaml") }
 
     /// Takes a temporary folder away.

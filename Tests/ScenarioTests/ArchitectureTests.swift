@@ -37,8 +37,8 @@ extension Scenarios {
                 "Telemetry", "Bench", "Demonstration", "Vendors",
             ],
             "Demonstration": [
-                "Worker", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "StubServer", "Bench", "Vendors",
+                "Worker", "Pickup", "Access", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
+                "WorkerConfiguration", "StubServer", "Bench", "Vendors",
             ],
             "Vendors": ["AdapterKit"],
             "Bench": ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"],
@@ -54,7 +54,7 @@ extension Scenarios {
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"], "WorkerConfiguration": ["Yams"],
             "Telemetry": ["Foundation", "Logging", "Synchronization"], "Vendors": [], "Instructions": [],
-            "Demonstration": ["Foundation", "Logging", "Synchronization"],
+            "Demonstration": ["AsyncHTTPClient", "Foundation", "Logging", "NIOCore", "NIOHTTP1", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],
             "Signing": [
                 "Dispatch", "Glibc", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "Synchronization",
@@ -103,7 +103,9 @@ extension Scenarios {
             }
             let modules = Set(
                 signers.map { $0.path.split(separator: "/Sources/").last?.split(separator: "/").first ?? "" })
-            #expect(modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "Operations", "remint"]), "\(modules)")
+            #expect(
+                modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "Demonstration", "Operations", "remint"]),
+                "\(modules)")
             for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
                 #expect(try !String(contentsOf: file, encoding: .utf8).contains("@_spi("), "\(file.path)")
             }

@@ -44,6 +44,14 @@ extension Scenarios {
             await shop.broker.close()
         }
 
+        @Test func `the demonstration's devices get what the vendors' rules accept, over HTTP`() async throws {
+            let demo = try await Program.run(Repository.remint, ["demo", "--pickup", "--json"])
+            #expect(demo.status == 0, "\(demo.outputText)")
+            let results = try JSONDocument(parsing: Array(demo.standardOutput)).root.elements
+            #expect(results.count { $0["verdict"]?.string == "accepted" } > 100)
+            #expect(results.allSatisfy { $0["problem"] == nil })
+        }
+
         @Test func `a session gets its own user's token and nobody else's`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()

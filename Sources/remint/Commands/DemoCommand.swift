@@ -22,6 +22,7 @@ struct DemoCommand: AsyncParsableCommand {
     var dir: String?
     @Flag(help: "Ask the vendors about every user first: their REST APIs run on ports of this machine.")
     var withLookups = false
+    @Flag(help: "Let the reports come from devices, by HTTP, through the gateway.") var pickup = false
     @Option(help: "What the worker logs to standard error: trace, debug, info, notice, warning, error.") var logLevel =
         "warning"
 
@@ -29,6 +30,7 @@ struct DemoCommand: AsyncParsableCommand {
         guard Configuration.Log.levels.contains(logLevel) else {
             throw ValidationError("--log-level is one of \(Configuration.Log.levels.joined(separator: ", "))")
         }
+        guard !pickup || !withLookups else { throw ValidationError("--pickup and --with-lookups do not go together") }
     }
 
     func run() async throws {
@@ -43,7 +45,8 @@ struct DemoCommand: AsyncParsableCommand {
         let results: [DemoResult]
         do {
             results = try await Demo(
-                workspace: workspace, vendors: vendors, source: .system, logger: .remint(log), now: UnixTime.system
+                workspace: workspace, vendors: vendors, hasGateway: pickup, source: .system, logger: .remint(log),
+                now: UnixTime.system
             ).run()
         } catch {
             await vendors?.stop()
