@@ -5,6 +5,7 @@
     pickup.py hold    … [--devices 10000] [--answered 1000] --pid GATEWAY
     pickup.py returns … [--devices 5000]
     pickup.py streams … [--devices 2000] [--seconds 120]
+    pickup.py abuse   … [--devices 10000] --pid GATEWAY: those who only take, while others call
 
 `--sessions` has a line for each device: the user, a space, its session. Every answer's token is held against its user.
 """
@@ -187,9 +188,135 @@ async def streams(options, devices):
           f"{max(windows) / mean if mean else 0:.2f} times the mean; {ended} held an ended token, {dropped} reconnections")
 
 
+async def honest(options, devices, stop):
+    """Calls for cached tokens, ten a second, until told to stop."""
+    took = []
+    number = 0
+    while not stop.is_set():
+        device = devices[number % len(devices)]
+        number += 1
+        start = time.perf_counter()
+        status, answer = await device.call("GET", f"/v1/apps/{options.app}/token")
+        assert status == 200, (status, answer)
+        device.check(answer)
+        took.append(time.perf_counter() - start)
+        await asyncio.sleep(.1)
+    return took
+
+
+async def silent(host, port, text=b""):
+    """A connection that says so much and no more; how long it was held."""
+    start = time.perf_counter()
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(text)
+    try:
+        while await reader.read(65536):
+            pass
+    except OSError:
+        pass
+    writer.close()
+    return time.perf_counter() - start
+
+
+async def flood(host, port, head, chunk, total):
+    """Sends up to so many bytes; how many were taken, and the status that came."""
+    reader, writer = await asyncio.open_connection(host, port)
+    sent = 0
+    try:
+        writer.write(head)
+        while sent < total and not reader.at_eof():
+            writer.write(chunk)
+            sent += len(chunk)
+            await writer.drain()
+    except OSError:
+        pass
+    try:
+        line = await asyncio.wait_for(reader.readline(), 5)
+    except (OSError, asyncio.TimeoutError):
+        line = b""
+    writer.close()
+    return sent, int(line.split()[1]) if line.startswith(b"HTTP/") else None
+
+
+async def trickle(host, port, head, seconds):
+    """One byte a second; how long that is borne."""
+    start = time.perf_counter()
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        for byte in head:
+            writer.write(bytes([byte]))
+            await writer.drain()
+            if reader.at_eof() or time.perf_counter() - start > seconds:
+                break
+            await asyncio.sleep(1)
+    except OSError:
+        pass
+    writer.close()
+    return time.perf_counter() - start
+
+
+async def slow_reader(options, device):
+    """Opens a stream and never reads it."""
+    reader, writer = await asyncio.open_connection(device.host, device.port, limit=1)
+    writer.transport.pause_reading()
+    writer.write((f"GET /v1/apps/{options.app}/token/stream HTTP/1.1\r\nHost: x\r\n"
+                  f"Authorization: Bearer {device.session}\r\n\r\n").encode())
+    await writer.drain()
+    return writer
+
+
+async def abuse(options, devices):
+    host, port = devices[0].host, devices[0].port
+    path = f"/v1/apps/{options.app}"
+    others = devices[:20]
+    stop = asyncio.Event()
+    served = asyncio.create_task(honest(options, others, stop))
+    await asyncio.sleep(1)
+    before = resident(options.pid)
+
+    half_open = [asyncio.create_task(silent(host, port)) for _ in range(options.open)]
+    await asyncio.sleep(3)
+    during = resident(options.pid)
+    post = f"POST {path}/reports HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {others[0].session}\r\n"
+    body = await flood(host, port, (post + f"Content-Length: {1 << 30}\r\n\r\n").encode(), b" " * 65536, 1 << 30)
+    chunked = await flood(host, port, (post + "Transfer-Encoding: chunked\r\n\r\n").encode(),
+                          b"10000\r\n" + b" " * 65536 + b"\r\n", 1 << 30)
+    headers = await flood(host, port, b"GET / HTTP/1.1\r\n", b"X-A: " + b"a" * 1000 + b"\r\n", 1 << 20)
+    year = await others[0].call("GET", f"{path}/token?after=0&wait=31536000")
+    slow = [await slow_reader(options, device) for device in devices[:200]]
+    vanished = []
+    for device in devices[:500]:
+        _, writer = await asyncio.open_connection(host, port)
+        writer.write((f"GET {path}/token?after={1 << 62}&wait=30 HTTP/1.1\r\nHost: x\r\n"
+                      f"Authorization: Bearer {device.session}\r\n\r\n").encode())
+        await writer.drain()
+        vanished.append(writer)
+    await asyncio.sleep(1)
+    for writer in vanished:
+        writer.transport.abort()
+    dripped = await trickle(host, port, b"GET /health/live HTTP/1.1\r\nX-Slow: " + b"a" * 100, 60)
+    held = await asyncio.gather(*half_open)
+    after = resident(options.pid)
+    stop.set()
+    took = await served
+    for writer in slow:
+        writer.transport.abort()
+    print(f"{options.open} half-open connections: {(during - before) / options.open / 1000:.1f} kB each, "
+          f"let go of after {min(held):.0f} to {max(held):.0f} s")
+    print(f"a body of a gigabyte: {body[0] >> 10} kB taken, status {body[1]}; in chunks: {chunked[0] >> 10} kB, status {chunked[1]}")
+    print(f"headers of a megabyte: {headers[0] >> 10} kB taken, status {headers[1]}; a byte a second: {dripped:.0f} s")
+    print(f"a wait of a year: status {year[0]}; {len(slow)} streams never read, {len(vanished)} waiting clients gone")
+    print(f"the others: {len(took)} calls, p99 {percentile(took, .99) * 1000:.0f} ms, longest {max(took) * 1000:.0f} ms; "
+          f"memory {before >> 20} MB before, {during >> 20} MB, {after >> 20} MB at the end")
+    assert max(held) < 40 and dripped < 40, "connections that say nothing are held"
+    assert body[0] < 32 << 20 and chunked[0] < 32 << 20 and headers[0] < 4 << 20, "what has no end is read"
+    assert year[0] == 400, year
+    assert percentile(took, .99) < options.patience, "the others wait"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["calls", "hold", "returns", "streams"])
+    parser.add_argument("what", choices=["calls", "hold", "returns", "streams", "abuse"])
     parser.add_argument("--url", default="http://127.0.0.1:8080")
     parser.add_argument("--sessions", required=True)
     parser.add_argument("--app", default="braze-ios")
@@ -199,6 +326,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--answered", type=int, default=1000)
     parser.add_argument("--pid", type=int)
+    parser.add_argument("--open", type=int, default=10000, help="half-open connections")
+    parser.add_argument("--patience", type=float, default=.5, help="what the others' p99 may be, in seconds")
     options = parser.parse_args()
     # Another failure than those of the runs before, or it is answered by their tokens.
     options.run = int(time.time()) * 1_000_000
@@ -207,7 +336,7 @@ def main():
         lines = [line.split() for line in file if line.strip()]
     count = options.devices or len(lines)
     devices = [Device(host, int(port), user, session) for user, session in lines[:count]]
-    run = {"calls": calls, "hold": hold, "returns": returns, "streams": streams}[options.what]
+    run = {"calls": calls, "hold": hold, "returns": returns, "streams": streams, "abuse": abuse}[options.what]
     asyncio.run(run(options, devices))
 
 
