@@ -153,7 +153,7 @@ let package = Package(
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
-                logging, lifecycle, signals, argumentParser,
+                logging, lifecycle, signals, argumentParser, nio, http, httpClient,
             ] + adapterDependencies,
             swiftSettings: settings),
 

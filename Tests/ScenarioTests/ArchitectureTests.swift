@@ -72,7 +72,8 @@ extension Scenarios {
             ],
             "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [
-                "ArgumentParser", "Dispatch", "Foundation", "FoundationNetworking", "Logging", "ServiceLifecycle",
+                "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "Dispatch", "Foundation",
+                "FoundationNetworking", "Logging", "ServiceLifecycle",
                 "Synchronization", "UnixSignals",
             ],
         ]

@@ -12,7 +12,7 @@ struct BenchCommand: AsyncParsableCommand {
             """,
         subcommands: [
             BenchMint.self, BenchDecode.self, BenchAdmission.self, BenchWorker.self, BenchGrowth.self,
-            BenchLedger.self,
+            BenchLedger.self, BenchPickup.self,
         ])
 }
 

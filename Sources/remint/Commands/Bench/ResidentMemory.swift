@@ -7,6 +7,9 @@ enum ResidentMemory {
     /// The most this process had.
     static var peak: Int { bytes("VmHWM:", of: "self") }
 
+    /// What another process has.
+    static func now(of process: Int32) -> Int { bytes("VmRSS:", of: String(process)) }
+
     /// The most that another process had.
     static func peak(of process: Int32) -> Int { bytes("VmHWM:", of: String(process)) }
 

@@ -5,9 +5,11 @@ struct WorkerProcess {
     private let process = Process()
 
     /// A worker with the configuration in `folder`.
-    init(_ folder: URL) {
+    ///
+    /// - Parameter command: another of the program's services.
+    init(_ folder: URL, command: String = "run") {
         process.executableURL = Bundle.main.executableURL
-        process.arguments = ["run", "--config", folder.appending(path: "remint.yaml").path]
+        process.arguments = [command, "--config", folder.appending(path: "remint.yaml").path]
     }
 
     func launch() throws { try process.run() }
@@ -35,6 +37,9 @@ struct WorkerProcess {
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
         return (user + system) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
     }
+
+    /// The memory it has, in bytes.
+    var residentBytes: Int { ResidentMemory.now(of: process.processIdentifier) }
 
     /// The most memory it had, in bytes.
     var peakBytes: Int { ResidentMemory.peak(of: process.processIdentifier) }

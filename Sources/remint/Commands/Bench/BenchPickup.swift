@@ -1,0 +1,135 @@
+import ArgumentParser
+import Bench
+import Foundation
+import JOSE
+
+/// `remint bench pickup`.
+struct BenchPickup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pickup",
+        abstract: "The gateway: devices that come, wait and are answered; what one of them costs.",
+        discussion: """
+            Starts this program's worker and gateway as processes of their own, on topics of their own that are deleted
+            afterwards. Devices without a token come, as after a long sleep, some at a time; then all are connected at once and
+            wait for their next token, and some of them report theirs as refused. Every answer's token is held against its user.
+
+            An embedded broker keeps 5 MB of a partition, which is little for many tokens.
+            """)
+
+    @Option(help: "RS256, ES256 or HS256.") var algorithm = "ES256"
+    @Option(help: "How many devices there are.") var devices = 10_000
+    @Option(help: "How many of them are answered while all wait.") var answered = 1000
+    @Option(help: "How many come back at a time.") var returning = 500
+    @Flag(help: "Print the result as JSON.") var json = false
+    @OptionGroup var target: BenchBroker.Options
+
+    func validate() throws {
+        guard (1...200_000).contains(devices) else { throw ValidationError("--devices is 1 to 200000") }
+        guard (1...devices).contains(answered) else { throw ValidationError("--answered is 1 to --devices") }
+        guard (1...devices).contains(returning) else { throw ValidationError("--returning is 1 to --devices") }
+    }
+
+    func run() async throws {
+        try OpenFiles.allow(devices + 1000)
+        let app = try BenchApp.named(algorithm)
+        let result = try await target.withBroker { broker in
+            let stage = try await PickupStage(app, broker)
+            let devices = PickupDevices(stage, most: self.devices + returning)
+            do {
+                let result = try await measure(stage, devices)
+                await devices.shutdown()
+                await stage.end()
+                return result
+            } catch {
+                await devices.shutdown()
+                await stage.end()
+                throw error
+            }
+        }
+        json ? result.printJSON(algorithm, devices) : result.printTable(algorithm, devices)
+    }
+
+    private func measure(_ stage: PickupStage, _ gateway: PickupDevices) async throws -> PickupResult {
+        var progress = ProgressLine()
+        defer { progress.clear() }
+        try stage.start()
+        let all = try (0..<devices).map { number in
+            PickupDevices.Device(user: "user-\(number)", session: try stage.session(of: "user-\(number)"))
+        }
+        while !(await gateway.isReady()) {
+            guard stage.isRunning else { throw BenchFailed("a process ended; its last words stand above") }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        // What happens once: the worker's first batch, connections.
+        let first = PickupDevices.Device(user: "user-first", session: try stage.session(of: "user-first"))
+        _ = try await gateway.token(first)
+        var result = PickupResult(before: stage.gatewayBytes)
+        progress.show(0, of: 3, "devices come back")
+        let start = ContinuousClock.now
+        result.returned = try await Self.each(all, atOnce: returning) { try await gateway.token($0) }
+        result.returnSeconds = (.now - start) / .seconds(1)
+        progress.show(1, of: 3, "devices wait")
+        try await hold(all, stage, gateway, &result)
+        return result
+    }
+
+    /// Lets all wait, and answers some.
+    private func hold(
+        _ all: [PickupDevices.Device], _ stage: PickupStage, _ gateway: PickupDevices, _ result: inout PickupResult
+    ) async throws {
+        let versions = result.returned.map(\.version)
+        let (chosen, rest) = (Array(zip(all, versions).prefix(answered)), Array(zip(all, versions).dropFirst(answered)))
+        let others = Task {
+            await withTaskGroup(of: Void.self) { group in
+                // They go on waiting until they are let go.
+                for (device, version) in rest { group.addTask { _ = try? await gateway.token(device, after: version) } }
+            }
+        }
+        defer { others.cancel() }
+        async let tokens = Self.each(chosen, atOnce: answered) { try await gateway.token($0.0, after: $0.1) }
+        // Ten thousand connections are not there at once.
+        try await Task.sleep(for: .seconds(4))
+        result.held = stage.gatewayBytes
+        let start = ContinuousClock.now
+        _ = try await Self.each(chosen, atOnce: returning) { try await gateway.reject($0.0) }
+        result.answered = try await tokens
+        result.answerSeconds = (.now - start) / .seconds(1)
+    }
+
+    /// `body` for each of `items`, so many at a time, in their order.
+    private static func each<Item: Sendable, Result: Sendable>(
+        _ items: [Item], atOnce: Int, _ body: @escaping @Sendable (Item) async throws -> Result
+    ) async throws -> [Result] {
+        try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+            var results: [Result?] = Array(repeating: nil, count: items.count)
+            var next = 0
+            func add() {
+                guard next < items.count else { return }
+                let index = next
+                next += 1
+                group.addTask { (index, try await body(items[index])) }
+            }
+            for _ in 0..<atOnce { add() }
+            while let (index, result) = try await group.next() {
+                results[index] = result
+                add()
+            }
+            return results.compactMap { $0 }
+        }
+    }
+}
+
+/// Raises the limit of open files, for this process and those it starts.
+private enum OpenFiles {
+    static func allow(_ count: Int) throws {
+        var limit = rlimit()
+        let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(kind, &limit) == 0 else { return }
+        guard limit.rlim_cur < rlim_t(count) else { return }
+        limit.rlim_cur = limit.rlim_max
+        guard setrlimit(kind, &limit) == 0, limit.rlim_cur >= rlim_t(count) else {
+            throw BenchFailed(
+                "\(count) files cannot be open at once; raise the limit (ulimit -n) or take fewer --devices")
+        }
+    }
+}

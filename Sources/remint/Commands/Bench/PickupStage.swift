@@ -1,0 +1,136 @@
+import AdapterKit
+import Bench
+import Foundation
+@_spi(Signing) import JOSE
+import Kafka
+import Keyring
+import Worker
+
+/// A worker and a gateway in processes of their own, on topics and with keys of their own.
+final class PickupStage {
+    private static let partitions = 6
+    private static let issuer = "https://login.bench.example"
+
+    let app: BenchApp
+    /// The gateway's host and port.
+    let address: String
+    private let broker: BenchBroker
+    private let prefix = "remint-bench-\(UInt32.random(in: 0 ... .max))"
+    private let folder: URL
+    private let session: SigningKey
+    private let producer: KafkaProducer
+    private var worker: WorkerProcess
+    private var gateway: WorkerProcess
+
+    private var topics: [String] {
+        ["live", "bulk", "tokens", "dead", "retries.10s", "control"].map { "\(prefix).\($0)" }
+    }
+
+    init(_ app: BenchApp, _ broker: BenchBroker) async throws {
+        self.app = app
+        self.broker = broker
+        folder = FileManager.default.temporaryDirectory.appending(path: prefix)
+        session = try SigningKey.generate(.es256, keyID: "session-1")
+        address = "127.0.0.1:\(try FreePort.find())"
+        producer = try KafkaProducer(["bootstrap.servers": broker.servers], logger: broker.logger)
+        worker = WorkerProcess(folder)
+        gateway = WorkerProcess(folder, command: "pickup")
+        for topic in topics {
+            if let embedded = broker.embedded {
+                try await embedded.createTopic(topic, partitions: Self.partitions)
+            } else {
+                try await producer.createTopic(topic, partitions: Self.partitions, within: .seconds(30))
+            }
+        }
+        try configure()
+    }
+
+    private func configure() throws {
+        let ring = folder.appending(path: "keys/bench")
+        try FileManager.default.createDirectory(
+            at: ring, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try KeyRingDirectory(path: ring.path).create(
+            app.generateKey(), id: "bench-1", secretEncoding: app.adapter.secretEncoding, at: UnixTime.system())
+        try Data(JWK.setJSON(of: [session.verificationKey])).write(to: folder.appending(path: "sessions.json"))
+        let properties =
+            broker.embedded == nil
+            ? "" : #"fetch.wait.max.ms: "10", session.timeout.ms: "6000", heartbeat.interval.ms: "500""#
+        let yaml = """
+            kafka: { bootstrap_servers: "\(broker.servers)", group: \(prefix), insecure: true, properties: { \(properties) } }
+            delivery: \(broker.delivery)
+            topics:
+              invalidations: \(prefix).live
+              invalidations_bulk: \(prefix).bulk
+              tokens: \(prefix).tokens
+              dead_letters: \(prefix).dead
+              retries: \(prefix).retries
+              control: \(prefix).control
+            worker: { retries: { tiers: [10s] } }
+            log: { level: warning, format: text }
+            keys: { bench: { path: keys/bench } }
+            apps: { bench: { adapter: \(type(of: app.adapter).name), settings: \(app.settings), key: bench } }
+            pickup:
+              listen: \(address)
+              user_rate: 100000
+              caller_rate: 100000
+              address_rate: 10000000
+              total_rate: 10000000
+              session: { issuer: \(Self.issuer), jwks: sessions.json }
+
+            """
+        try Data(yaml.utf8).write(to: folder.appending(path: "remint.yaml"))
+    }
+
+    func start() throws {
+        try worker.launch()
+        try gateway.launch()
+    }
+
+    /// Whether both run.
+    var isRunning: Bool { worker.isRunning && gateway.isRunning }
+
+    /// The memory the gateway has, in bytes.
+    var gatewayBytes: Int { gateway.residentBytes }
+
+    /// A session of `user`.
+    func session(of user: String) throws -> String {
+        var claims = JSONWriter()
+        claims.beginObject()
+        claims.member("iss", Self.issuer)
+        claims.member("sub", user)
+        claims.member("exp", UnixTime.system().seconds + 3600)
+        claims.endObject()
+        let header = #"{"alg":"ES256","kid":"session-1"}"#
+        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
+        return input + "." + Base64.url.encode(try Signer(session).sign(Array(input.utf8)))
+    }
+
+    /// Stops everything and takes away what was made.
+    func end() async {
+        gateway.stop()
+        worker.stop()
+        if broker.embedded == nil { try? await producer.deleteTopics(topics, within: .seconds(10)) }
+        await producer.close(within: .seconds(5))
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+/// A port of this machine that nobody uses at the moment.
+private enum FreePort {
+    static func find() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw BenchFailed("no socket can be made") }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let found = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        guard found else { throw BenchFailed("no port is free") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}
