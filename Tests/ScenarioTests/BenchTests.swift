@@ -40,6 +40,12 @@ extension Scenarios {
             for row in rows { #expect(try median(row, "events_per_second") > 0) }
         }
 
+        @Test func `pickup tells what devices wait for, and that nobody has another's token`() async throws {
+            let result = try await json(["pickup", "--devices", "60", "--answered", "20", "--returning", "10"])
+            #expect(result["answered"] as? Int == 20)
+            #expect(try #require(result["shortest_life_seconds"] as? Int) > 3000)
+        }
+
         @Test func `admission tells time and bytes by apps and subjects`() async throws {
             let result = try await json([
                 "admission", "--rounds", "1", "--events", "1000", "--apps", "1", "--apps", "10", "--subjects", "0",
