@@ -29,7 +29,8 @@ struct PickupDevices: Sendable {
 
     /// - Parameter most: how many devices may be connected at once.
     init(_ stage: PickupStage, most: Int) {
-        var configuration = HTTPClient.Configuration()
+        // Thousands of connections take their time on a machine that is busy with both ends of them.
+        var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(60)))
         configuration.connectionPool = .init(
             idleTimeout: .seconds(300), concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, most))
         configuration.httpVersion = .http1Only
