@@ -70,7 +70,12 @@ struct PickupDevices: Sendable {
     private func send(_ request: HTTPClientRequest, _ device: Device) async throws -> HTTPClientResponse {
         var request = request
         request.headers.add(name: "authorization", value: "Bearer \(device.session)")
-        return try await client.execute(request, timeout: .seconds(60))
+        do { return try await client.execute(request, timeout: .seconds(60)) } catch HTTPClientError
+            .remoteConnectionClosed
+        {
+            // It was kept too long without a call. Every call may be made twice.
+            return try await client.execute(request, timeout: .seconds(60))
+        }
     }
 
     private func call(_ request: HTTPClientRequest, _ device: Device) async throws -> Token {
