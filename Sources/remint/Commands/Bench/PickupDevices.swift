@@ -70,9 +70,9 @@ struct PickupDevices: Sendable {
     private func send(_ request: HTTPClientRequest, _ device: Device) async throws -> HTTPClientResponse {
         var request = request
         request.headers.add(name: "authorization", value: "Bearer \(device.session)")
-        do { return try await client.execute(request, timeout: .seconds(60)) } catch HTTPClientError
-            .remoteConnectionClosed
-        {
+        do {
+            return try await client.execute(request, timeout: .seconds(60))
+        } catch let error as HTTPClientError where error == .remoteConnectionClosed {
             // It was kept too long without a call. Every call may be made twice.
             return try await client.execute(request, timeout: .seconds(60))
         }
