@@ -153,7 +153,7 @@ let package = Package(
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
-                logging, lifecycle, signals, argumentParser, nio, http, httpClient,
+                logging, lifecycle, signals, argumentParser, nio, sockets, http,
             ] + adapterDependencies,
             swiftSettings: settings),
 

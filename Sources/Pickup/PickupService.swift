@@ -59,10 +59,12 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             desk: desk, sender: EventSender(producer: producer, now: now), forecaster: forecaster, now: now,
             coalesce: configuration.worker.admission.coalesce.microseconds)
         let keySource = KeySourceFile(pickup.session)
+        let responder = PickupResponder(
+            apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
+            follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
+            now: now)
         let server = PickupServer(
-            pickup: pickup, apps: apps, access: try access(keySource, metrics), asks: asks,
-            keys: try PickupFiles.sealKeys(pickup),
-            tls: try PickupFiles.tls(pickup), follower: follower, metrics: metrics, now: now, logger: logger,
+            pickup: pickup, responder: responder, tls: try PickupFiles.tls(pickup), metrics: metrics, logger: logger,
             isReady: isReady)
         let upkeep = PickupUpkeep(desk: desk, asks: asks, apps: apps, metrics: metrics, now: now)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -308,7 +308,7 @@ async def abuse(options, devices):
     print(f"a wait of a year: status {year[0]}; {len(slow)} streams never read, {len(vanished)} waiting clients gone")
     print(f"the others: {len(took)} calls, p99 {percentile(took, .99) * 1000:.0f} ms, longest {max(took) * 1000:.0f} ms; "
           f"memory {before >> 20} MB before, {during >> 20} MB, {after >> 20} MB at the end")
-    assert max(held) < 40 and dripped < 40, "connections that say nothing are held"
+    assert max(held) < 50 and dripped < 50, "connections that say nothing are held"
     assert body[0] < 32 << 20 and chunked[0] < 32 << 20 and headers[0] < 4 << 20, "what has no end is read"
     assert year[0] == 400, year
     assert percentile(took, .99) < options.patience, "the others wait"

@@ -72,7 +72,7 @@ extension Scenarios {
             ],
             "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [
-                "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "Dispatch", "Foundation",
+                "ArgumentParser", "NIOCore", "NIOHTTP1", "NIOPosix", "Dispatch", "Foundation",
                 "FoundationNetworking", "Logging", "ServiceLifecycle",
                 "Synchronization", "UnixSignals",
             ],

@@ -18,7 +18,8 @@ struct KeySourceFile: Sendable {
         guard let session else { return nil }
         let place = session.keySet
         keys = FetchedKeys(
-            algorithms: session.algorithms, times: KeySetTimes(coolDown: session.coolDown), now: { .now }, pause: { try await Task.sleep(for: $0) },
+            algorithms: session.algorithms, times: KeySetTimes(coolDown: session.coolDown), now: { .now },
+            pause: { try await Task.sleep(for: $0) },
             fetch: { try await Self.fetch(place) })
     }
 

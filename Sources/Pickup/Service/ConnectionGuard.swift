@@ -14,7 +14,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         /// From the connection, or the last answer, to a request's whole head.
         var head = TimeAmount.seconds(90)
         /// From the connection to the first request's whole head.
-        var firstHead = TimeAmount.seconds(15)
+        var firstHead = TimeAmount.seconds(30)
         /// From a head to the end of its body.
         var body = TimeAmount.seconds(30)
         /// The bytes of a body that are read, some of them only to be passed over.

@@ -12,6 +12,16 @@ struct TokenAsks: Sendable {
     /// For how long after a token a worker takes reports for the failure it answers, in microseconds.
     let coalesce: Int64
 
+    /// What is waited for, and how long.
+    struct Wait: Sendable {
+        let key: [UInt8]
+        let after: Int64
+        /// The event whose end ends the wait too, and by what name it is under way; nil where just the next token is awaited.
+        var event: (id: String, name: [UInt8])?
+        var challenge: String?
+        let until: ContinuousClock.Instant
+    }
+
     /// What came of an ask.
     enum Outcome {
         /// A token.
@@ -20,11 +30,13 @@ struct TokenAsks: Sendable {
         case accepted(event: String, after: Int64, challenge: String?)
         /// Nothing newer came.
         case nothing
+        /// It is worth waiting for, which `outcome(of:)` does.
+        case waits(Wait)
     }
 
     // MARK: Reports
 
-    /// Answers `report`, the SDK's own words, within `wait`.
+    /// Asks for an answer to `report`, the SDK's own words, for which the caller would wait so long.
     ///
     /// - Throws: `Problem`.
     func answer(
@@ -85,15 +97,30 @@ struct TokenAsks: Sendable {
         return try await ask(record, id: id, key, challenge: nil, asker, within: wait)
     }
 
-    /// A token above `after`, as far as one comes within `wait`.
-    func newer(than after: Int64, _ key: [UInt8], within wait: Duration) async throws(Problem) -> Outcome {
+    /// A token above `after`, if there is one or one may come within `wait`.
+    func newer(than after: Int64, _ key: [UInt8], within wait: Duration) -> Outcome {
         let seconds = now().seconds
         if let token = desk.newest(key), token.version > after, token.expiresAt > seconds { return .token(token) }
-        guard wait > .zero else { return .nothing }
-        switch await self.wait(for: key, after: after, event: nil, within: wait) {
+        return wait > .zero ? .waits(Wait(key: key, after: after, until: .now + wait)) : .nothing
+    }
+
+    /// Waits, and says what came. Few bytes of a task's stack are in use here: thousands wait at once.
+    ///
+    /// - Throws: `Problem`.
+    func outcome(of wait: Wait) async throws(Problem) -> Outcome {
+        let arrival = await desk.room.wait(for: wait.key, after: wait.after, event: wait.event?.id, until: wait.until) {
+            desk.newest(wait.key).flatMap { $0.version > wait.after ? $0 : nil }
+        }
+        switch arrival {
         case .token(let token): return .token(token)
         case .draining: throw Problem.draining
-        case .deadLetter, .nothing: return .nothing
+        case .nothing:
+            guard let event = wait.event else { return .nothing }
+            return .accepted(event: event.id, after: wait.after, challenge: wait.challenge)
+        case .deadLetter(let code):
+            guard let event = wait.event else { return .nothing }
+            desk.asks.withLock { $0.ended(event.name) }
+            throw Problem(code)
         }
     }
 
@@ -133,21 +160,8 @@ struct TokenAsks: Sendable {
                 throw error
             }
         }
-        let accepted = Outcome.accepted(event: ask.event, after: ask.after, challenge: challenge)
-        guard wait > .zero else { return accepted }
-        switch await self.wait(for: key, after: ask.after, event: ask.event, within: wait) {
-        case .token(let token): return .token(token)
-        case .nothing: return accepted
-        case .draining: throw Problem.draining
-        case .deadLetter(let code):
-            desk.asks.withLock { $0.ended(name) }
-            throw Problem(code)
-        }
-    }
-
-    private func wait(for key: [UInt8], after: Int64, event: String?, within wait: Duration) async -> Arrival {
-        await desk.room.wait(for: key, after: after, event: event, until: .now + wait) {
-            desk.newest(key).flatMap { $0.version > after ? $0 : nil }
-        }
+        guard wait > .zero else { return .accepted(event: ask.event, after: ask.after, challenge: challenge) }
+        return .waits(
+            Wait(key: key, after: ask.after, event: (ask.event, name), challenge: challenge, until: .now + wait))
     }
 }

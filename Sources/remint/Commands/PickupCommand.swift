@@ -4,6 +4,7 @@ import Logging
 import Pickup
 import ServiceLifecycle
 import UnixSignals
+import Worker
 import WorkerConfiguration
 
 /// `remint pickup`: the gateway that devices call.
@@ -19,6 +20,7 @@ struct PickupCommand: AsyncParsableCommand {
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
 
     func run() async throws {
+        Heap.keepSmall()
         let configuration = try options.loadConfiguration()
         let logger = Logger.remint(configuration.log)
         let service: PickupService

@@ -34,14 +34,11 @@ struct BenchPickup: AsyncParsableCommand {
         let app = try BenchApp.named(algorithm)
         let result = try await target.withBroker { broker in
             let stage = try await PickupStage(app, broker)
-            let devices = PickupDevices(stage, most: self.devices + returning)
             do {
-                let result = try await measure(stage, devices)
-                await devices.shutdown()
+                let result = try await measure(stage, PickupDevices(stage))
                 await stage.end()
                 return result
             } catch {
-                await devices.shutdown()
                 await stage.end()
                 throw error
             }
@@ -53,23 +50,23 @@ struct BenchPickup: AsyncParsableCommand {
         var progress = ProgressLine()
         defer { progress.clear() }
         try stage.start()
-        let all = try (0..<devices).map { number in
-            PickupDevices.Device(user: "user-\(number)", session: try stage.session(of: "user-\(number)"))
-        }
         while !(await gateway.isReady()) {
             guard stage.isRunning else { throw BenchFailed("a process ended; its last words stand above") }
             try await Task.sleep(for: .milliseconds(50))
         }
         // What happens once: the worker's first batch, connections.
-        let first = PickupDevices.Device(user: "user-first", session: try stage.session(of: "user-first"))
-        _ = try await gateway.token(first)
+        _ = try await gateway.token(try await gateway.device("user-first"))
         var result = PickupResult(before: stage.gatewayBytes)
         progress.show(0, of: 3, "devices come back")
         let start = ContinuousClock.now
-        result.returned = try await Self.each(all, atOnce: returning) { try await gateway.token($0) }
+        let returned = try await Self.each(Array(0..<devices), atOnce: returning) { number in
+            let device = try await gateway.device("user-\(number)")
+            return (device, try await gateway.token(device))
+        }
         result.returnSeconds = (.now - start) / .seconds(1)
+        result.returned = returned.map(\.1)
         progress.show(1, of: 3, "devices wait")
-        try await hold(all, stage, gateway, &result)
+        try await hold(returned.map(\.0), stage, gateway, &result)
         return result
     }
 
@@ -87,8 +84,8 @@ struct BenchPickup: AsyncParsableCommand {
         }
         defer { others.cancel() }
         async let tokens = Self.each(chosen, atOnce: answered) { try await gateway.token($0.0, after: $0.1) }
-        // Ten thousand connections are not there at once.
-        try await Task.sleep(for: .seconds(4))
+        // Ten thousand calls are not there at once.
+        try await Task.sleep(for: .seconds(3))
         result.held = stage.gatewayBytes
         let start = ContinuousClock.now
         _ = try await Self.each(chosen, atOnce: returning) { try await gateway.reject($0.0) }

@@ -1,21 +1,21 @@
-import AsyncHTTPClient
 import Bench
 import Foundation
 import JOSE
-import NIOCore
 import NIOHTTP1
 
-/// Devices before a gateway, each with its session and a connection of its own while it waits. Every token is held against its user.
+/// Devices before a gateway, each with its session and a connection of its own. Every token is held against its user.
 struct PickupDevices: Sendable {
     /// A device.
     struct Device: Sendable {
         let user: String
         let session: String
+        let connection: DeviceConnection
     }
 
     /// A token as a device was given it.
     struct Token: Sendable {
         let version: Int64
+        /// How long it lives on, in seconds.
         let life: Int64
         /// How long the call took.
         let wait: Duration
@@ -23,73 +23,55 @@ struct PickupDevices: Sendable {
         let age: Duration
     }
 
-    private let client: HTTPClient
-    private let url: String
+    private let host: String
+    private let port: Int
+    private let login: BenchLogin
     private let report: @Sendable (String) -> String
 
-    /// - Parameter most: how many devices may be connected at once.
-    init(_ stage: PickupStage, most: Int) {
-        // Thousands of connections take their time on a machine that is busy with both ends of them.
-        var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(60)))
-        configuration.connectionPool = .init(
-            idleTimeout: .seconds(300), concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, most))
-        configuration.httpVersion = .http1Only
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        url = "http://\(stage.address)"
-        report = stage.app.report
+    init(_ stage: PickupStage) {
+        (host, port, login, report) = (stage.host, stage.port, stage.login, stage.app.report)
     }
 
-    func shutdown() async { try? await client.shutdown() }
+    /// A device of `user`, connected.
+    func device(_ user: String) async throws -> Device {
+        Device(
+            user: user, session: try login.session(of: user),
+            connection: try await DeviceConnection(host: host, port: port))
+    }
 
     /// Whether the gateway has followed the topics to their ends.
     func isReady() async -> Bool {
-        let answer = try? await client.execute(
-            HTTPClientRequest(url: "\(url)/health/ready"), timeout: .seconds(5))
-        _ = try? await answer?.body.collect(upTo: 1 << 16)
-        return answer?.status == .ok
+        guard let connection = try? await DeviceConnection(host: host, port: port) else { return false }
+        let answer = try? await connection.call(.GET, "/health/ready", session: "")
+        await connection.close()
+        return answer?.status == 200
     }
 
     /// The token of `device`: any, or the next after `version`.
     func token(_ device: Device, after version: Int64? = nil) async throws -> Token {
         let query = version.map { "?after=\($0)&wait=30" } ?? ""
-        return try await call(HTTPClientRequest(url: "\(url)/v1/apps/bench/token\(query)"), device)
-    }
-
-    /// Lets `device` report that its token is refused, without waiting for the next.
-    func reject(_ device: Device) async throws {
-        var request = HTTPClientRequest(url: "\(url)/v1/apps/bench/reports")
-        request.method = .POST
-        request.body = .bytes(Array(report(device.user).utf8))
-        let response = try await send(request, device)
-        _ = try await response.body.collect(upTo: 1 << 16)
-        guard [.ok, .accepted].contains(response.status) else {
-            throw BenchFailed("a report was answered with \(response.status.code)")
-        }
-    }
-
-    private func send(_ request: HTTPClientRequest, _ device: Device) async throws -> HTTPClientResponse {
-        var request = request
-        request.headers.add(name: "authorization", value: "Bearer \(device.session)")
-        do {
-            return try await client.execute(request, timeout: .seconds(60))
-        } catch let error as HTTPClientError where error == .remoteConnectionClosed {
-            // It was kept too long without a call. Every call may be made twice.
-            return try await client.execute(request, timeout: .seconds(60))
-        }
-    }
-
-    private func call(_ request: HTTPClientRequest, _ device: Device) async throws -> Token {
         let start = ContinuousClock.now
-        let response = try await send(request, device)
-        let body = Array(buffer: try await response.body.collect(upTo: 1 << 16))
+        let answer = try await device.connection.call(
+            .GET, "/v1/apps/bench/token\(query)", session: device.session)
         let (wait, now) = (ContinuousClock.now - start, Date.now.timeIntervalSince1970)
-        guard response.status == .ok, let root = try? JSONDocument(parsing: body).root,
+        guard answer.status == 200, let root = try? JSONDocument(parsing: answer.body).root,
             let version = root["version"]?.integer, let life = root["expires_in"]?.integer
-        else { throw BenchFailed("a call was answered with \(response.status.code)") }
+        else { throw BenchFailed("a call was answered with \(answer.status)") }
         guard Self.isToken(root["token"]?.string, of: device.user) else {
             throw BenchFailed("a device was given another's token")
         }
         return Token(version: version, life: life, wait: wait, age: .seconds(now - Double(version) / 1e6))
+    }
+
+    /// Reports, on a connection of its own, that the token of `device` is refused, without waiting for the next.
+    func reject(_ device: Device) async throws {
+        let connection = try await DeviceConnection(host: host, port: port)
+        let answer = try await connection.call(
+            .POST, "/v1/apps/bench/reports", session: device.session, body: Array(report(device.user).utf8))
+        await connection.close()
+        guard [200, 202].contains(answer.status) else {
+            throw BenchFailed("a report was answered with \(answer.status)")
+        }
     }
 
     private static func isToken(_ token: String?, of user: String) -> Bool {

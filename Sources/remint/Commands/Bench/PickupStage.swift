@@ -1,7 +1,7 @@
 import AdapterKit
 import Bench
 import Foundation
-@_spi(Signing) import JOSE
+import JOSE
 import Kafka
 import Keyring
 import Worker
@@ -9,15 +9,15 @@ import Worker
 /// A worker and a gateway in processes of their own, on topics and with keys of their own.
 final class PickupStage {
     private static let partitions = 6
-    private static let issuer = "https://login.bench.example"
-
     let app: BenchApp
-    /// The gateway's host and port.
-    let address: String
+    /// Where the gateway is.
+    let host = "127.0.0.1"
+    let port: Int
     private let broker: BenchBroker
     private let prefix = "remint-bench-\(UInt32.random(in: 0 ... .max))"
     private let folder: URL
-    private let session: SigningKey
+    /// Who signs the devices' sessions.
+    let login: BenchLogin
     private let producer: KafkaProducer
     private var worker: WorkerProcess
     private var gateway: WorkerProcess
@@ -30,8 +30,8 @@ final class PickupStage {
         self.app = app
         self.broker = broker
         folder = FileManager.default.temporaryDirectory.appending(path: prefix)
-        session = try SigningKey.generate(.es256, keyID: "session-1")
-        address = "127.0.0.1:\(try FreePort.find())"
+        login = try BenchLogin()
+        port = Int(try FreePort.find())
         producer = try KafkaProducer(["bootstrap.servers": broker.servers], logger: broker.logger)
         worker = WorkerProcess(folder)
         gateway = WorkerProcess(folder, command: "pickup")
@@ -51,7 +51,7 @@ final class PickupStage {
             at: ring, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try KeyRingDirectory(path: ring.path).create(
             app.generateKey(), id: "bench-1", secretEncoding: app.adapter.secretEncoding, at: UnixTime.system())
-        try Data(JWK.setJSON(of: [session.verificationKey])).write(to: folder.appending(path: "sessions.json"))
+        try login.keySet.write(to: folder.appending(path: "sessions.json"))
         let properties =
             broker.embedded == nil
             ? "" : #"fetch.wait.max.ms: "10", session.timeout.ms: "6000", heartbeat.interval.ms: "500""#
@@ -70,12 +70,12 @@ final class PickupStage {
             keys: { bench: { path: keys/bench } }
             apps: { bench: { adapter: \(type(of: app.adapter).name), settings: \(app.settings), key: bench } }
             pickup:
-              listen: \(address)
+              listen: \(host):\(port)
               user_rate: 100000
               caller_rate: 100000
               address_rate: 10000000
               total_rate: 10000000
-              session: { issuer: \(Self.issuer), jwks: sessions.json }
+              session: { issuer: \(BenchLogin.issuer), jwks: sessions.json }
 
             """
         try Data(yaml.utf8).write(to: folder.appending(path: "remint.yaml"))
@@ -91,19 +91,6 @@ final class PickupStage {
 
     /// The memory the gateway has, in bytes.
     var gatewayBytes: Int { gateway.residentBytes }
-
-    /// A session of `user`.
-    func session(of user: String) throws -> String {
-        var claims = JSONWriter()
-        claims.beginObject()
-        claims.member("iss", Self.issuer)
-        claims.member("sub", user)
-        claims.member("exp", UnixTime.system().seconds + 3600)
-        claims.endObject()
-        let header = #"{"alg":"ES256","kid":"session-1"}"#
-        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
-        return input + "." + Base64.url.encode(try Signer(session).sign(Array(input.utf8)))
-    }
 
     /// Stops everything and takes away what was made.
     func end() async {

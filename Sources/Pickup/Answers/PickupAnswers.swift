@@ -1,0 +1,67 @@
+import AdapterKit
+import HTTPTypes
+import Hummingbird
+@_spi(Decryption) import JOSE
+import NIOCore
+
+/// Outcomes, states and files as answers.
+enum PickupAnswers {
+    /// What came of an ask.
+    ///
+    /// - Throws: `Problem` where a token has ended, or is sealed for somebody else.
+    static func response(
+        to outcome: TokenAsks.Outcome, _ app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
+    ) throws(Problem) -> Response {
+        switch outcome {
+        case .token(let token):
+            guard token.expiresAt > now.seconds else { throw Problem.unavailable("no live token came") }
+            return try TokenAnswer(token, for: app, opening: keys, at: now).response
+        case .nothing, .waits: return Response(status: .noContent, headers: [.cacheControl: "no-store"])
+        case .accepted(let event, let after, let challenge):
+            var url = "/v1/apps/\(PercentEncoding.encoded(app.name))/token?after=\(after)"
+            if let challenge { url += "&challenge=\(PercentEncoding.encoded(challenge))" }
+            var response = json(.accepted) { json in
+                json.member("event_id", event)
+                json.member("after", after)
+                json.member("token_url", url)
+            }
+            response.headers[.location] = url
+            return response
+        }
+    }
+
+    /// How far the topics were followed.
+    static func ready(_ follower: TokenFollower) -> Response {
+        let behind = follower.behind
+        let isReady = behind == 0
+        return json(isReady ? .ok : .serviceUnavailable) { json in
+            json.member("status", isReady ? "ready" : "not_ready")
+            json.name("dependencies")
+            json.beginObject()
+            json.member("brokers", behind == nil ? "the topics cannot be followed" : "ok")
+            json.member("tokens", behind.map { $0 == 0 ? "ok" : "\($0) partitions are still being read" } ?? "unknown")
+            json.endObject()
+            json.member("followed_records", Int64(follower.records))
+        }
+    }
+
+    static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {
+        var json = JSONWriter()
+        json.beginObject()
+        body(&json)
+        json.endObject()
+        return Response(
+            status: code, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+    }
+
+    static func file(_ name: String, _ ending: String, _ type: String) -> Response {
+        guard let text = PickupResources.text(name, ending) else {
+            return Problem.unavailable("the file is not here").response
+        }
+        return Response(
+            status: .ok,
+            headers: [.contentType: type, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

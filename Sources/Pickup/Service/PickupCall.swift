@@ -1,0 +1,48 @@
+import Foundation
+import Hummingbird
+
+/// The calls there are, by their paths.
+enum PickupCall: Equatable {
+    case reports(app: String)
+    case token(app: String)
+    case stream(app: String)
+    case live
+    case ready
+    case openAPI
+    case script
+
+    /// Nil for a path that is no call.
+    init?(_ path: String) {
+        let parts = path.split(separator: "/")
+        switch parts.count {
+        case 1 where parts[0] == "openapi.json": self = .openAPI
+        case 1 where parts[0] == "remint.js": self = .script
+        case 2 where parts[0] == "health" && parts[1] == "live": self = .live
+        case 2 where parts[0] == "health" && parts[1] == "ready": self = .ready
+        case 4, 5:
+            guard parts[0] == "v1", parts[1] == "apps", let app = String(parts[2]).removingPercentEncoding else {
+                return nil
+            }
+            switch parts[3...].joined(separator: "/") {
+            case "reports": self = .reports(app: app)
+            case "token": self = .token(app: app)
+            case "token/stream": self = .stream(app: app)
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    /// What metrics call it.
+    var name: String {
+        switch self {
+        case .reports: "reports"
+        case .token: "token"
+        case .stream: "stream"
+        case .live, .ready: "health"
+        case .openAPI, .script: "file"
+        }
+    }
+
+    var method: HTTPRequest.Method { if case .reports = self { .post } else { .get } }
+}

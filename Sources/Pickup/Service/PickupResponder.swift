@@ -1,0 +1,137 @@
+import AdapterKit
+import HTTPTypes
+import Hummingbird
+@_spi(Decryption) import JOSE
+import NIOCore
+
+/// Answers the calls.
+///
+/// It chooses by the path itself, and whatever comes before a wait has a task of its own: what a router, its middleware and a
+/// session's verification put on a task's stack would else be held by each of ten thousand calls that wait.
+struct PickupResponder: HTTPResponder {
+    /// The longest report, in bytes.
+    private static let reportLimit = 64 << 10
+    /// How long a call for a token waits where it does not say.
+    private static let patience = Duration.seconds(10)
+
+    let apps: [String: PickupApp]
+    let access: AskerAccess
+    let asks: TokenAsks
+    let keys: [JWEDecryptionKey]
+    let follower: TokenFollower
+    let frame: PickupFrame
+    let metrics: PickupMetrics
+    let now: @Sendable () -> UnixTime
+
+    /// How far a call has come.
+    private enum Step: Sendable {
+        case answered(Response)
+        /// It waits; what comes is made an answer.
+        case waits(TokenAsks.Wait, @Sendable (TokenAsks.Outcome) throws(Problem) -> Response)
+    }
+
+    func respond(to request: Request, context: PickupContext) async throws -> Response {
+        let call = PickupCall(request.uri.path)
+        let response: Response
+        do {
+            let address = context.address
+            switch try await Task(operation: { try await begin(request, call, address) }).value {
+            case .answered(let answer): response = answer
+            case .waits(let wait, let answer): response = try answer(try await asks.outcome(of: wait))
+            }
+        } catch let problem as Problem {
+            response = problem.response
+        } catch is CancellationError { throw CancellationError() } catch {
+            // Whatever it is, it is not the caller's doing, and what it says is nobody's business.
+            response = Problem.unavailable("the call could not be answered").response
+        }
+        return frame.finish(response, to: request, call)
+    }
+
+    @concurrent
+    private func begin(_ request: Request, _ call: PickupCall?, _ address: SocketAddress?) async throws -> Step {
+        if let response = frame.ownAnswer(to: request, call) { return .answered(response) }
+        switch call {
+        case .reports(let name): return try await report(request, try app(name), address)
+        case .token(let name): return try await token(request, try app(name), address)
+        case .stream(let name): return .answered(try await stream(request, try app(name), address))
+        case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
+        case .ready: return .answered(PickupAnswers.ready(follower))
+        case .openAPI: return .answered(PickupAnswers.file("openapi", "json", "application/json"))
+        case .script: return .answered(PickupAnswers.file("remint", "js", "text/javascript; charset=utf-8"))
+        case nil: throw Problem(.notFound, "not_found", "no such call")
+        }
+    }
+
+    private func app(_ name: String) throws(Problem) -> PickupApp {
+        guard let app = apps[name] else { throw Problem(.unknownApp) }
+        return app
+    }
+
+    /// An answer, or a wait for it.
+    private func step(
+        _ outcome: TokenAsks.Outcome, _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Response
+    ) throws(Problem) -> Step {
+        if case .waits(let wait) = outcome { return .waits(wait, answer) }
+        return .answered(try answer(outcome))
+    }
+
+    // MARK: Calls
+
+    private func report(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
+        let start = ContinuousClock.now
+        let asker = try await access.asker(of: request, for: app, from: address)
+        _ = try app.subject(vouchedBy: asker.vouched)
+        let body: ByteBuffer
+        do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
+            throw Problem(.eventTooLarge, "a report has at most \(Self.reportLimit) bytes")
+        }
+        let wait = CallParameters.preferredWait(request)
+        let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: .seconds(wait ?? 0))
+        return try step(outcome) { outcome throws(Problem) in
+            if case .token = outcome { metrics.recovered(app.name, after: .now - start) }
+            var response = try PickupAnswers.response(to: outcome, app, opening: keys, at: now())
+            if let wait, let name = HTTPField.Name("Preference-Applied") { response.headers[name] = "wait=\(wait)" }
+            return response
+        }
+    }
+
+    private func token(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
+        let asker = try await access.asker(of: request, for: app, from: address)
+        let subject = try app.subject(vouchedBy: asker.vouched)
+        let parameters = try CallParameters(request)
+        let known = request.headers[.ifNoneMatch]
+        if parameters.after != nil || parameters.challenge != nil {
+            let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
+            let outcome = asks.newer(
+                than: parameters.after ?? 0, key.key(app: app.name), within: parameters.wait ?? .zero)
+            return try step(outcome) { outcome throws(Problem) in try answer(outcome, app, unless: known) }
+        }
+        let wait = parameters.wait ?? Self.patience
+        // More than half of a life would ask for a new token at every call.
+        let life = min(parameters.life, app.lifetime / 2)
+        return try step(try await asks.token(for: asker, app, life: life, within: wait)) { outcome throws(Problem) in
+            if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
+            return try answer(outcome, app, unless: known)
+        }
+    }
+
+    private func answer(
+        _ outcome: TokenAsks.Outcome, _ app: PickupApp, unless known: String?
+    ) throws(Problem) -> Response {
+        if case .token(let token) = outcome, let known, known == TokenAnswer.tag(token.version) || known == "*" {
+            return Response(
+                status: .notModified, headers: [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
+        }
+        return try PickupAnswers.response(to: outcome, app, opening: keys, at: now())
+    }
+
+    private func stream(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Response {
+        let asker = try await access.asker(of: request, for: app, from: address, allowsQuery: true)
+        _ = try app.subject(vouchedBy: asker.vouched)
+        let parameters = try CallParameters(request)
+        return TokenStream(
+            asker: asker, app: app, asks: asks, keys: keys, now: now, lastEvent: parameters.lastEvent ?? 0
+        ).response
+    }
+}
