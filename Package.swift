@@ -127,7 +127,10 @@ let package = Package(
                 "Access", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "WorkerConfiguration", "Telemetry",
                 logging,
                 lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, nio, http, tls, httpClient, deque, httpTypes,
-            ], resources: [.copy("Resources")], swiftSettings: settings),
+            ],
+            // In the program itself, so that an installed gateway needs no folder beside it.
+            resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],
+            swiftSettings: settings),
         module(
             "Operations",
             ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),

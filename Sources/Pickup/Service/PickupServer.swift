@@ -89,8 +89,8 @@ struct PickupServer: Sendable {
         router.get("/v1/apps/{app}/token/stream") { request, context in try await stream(request, context) }
         router.get("/health/live") { _, _ in Self.json(.ok) { $0.member("status", "alive") } }
         router.get("/health/ready") { _, _ in ready }
-        router.get("/openapi.json") { _, _ in Self.file("openapi", "json", "application/json") }
-        router.get("/remint.js") { _, _ in Self.file("remint", "js", "text/javascript; charset=utf-8") }
+        router.get("/openapi.json") { _, _ in Self.file(.openAPI, "application/json") }
+        router.get("/remint.js") { _, _ in Self.file(.client, "text/javascript; charset=utf-8") }
         return router
     }
 
@@ -198,13 +198,10 @@ struct PickupServer: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 
-    private static func file(_ name: String, _ ending: String, _ type: String) -> Response {
-        guard let text = PickupResources.text(name, ending) else {
-            return Problem.unavailable("the file is not here").response
-        }
-        return Response(
+    private static func file(_ resource: PickupResources, _ type: String) -> Response {
+        Response(
             status: .ok,
             headers: [.contentType: type, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: resource.bytes)))
     }
 }
