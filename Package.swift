@@ -127,7 +127,7 @@ let package = Package(
                 "Access", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "WorkerConfiguration", "Telemetry",
                 logging,
                 lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, nio, http, tls, httpClient, deque, httpTypes,
-            ],
+            ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
             resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],
             swiftSettings: settings),
@@ -152,7 +152,7 @@ let package = Package(
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
-                logging, lifecycle, signals, argumentParser,
+                logging, lifecycle, signals, argumentParser, httpClient, nio, http,
             ] + adapterDependencies,
             swiftSettings: settings),
 

@@ -71,8 +71,8 @@ extension Scenarios {
             ],
             "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [
-                "ArgumentParser", "Dispatch", "Foundation", "FoundationNetworking", "Logging", "ServiceLifecycle",
-                "Synchronization", "UnixSignals",
+                "ArgumentParser", "AsyncHTTPClient", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",
+                "ServiceLifecycle", "Synchronization", "UnixSignals",
             ],
         ]
 

@@ -17,7 +17,9 @@ final class InstanceName: Sendable {
     /// The first free name of `group` on this machine; a random one where no file can be locked.
     ///
     /// - Parameter folder: where the files are.
-    init(group: String, folder: String = InstanceName.folder(stateDirectory: InstanceName.environment("STATE_DIRECTORY"))) {
+    init(
+        group: String, folder: String = InstanceName.folder(stateDirectory: InstanceName.environment("STATE_DIRECTORY"))
+    ) {
         let host = Self.host
         let label = SHA256.hash(Array(group.utf8)).prefix(6).map(Self.hex).joined()
         for slot in 0..<256 {
