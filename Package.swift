@@ -60,6 +60,10 @@ let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
 }
 /// Adapters of different kinds, for tests of what all have in common.
 let someAdapters: [Target.Dependency] = ["BrazeAdapter", "DotdigitalAdapter", "BloomreachAdapter"]
+/// How `make dist` links: with the toolchain's own linker, and with this in place of the static runtime's own
+/// data for every language (config/icudata.py).
+let distribution: [LinkerSetting] =
+    Context.environment["REMINT_ICU_DATA"].map { [.unsafeFlags(["-use-ld=lld", $0])] } ?? []
 let adapterDependencies = vendors.map { Target.Dependency.target(name: "\($0)Adapter") }
 
 let package = Package(
@@ -154,7 +158,7 @@ let package = Package(
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
                 logging, lifecycle, signals, argumentParser, httpClient, nio, http,
             ] + adapterDependencies,
-            swiftSettings: settings),
+            swiftSettings: settings, linkerSettings: distribution),
 
         // What tests share that wait: for a line in a log, for a turn, for something to come true.
         .target(

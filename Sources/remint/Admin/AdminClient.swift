@@ -28,7 +28,7 @@ struct AdminClient {
             let response = try await HTTPClient.shared.execute(request, timeout: Self.patience)
             status = Int(response.status.code)
             body = try await response.body.collect(upTo: Self.limit)
-        } catch HTTPClientError.invalidURL, HTTPClientError.emptyHost, HTTPClientError.unsupportedScheme {
+        } catch let error as HTTPClientError where [.invalidURL, .emptyHost].contains(error) {
             throw AdminError("\(address) is not an address; write host:port")
         } catch {
             throw AdminError("no worker answers at \(address): \(error)")
