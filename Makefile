@@ -56,7 +56,7 @@ dist: setup ## Build one stripped program with the Swift runtime in it, its debu
 	config/icudata.py $(STATIC_ICU) .build/icudata.s
 	$(CC) -c .build/icudata.s -o .build/icudata.o
 	REMINT_ICU_DATA=$(CURDIR)/.build/icudata.o $(SWIFT) build $(BUILD_FLAGS) $(DIST_FLAGS) --product remint
-	@config/dist "$$($(SWIFT) build $(DIST_FLAGS) --show-bin-path)" $(DIST)
+	@config/dist .build/release $(DIST)
 
 deb: dist ## Make Debian packages of it, in .build.
 	@.ci/setup dpkg-dev python3
