@@ -22,7 +22,7 @@ struct LogLines {
     init(text: String) { add(from: text) }
 
     private mutating func add(from text: String) {
-        for call in text.matches(of: /\b(?:logger|log)\.(trace|debug|info|notice|warning|error|critical)\(/) {
+        for call in text.matches(of: /(?:logger|log)\.(trace|debug|info|notice|warning|error|critical)\(/) {
             for message in Self.literals(text[call.range.upperBound...]) {
                 lines.insert(Line(level: String(call.1), message: message))
             }
