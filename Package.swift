@@ -61,6 +61,10 @@ let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
 }
 /// Adapters of different kinds, for tests of what all have in common.
 let someAdapters: [Target.Dependency] = ["BrazeAdapter", "DotdigitalAdapter", "BloomreachAdapter"]
+/// How `make dist` links: with the toolchain's own linker, and with this in place of the static runtime's own
+/// data for every language (config/icudata.py).
+let distribution: [LinkerSetting] =
+    Context.environment["REMINT_ICU_DATA"].map { [.unsafeFlags(["-use-ld=lld", $0])] } ?? []
 let adapterDependencies = vendors.map { Target.Dependency.target(name: "\($0)Adapter") }
 
 let package = Package(
@@ -131,7 +135,10 @@ let package = Package(
                 logging,
                 lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, nio, http, tls, httpClient, deque, httpTypes,
                 httpParts,
-            ], resources: [.copy("Resources")], swiftSettings: settings),
+            ], exclude: ["README.md"],
+            // In the program itself, so that an installed gateway needs no folder beside it.
+            resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],
+            swiftSettings: settings),
         module(
             "Operations",
             ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
@@ -153,9 +160,9 @@ let package = Package(
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
-                logging, lifecycle, signals, argumentParser, nio, sockets, http,
+                logging, lifecycle, signals, argumentParser, httpClient, nio, sockets, http,
             ] + adapterDependencies,
-            swiftSettings: settings),
+            swiftSettings: settings, linkerSettings: distribution),
 
         // What tests share that wait: for a line in a log, for a turn, for something to come true.
         .target(

@@ -72,9 +72,9 @@ extension Scenarios {
             ],
             "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [
-                "ArgumentParser", "NIOCore", "NIOHTTP1", "NIOPosix", "Dispatch", "Foundation",
-                "FoundationNetworking", "Logging", "ServiceLifecycle",
-                "Synchronization", "UnixSignals",
+                "ArgumentParser", "AsyncHTTPClient", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",
+                "NIOPosix",
+                "ServiceLifecycle", "Synchronization", "UnixSignals",
             ],
         ]
 

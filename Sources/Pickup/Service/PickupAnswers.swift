@@ -55,13 +55,10 @@ enum PickupAnswers {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 
-    static func file(_ name: String, _ ending: String, _ type: String) -> Response {
-        guard let text = PickupResources.text(name, ending) else {
-            return Problem.unavailable("the file is not here").response
-        }
-        return Response(
+    static func file(_ file: PickupResources, _ type: String) -> Response {
+        Response(
             status: .ok,
             headers: [.contentType: type, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
     }
 }

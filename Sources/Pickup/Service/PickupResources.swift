@@ -1,12 +1,15 @@
-import Foundation
+/// The files that the gateway serves. They are part of the program, so that it needs nothing beside it.
+enum PickupResources: Sendable {
+    /// The calls, as OpenAPI 3.1.
+    case openAPI
+    /// A client for browsers.
+    case client
 
-/// The files that the gateway serves.
-enum PickupResources {
-    /// The text of a resource; nil where it is not there.
-    static func text(_ name: String, _ ending: String) -> String? {
-        guard let url = Bundle.module.url(forResource: name, withExtension: ending, subdirectory: "Resources") else {
-            return nil
+    /// The file, byte for byte.
+    var bytes: [UInt8] {
+        switch self {
+        case .openAPI: PackageResources.openapi_json
+        case .client: PackageResources.remint_js
         }
-        return try? String(contentsOf: url, encoding: .utf8)
     }
 }

@@ -57,8 +57,8 @@ struct PickupResponder: HTTPResponder {
         case .stream(let name): return .answered(try await stream(request, try app(name), address))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
         case .ready: return .answered(PickupAnswers.ready(follower))
-        case .openAPI: return .answered(PickupAnswers.file("openapi", "json", "application/json"))
-        case .script: return .answered(PickupAnswers.file("remint", "js", "text/javascript; charset=utf-8"))
+        case .openAPI: return .answered(PickupAnswers.file(.openAPI, "application/json"))
+        case .script: return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
         case nil: throw Problem(.notFound, "not_found", "no such call")
         }
     }

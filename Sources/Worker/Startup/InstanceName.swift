@@ -17,7 +17,9 @@ final class InstanceName: Sendable {
     /// The first free name of `group` on this machine; a random one where no file can be locked.
     ///
     /// - Parameter folder: where the files are.
-    init(group: String, folder: String = "/tmp") {
+    init(
+        group: String, folder: String = InstanceName.folder(stateDirectory: InstanceName.environment("STATE_DIRECTORY"))
+    ) {
         let host = Self.host
         let label = SHA256.hash(Array(group.utf8)).prefix(6).map(Self.hex).joined()
         for slot in 0..<256 {
@@ -35,6 +37,17 @@ final class InstanceName: Sendable {
         text = "\(group)-\(host)-\(String(random.next() as UInt64, radix: 16))"
         lock = nil
     }
+
+    /// Where the files are: the first folder that the service manager keeps for the service, which outlives its starts as a
+    /// private `/tmp` does not; `/tmp` where there is none.
+    ///
+    /// - Parameter stateDirectory: folders separated by colons (systemd.exec(5), `StateDirectory=`).
+    static func folder(stateDirectory: String?) -> String {
+        let first = stateDirectory?.split(separator: ":").first.map(String.init)
+        return first.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+    }
+
+    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 

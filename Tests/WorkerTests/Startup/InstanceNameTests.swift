@@ -5,6 +5,12 @@ import WorkerTestSupport
 @testable import Worker
 
 @Suite struct InstanceNameTests {
+    @Test func `the files are where the service manager keeps a service's state`() {
+        #expect(InstanceName.folder(stateDirectory: "/var/lib/remint") == "/var/lib/remint")
+        #expect(InstanceName.folder(stateDirectory: "/var/lib/a:/var/lib/b") == "/var/lib/a")
+        for none in [nil, "", "lib/remint"] { #expect(InstanceName.folder(stateDirectory: none) == "/tmp") }
+    }
+
     @Test func `two that live have different names, and groups share none`() throws {
         let folder = try TemporaryFolder()
         let first = InstanceName(group: "g", folder: folder.path)

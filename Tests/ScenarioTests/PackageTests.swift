@@ -1,0 +1,274 @@
+import Foundation
+import JOSE
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// What is under `config/` to install Remint with, held against the program and, where they are installed, against the
+    /// tools that it is for.
+    @Suite(.timeLimit(.minutes(3))) struct PackageTests {
+        private static let config = Repository.root.appending(path: "config")
+
+        private func text(_ path: String) throws -> String {
+            try String(contentsOf: Self.config.appending(path: path), encoding: .utf8)
+        }
+
+        // MARK: Names
+
+        /// The series that there are, by what the metrics say of themselves: a histogram has three.
+        private func series() async throws -> Set<String> {
+            let printed = try await Program.run(Repository.remint, ["metrics"]).outputText
+            var names: Set<String> = []
+            for row in printed.matches(of: #/(?m)^\| `(remint_[a-z_]+)` \| (\w+) \|/#) {
+                let endings = row.2 == "histogram" ? ["_bucket", "_sum", "_count"] : [""]
+                for ending in endings { names.insert(row.1 + ending) }
+            }
+            try #require(names.count > 30)
+            return names
+        }
+
+        private func named(in text: String) -> Set<String> {
+            Set(text.matches(of: /\bremint_[a-z_]+/).map { String($0.0) })
+        }
+
+        @Test(arguments: [
+            "prometheus/remint.rules.yaml", "prometheus/remint.test.yaml", "grafana/remint.json",
+        ])
+        func `every metric that is asked for is there`(_ file: String) async throws {
+            let known = try await series()
+            let asked = named(in: try text(file))
+            #expect(asked.count > 10)
+            #expect(asked.subtracting(known).isEmpty, "\(file): \(asked.subtracting(known).sorted())")
+        }
+
+        @Test func `the dashboard leaves no metric out`() async throws {
+            let shown = named(in: try text("grafana/remint.json"))
+            // One of a histogram's three series shows it.
+            let families = try await series().map { $0.replacing(/_(bucket|sum|count)$/, with: "") }
+            let left = Set(families).subtracting(shown.map { $0.replacing(/_(bucket|sum|count)$/, with: "") })
+            #expect(left.isEmpty, "\(left.sorted())")
+        }
+
+        @Test func `the dashboard's panels have a place and a question each`() throws {
+            let board = try JSONDocument(parsing: Array(text("grafana/remint.json").utf8)).root
+            var numbers: Set<Int64> = []
+            for panel in board["panels"]?.elements ?? [] {
+                let number = try #require(panel["id"]?.integer)
+                #expect(numbers.insert(number).inserted, "panel \(number) is there twice")
+                let place = try #require(panel["gridPos"])
+                #expect((place["x"]?.integer ?? 24) + (place["w"]?.integer ?? 24) <= 24, "panel \(number)")
+                if panel["type"]?.string != "row" { #expect(panel["targets"]?.elements.isEmpty == false) }
+            }
+            #expect(numbers.count > 40)
+        }
+
+        @Test func `every log line is on its page, and no other`() throws {
+            var written: Set<LogLines.Line> = []
+            for row in try text("LOGS.md").matches(of: #/(?m)^\| ([a-z, ]+) \| `([^`]+)` \|/#) {
+                for level in row.1.split(separator: ", ") {
+                    written.insert(.init(level: String(level), message: String(row.2)))
+                }
+            }
+            // Written at a level that is decided there: librdkafka's own, and what its producer reports.
+            let relayed = written.filter { ["librdkafka", "the producer reports an error"].contains($0.message) }
+            let sources = try LogLines(under: "Sources").lines
+            #expect(sources.count > 50)
+            #expect(sources.subtracting(written).isEmpty, "\(sources.subtracting(written))")
+            #expect(written.subtracting(relayed).subtracting(sources).isEmpty)
+        }
+
+        @Test func `log lines are found in every form`() {
+            let lines = LogLines(
+                text: """
+                    logger.notice(isQuiet ? "one" : "two")
+                    context.logger.error(
+                        "three (3), still", metadata: ["not": "this"])
+                    """
+            ).lines
+            #expect(Set(lines.map(\.message)) == ["one", "two", "three (3), still"])
+        }
+
+        @Test func `packages are of the program's version`() async throws {
+            let version = try await Program.run(Repository.remint, ["--version"]).outputText.split(separator: "\n")[0]
+            #expect(try text("helm/Chart.yaml").contains("\nappVersion: \(version)\n"))
+            #expect(try text("debian/changelog").hasPrefix("remint (\(version)) "))
+        }
+
+        // MARK: Tools
+
+        /// Whether a tool is here; the tests of what it is for are skipped where it is not.
+        private static func has(_ tool: String) -> Bool {
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+            return path.split(separator: ":").contains {
+                FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
+            }
+        }
+
+        /// Python with the packages' modules: the one of `make setup-packages`.
+        private static let python = Repository.root.appending(path: ".build/tools/bin/python3").path
+        private static let hasPython = FileManager.default.isExecutableFile(atPath: python)
+
+        private func succeeds(_ tool: String, _ arguments: [String]) async throws -> Program {
+            let program = try await Program.run(tool, arguments)
+            #expect(program.status == 0, "\(tool): \(program.outputText)\n\(program.errorText)")
+            return program
+        }
+
+        @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
+        func `the alerts do what their tests say`() async throws {
+            let folder = Self.config.appending(path: "prometheus").path
+            _ = try await succeeds("promtool", ["check", "rules", "\(folder)/remint.rules.yaml"])
+            _ = try await succeeds("promtool", ["test", "rules", "\(folder)/remint.test.yaml"])
+        }
+
+        @Test func `every alert has a test`() throws {
+            let tests = try text("prometheus/remint.test.yaml")
+            let alerts = try text("prometheus/remint.rules.yaml").matches(of: /- alert: (\w+)/).map { String($0.1) }
+            #expect(alerts.count > 15)
+            for alert in alerts {
+                #expect(tests.firstMatch(of: try Regex("alertname: \(alert)\\s+exp_alerts:")) != nil, "\(alert)")
+            }
+        }
+
+        @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
+        func `worker and gateway say their metrics as Prometheus likes them`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(try Self.freePort())"])
+            let answer = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: try gateway.session("ann"))
+            #expect(answer.status == 200, "\(answer.text)")
+            let address = try #require(worker.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/)?.1)
+            let configured = try String(contentsOf: shop.folder.appending(path: "pickup.yaml"), encoding: .utf8)
+            let other = try #require(configured.firstMatch(of: /metrics: ([0-9.:]+)/)?.1)
+            for (place, name) in [(address, "remint_minted_total"), (other, "remint_pickup_answers_total")] {
+                let scrape = try await succeeds(
+                    "curl", ["-sf", "--retry", "5", "--retry-connrefused", "http://\(place)/metrics"])
+                #expect(scrape.outputText.contains(name))
+                let check = try await Program.run("promtool", ["check", "metrics"], input: scrape.standardOutput)
+                #expect(check.status == 0, "\(check.outputText)\(check.errorText)")
+                #expect(check.errorText.isEmpty && check.outputText.isEmpty, "\(check.outputText)\(check.errorText)")
+            }
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        /// A port that nobody has: the gateway does not say which one the system gave it for its metrics.
+        private static func freePort() throws -> Int {
+            let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            try #require(probe >= 0)
+            defer { close(probe) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let error = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(probe, $0, length) == 0 ? getsockname(probe, $0, &length) : -1
+                }
+            }
+            try #require(error == 0)
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+
+        private static let units = ["remint", "remint-pickup", "remint-signer"]
+
+        @Test(
+            .enabled(if: has("systemd-analyze"), "systemd-analyze is not installed: make setup-packages"),
+            arguments: units)
+        func `a unit is understood and exposes little`(_ unit: String) async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.url.appending(path: "\(unit).service")
+            // Where the program is not installed, the one that was built stands for it.
+            let written = try text("systemd/\(unit).service").replacing("/usr/bin/remint", with: Repository.remint)
+            try Data(written.utf8).write(to: file)
+            let verified = try await succeeds("systemd-analyze", ["verify", "--man=no", file.path])
+            #expect(!verified.errorText.contains(unit), "\(verified.errorText)")
+            let security = try await succeeds(
+                "systemd-analyze", ["security", "--offline=true", "--no-pager", "--threshold=15", file.path])
+            #expect(security.outputText.contains("Overall exposure level"))
+        }
+
+        @Test(.enabled(if: hasPython, "Python's modules are not installed: make setup-packages"))
+        func `the chart renders to what Kubernetes and remint take`() async throws {
+            let folder = try TemporaryFolder()
+            let validation = try await succeeds(
+                Self.python, [Self.config.appending(path: "helm/validate.py").path, folder.url.path])
+            #expect(validation.outputText.contains("StatefulSet"))
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+            #expect(files.count > 4)
+            for file in files {
+                let check = try await Program.run(
+                    Repository.remint, ["check", "--config", folder.url.appending(path: file).path],
+                    environment: ["POD_IP": "10.1.2.3", "POD_NAME": "r-worker-main-0"])
+                // Rings and secrets are not here; nothing else may be wrong.
+                for line in check.errorText.split(separator: "\n") where line.contains(" error: ") {
+                    #expect(line.contains("cannot be opened: No such file"), "\(file): \(line)")
+                }
+            }
+        }
+
+        @Test func `the containers' configuration is one`() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.url.appending(path: "remint.yaml")
+            try Data(text("docker/remint.yaml").utf8).write(to: file)
+            try FileManager.default.createDirectory(
+                at: folder.url.appending(path: "keys/shop-ios"), withIntermediateDirectories: true)
+            let hash = ["REMINT_PICKUP_HASH": String(repeating: "0", count: 64)]
+            let made = try await Program.run(
+                Repository.remint, ["keys", "generate", "--config", file.path, "--key", "shop-ios"], environment: hash)
+            #expect(made.status == 0, "\(made.errorText)")
+            let check = try await Program.run(Repository.remint, ["check", "--config", file.path], environment: hash)
+            #expect(check.status == 0, "\(check.errorText)")
+        }
+
+        @Test(.enabled(if: hasPython, "Python's modules are not installed: make setup-packages"))
+        func `Dockerfile and compose file are understood`() async throws {
+            let folder = Self.config.appending(path: "docker").path
+            let script = "import dockerfile; print([c.cmd for c in dockerfile.parse_file('\(folder)/Dockerfile')])"
+            let parsed = try await succeeds(Self.python, ["-c", script])
+            #expect(parsed.outputText.contains("ENTRYPOINT"))
+            let compose = URL(filePath: Self.python).deletingLastPathComponent().appending(path: "docker-compose").path
+            _ = try await succeeds(compose, ["--file", "\(folder)/compose.yaml", "config", "--quiet"])
+        }
+
+        // MARK: What the command line says of itself
+
+        @Test(arguments: ["bash", "zsh", "fish"]) func `a shell takes its completions`(_ shell: String) async throws {
+            let script = try await succeeds(Repository.remint, ["--generate-completion-script", shell])
+            #expect(script.outputText.contains("dead-letters"))
+            guard Self.has(shell) else { return }
+            let folder = try TemporaryFolder()
+            let file = folder.url.appending(path: "completions")
+            try script.standardOutput.write(to: file)
+            _ = try await succeeds(shell, ["-n", file.path])
+        }
+
+        @Test(.enabled(if: has("python3") && has("groff"), "python3 and groff are not installed: make setup-packages"))
+        func `the manual page has every command, and no flaw`() async throws {
+            let dump = try await succeeds(Repository.remint, ["--experimental-dump-help"])
+            let page = try await Program.run(
+                "python3", [Self.config.appending(path: "debian/manual.py").path, "--date", "2026-01-01"],
+                input: dump.standardOutput)
+            #expect(page.status == 0, "\(page.errorText)")
+            for command in ["run", #"dead\-letters redrive"#, "rotate promote", "bench ledger"] {
+                #expect(page.outputText.contains(".SS \"remint \(command)\""), "\(command)")
+            }
+            let printed = try await Program.run("groff", ["-man", "-Tutf8", "-ww"], input: page.standardOutput)
+            #expect(printed.errorText.isEmpty, "\(printed.errorText)")
+        }
+
+        @Test(.enabled(if: has("dpkg-deb"), "dpkg-deb is not installed: make setup-packages"))
+        func `the scripts of the package are a shell's`() async throws {
+            for script in ["postinst", "prerm", "postrm"] {
+                _ = try await succeeds("sh", ["-n", Self.config.appending(path: "debian/\(script)").path])
+            }
+            for script in ["dist", "debian/build"] {
+                _ = try await succeeds("bash", ["-n", Self.config.appending(path: script).path])
+            }
+        }
+    }
+}
