@@ -101,7 +101,8 @@ let package = Package(
         module("Access", ["JOSE"]),
         module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
-        module("WorkerConfiguration", ["AdapterKit", "Formats", "Yams"]),
+        module("YAMLReading", ["Yams"]),
+        module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "Yams"]),
         module("Telemetry", [logging]),
         module(
             "Signing",

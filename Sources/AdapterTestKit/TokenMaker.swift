@@ -48,7 +48,7 @@ public struct TokenMaker: Sendable {
     }
 
     private func sign(_ input: SigningInput, with key: SigningKey) throws -> [UInt8] {
-        let signature = try Signer(key).sign(input.bytes)
+        let signature = try Signer(key).sign(input)
         return input.token(signature: signature)
     }
 }

@@ -18,6 +18,17 @@ public struct AdapterRegistry: Sendable {
             settings = Type.Settings.keys
             make = { decoder in try Type(settings: Type.Settings(from: decoder)) }
         }
+
+        /// The adapter that `make` makes, for a vendor whose rules are no type of their own.
+        public init(
+            name: String, vendor: String, settings: [SettingKey],
+            make: @escaping @Sendable (any Decoder) throws -> any Adapter
+        ) {
+            self.name = name
+            self.vendor = vendor
+            self.settings = settings
+            self.make = make
+        }
     }
 
     /// The adapters in the order they were given.
