@@ -102,7 +102,8 @@ let package = Package(
         module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
         module("YAMLReading", ["Yams"]),
-        module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "Yams"]),
+        module("DeclaredAdapters", ["AdapterKit", "JOSE", "Formats", "YAMLReading", "Yams"]),
+        module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "DeclaredAdapters", "Yams"]),
         module("Telemetry", [logging]),
         module(
             "Signing",

@@ -13,6 +13,8 @@ package final class Diagnostics {
 
     package func warning(_ node: Node?, _ message: String) { all.append(Diagnostic(.warning, at: place(of: node), message)) }
 
+    package func warn(at place: FileLocation, _ message: String) { all.append(Diagnostic(.warning, at: place, message)) }
+
     package func append(line: Int, column: Int, _ message: String) {
         all.append(Diagnostic(.error, at: FileLocation(file: file, line: line, column: column), message))
     }
