@@ -19,6 +19,12 @@ let borderSettings = settings + [.strictMemorySafety()]
 /// a test compares this list with the folders.
 let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 
+/// The vendors that are files under `adapters/declared`; a test compares this list with the folder.
+let declaredVendors = [
+    "ably", "alchemer", "centrifugo", "intercom", "iterable", "knock", "livekit", "moengage", "powersync",
+    "pusher-beams", "salesforce-miaw", "sinch", "stream", "talkjs", "tiptap", "twilio", "zendesk",
+]
+
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -102,6 +108,7 @@ let package = Package(
         module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
         module("YAMLReading", ["Yams"]),
+        module("DeclaredTesting", ["DeclaredAdapters", "YAMLReading", "AdapterKit", "AdapterTestKit"]),
         module("DeclaredAdapters", ["AdapterKit", "JOSE", "Formats", "YAMLReading", "Yams"]),
         module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "DeclaredAdapters", "Yams"]),
         module("Telemetry", [logging]),
@@ -133,8 +140,17 @@ let package = Package(
         module(
             "Operations",
             ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
-        module("Vendors", ["AdapterKit"] + adapterDependencies),
-        module("Bench", ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"] + adapterDependencies),
+        // The declared vendors' files. They are data; the module finds them beside the program.
+        .target(
+            name: "ShippedVendors", path: "adapters/declared", exclude: ["README.md"], sources: ["Shipped.swift"],
+            resources: declaredVendors.map { .copy("\($0).yaml") }, swiftSettings: settings),
+        module("Vendors", ["AdapterKit", "DeclaredAdapters", "ShippedVendors"] + adapterDependencies),
+        module(
+            "Bench",
+            [
+                "Pipeline", "AdapterKit", "AdapterTestKit", "DeclaredAdapters", "DeclaredTesting", "Vendors", "JOSE",
+                "Keyring",
+            ] + adapterDependencies),
         module(
             "Demonstration",
             [
@@ -150,7 +166,8 @@ let package = Package(
                 "Kafka",
                 "Keyring",
                 "JOSE",
-                "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
+                "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters",
+                "DeclaredTesting",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),

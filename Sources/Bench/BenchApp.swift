@@ -42,6 +42,13 @@ package struct BenchApp: Sendable {
         }
     }
 
+    /// An app of `adapter`, for tokens alone.
+    package init(minting adapter: any Adapter) {
+        self.adapter = adapter
+        settings = "{}"
+        report = { _ in "{}" }
+    }
+
     /// A new key of the app's kind.
     package func generateKey() throws -> SigningKey {
         try KeyGeneration.key(algorithm, encoding: adapter.secretEncoding, rsaBits: 2048, id: "bench-1")

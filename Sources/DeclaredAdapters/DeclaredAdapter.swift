@@ -98,6 +98,7 @@ extension VouchedMember {
             case .integer: value.integer != nil
             case .boolean: value.bool != nil
             case .object: value.isObject
+            case .list: value.isArray
             case .texts: value.isArray && value.elements.allSatisfy(\.isString)
             }
         guard isRight else { throw Rejection(.malformedEvent, "\"vouched.\(name)\" is not what it must be: \(kind.rawValue)") }

@@ -11,6 +11,8 @@ package final class Diagnostics {
 
     package func error(at place: FileLocation, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
 
+    package func append(_ diagnostic: Diagnostic) { all.append(diagnostic) }
+
     package func warning(_ node: Node?, _ message: String) { all.append(Diagnostic(.warning, at: place(of: node), message)) }
 
     package func warn(at place: FileLocation, _ message: String) { all.append(Diagnostic(.warning, at: place, message)) }

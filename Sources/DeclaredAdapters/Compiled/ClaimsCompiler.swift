@@ -43,8 +43,13 @@ struct ClaimsCompiler {
     }
 
     func header(_ rules: [HeaderRule]) -> [Recipe.HeaderMember] {
-        rules.map { rule in
-            guard case .text(let parts) = rule.value else { return .constant(name: rule.name, value: "") }
+        rules.compactMap { rule in
+            var value = rule.value
+            if case .oneOf(let setting, let choices) = value {
+                guard let chosen = choices[settings[setting]?.text ?? ""] else { return nil }
+                value = chosen
+            }
+            guard case .text(let parts) = value else { return nil }
             let text = self.text(parts)
             if text == [.keyID], rule.name == "kid" { return .keyID }
             if case .constant(let constant)? = text.first, text.count == 1 {
@@ -82,6 +87,12 @@ struct ClaimsCompiler {
             guard let chosen = choices[settings[setting]?.text ?? ""] else { return nil }
             return value(chosen)
         case .omitted(let inner): return value(inner)
+        case .granted(let member, let otherwise, let isJSONText):
+            let grant = Grant(member: member, form: isJSONText ? .jsonText : .itself)
+            if !grants.contains(grant) { grants.append(grant) }
+            let constant = value(otherwise).map(Self.json) ?? [.constant("null")]
+            let json = constant.reduce(into: "") { if case .constant(let text) = $1 { $0 += text } }
+            return .granted(grant.key, otherwise: Array((isJSONText ? json.quotedAsJSON : json).utf8))
         }
     }
 

@@ -44,7 +44,8 @@ struct TokenVerifier: Sendable {
         case .claimsLack: return members.contains { inspection.claims?[$0] == nil }
         case .expiryType: return inspection.claims?["exp"]?.isNumber != true
         case .claims: return recipe.claims.contains { differs($0, inspection.claims) }
-        case .expired: return inspection.time("exp").map { $0 <= examined.time.seconds } ?? true
+        case .expired:
+            return inspection.claims != nil && inspection.time("exp").map { $0 <= examined.time.seconds } ?? true
         case .user: return !names(examined.subject, inspection.claims)
         }
     }
@@ -62,7 +63,8 @@ struct TokenVerifier: Sendable {
         guard hasExpectedHeader(examined.inspection) else { return false }
         if let derivation = recipe.derivation {
             guard let issuedAt = examined.inspection.time("iat") else { return false }
-            keys = keys.compactMap { try? $0.derived(with: derivation.label(at: issuedAt)) }
+            // The day's key has the day's name, which was compared above.
+            keys = keys.compactMap { try? $0.derived(with: derivation.label(at: issuedAt)).named(nil) }
         }
         return examined.inspection.isSigned(byAnyOf: keys)
     }
@@ -92,7 +94,8 @@ struct TokenVerifier: Sendable {
         case .issuedAt, .expiresAt, .moment: return !value.isNumber
         case .object, .identifiers: return !value.isObject
         case .array: return !value.isArray
-        case .enrichment, .granted: return false
+        case .granted(_, let otherwise): return value.isString != (otherwise.first == UInt8(ascii: "\""))
+        case .enrichment: return false
         }
     }
 

@@ -49,6 +49,8 @@ package indirect enum ValueRule: Sendable {
     case joined([ValueRule], separator: String)
     /// The value of the word that a setting says; left out where the word has none.
     case oneOf(setting: String, [String: ValueRule])
+    /// What the edge vouches for, and this constant where it does not; as JSON in a string where that is asked for.
+    case granted(String, otherwise: ValueRule, isJSONText: Bool)
     /// The value, left out where there is none.
     case omitted(ValueRule)
 }

@@ -57,7 +57,7 @@ package struct KeyRules: Sendable {
 package struct VouchedMember: Sendable {
     /// Which JSON it must be.
     package enum Kind: String, Sendable, CaseIterable {
-        case text, integer, boolean, object, texts
+        case text, integer, boolean, object, texts, list
     }
 
     /// How a token holds it.

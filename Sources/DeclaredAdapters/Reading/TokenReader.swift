@@ -76,23 +76,47 @@ struct TokenReader {
                 diagnostics.error(key, "alg is always the header's first member; leave it out")
                 return nil
             }
+            if value.mapping != nil { return chosenMember(name, value) }
+            return text(of: value, "token.header.\(name)").map { HeaderRule(name: name, value: .text($0)) }
+        }
+    }
+
+    /// A member that a setting chooses; left out where the setting's word has none.
+    private func chosenMember(_ name: String, _ node: Node) -> HeaderRule? {
+        guard node.mapping?.count == 1, node.mapping?.first?.key.scalar?.string == "$one_of",
+            let inside = node.mapping?.first?.value,
+            let (setting, words, section) = choice(inside, "token.header.\(name)")
+        else {
+            diagnostics.error(node, "token.header.\(name) must be a text, or { $one_of: … }")
+            return nil
+        }
+        var choices: [String: ValueRule] = [:]
+        for (key, word, value) in section.all where word != "by" {
+            guard isWord(word, of: words, key, setting) else { continue }
+            choices[word] = text(of: value, section.path(word)).map { .text($0) }
+        }
+        return HeaderRule(name: name, value: .oneOf(setting: setting, choices))
+    }
+
+    private func text(of value: Node, _ name: String) -> [TextRule]? {
             guard let text = value.scalar?.string, let parts = placeholders.parts(of: text, at: value) else {
-                if value.scalar == nil { diagnostics.error(value, "token.header.\(name) must be a text") }
+                if value.scalar == nil { diagnostics.error(value, "\(name) must be a text") }
                 return nil
             }
             for case .placeholder(let placeholder) in parts {
                 switch placeholder {
                 case .keyID, .date: continue
-                case .setting(let setting) where settings.first(where: { $0.name == setting })?.kind == .text:
+                case .setting(let setting) where isSure(setting) && settings.contains { $0.name == setting && $0.kind == .text }:
                     continue
                 default:
                     diagnostics.error(
-                        value, "token.header.\(name) takes {{key_id}}, {{date}} and settings of type text; a header is the same for all users")
+                        value,
+                        "\(name) takes {{key_id}}, {{date}} and settings of type text that are required or have a default; a header is the same for all users"
+                    )
                     return nil
                 }
             }
-            return HeaderRule(name: name, value: .text(parts))
-        }
+            return parts
     }
 
     // MARK: Claims
@@ -230,7 +254,7 @@ struct TokenReader {
 
     private func isSure(_ setting: String) -> Bool { settings.first { $0.name == setting }?.isSure == true }
 
-    private static let functions = ["$now", "$expires", "$json", "$join", "$one_of", "$omit_if_absent"]
+    private static let functions = ["$now", "$expires", "$json", "$join", "$one_of", "$omit_if_absent", "$vouched"]
 
     private func function(
         _ function: String, _ node: Node, _ place: Node, _ name: String, _ mayBeAbsent: Bool
@@ -238,9 +262,17 @@ struct TokenReader {
         switch function {
         case "$now", "$expires": return moment(node, function == "$now" ? .issuedAt : .expiresAt, name)
         case "$json":
-            if let member = loneVouched(node) { return .jsonText(.placeholder(.vouched(member))) }
+            if let member = loneVouched(node) {
+                diagnostics.error(
+                    node, "vouched.\(member) may be absent: write { $omit_if_absent: { $json: … } } or { $json: { $vouched: … } }")
+                return nil
+            }
+            if case .granted(let member, let otherwise, _)? = lone("$vouched", node).flatMap({ granted($0, name) }) {
+                return .granted(member, otherwise: otherwise, isJSONText: true)
+            }
             return value(node, name).map { .jsonText($0) }
         case "$join": return joined(node, name)
+        case "$vouched": return granted(node, name)
         case "$one_of": return chosenValue(node, name, mayBeAbsent, place)
         case "$omit_if_absent":
             guard mayBeAbsent else {
@@ -256,6 +288,33 @@ struct TokenReader {
             )
             return nil
         }
+    }
+
+    /// What stands under the one member `function` of `node`.
+    private func lone(_ function: String, _ node: Node) -> Node? {
+        guard node.mapping?.count == 1, node.mapping?.first?.key.scalar?.string == function else { return nil }
+        return node.mapping?.first?.value
+    }
+
+    /// `{ is: capability, otherwise: … }`.
+    private func granted(_ node: Node, _ name: String) -> ValueRule? {
+        let section = Section(node, at: node, name: name, diagnostics)
+        defer { section.finish() }
+        guard let (text, place) = section.requiredText("is") else { return nil }
+        let member = text.hasPrefix("vouched.") ? String(text.dropFirst("vouched.".count)) : text
+        guard placeholders.vouched.contains(where: { $0.name == member }) else {
+            diagnostics.error(place, "\(section.path("is")) must name a member that vouched declares, such as vouched.capability")
+            return nil
+        }
+        guard let other = section.value("otherwise"), let otherwise = value(other, section.path("otherwise")) else {
+            diagnostics.error(node, "$vouched needs \"otherwise\", what stands there where nobody vouches for \(member)")
+            return nil
+        }
+        guard otherwise.isConstant else {
+            diagnostics.error(other, "\(section.path("otherwise")) must be a constant or a setting")
+            return nil
+        }
+        return .granted(member, otherwise: otherwise, isJSONText: false)
     }
 
     private func loneVouched(_ node: Node) -> String? {
@@ -374,6 +433,23 @@ extension ValueRule {
     var isEnd: Bool {
         switch self {
         case .placeholder(.moment(let moment)), .moment(let moment): moment == Moment(.expiresAt)
+        default: false
+        }
+    }
+
+    /// Whether it is the same for every token of an app.
+    fileprivate var isConstant: Bool {
+        switch self {
+        case .constant, .placeholder(.setting): true
+        case .object(let claims):
+            claims.allSatisfy {
+                if case .claim(let name, let value, _) = $0 {
+                    value.isConstant && name.allSatisfy { if case .constant = $0 { true } else { false } }
+                } else {
+                    false
+                }
+            }
+        case .array(let values): values.allSatisfy(\.isConstant)
         default: false
         }
     }

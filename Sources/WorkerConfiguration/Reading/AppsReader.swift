@@ -1,4 +1,5 @@
 import AdapterKit
+import DeclaredAdapters
 import Yams
 
 /// Reads `apps`: which adapter, its settings, a key ring, a lifetime, a look-up.
@@ -81,13 +82,35 @@ struct AppsReader {
 
     private func registration(_ app: Section) -> AdapterRegistry.Registration? {
         guard let (name, node) = app.requiredText("adapter") else { return nil }
-        if let registration = registry[name] { return registration }
+        if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") { return declared(name, node, app) }
+        if let registration = registry[name] {
+            for fact in registration.missingFacts {
+                app.diagnostics.warning(node, "\(registration.vendor): a fact is missing: \(fact)")
+            }
+            return registration
+        }
         let known = registry.registrations.map(\.name)
         let meant =
             Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
             ?? "known: \(known.joined(separator: ", "))"
         app.diagnostics.error(node, "no adapter is called \(app.diagnostics.quote(name, node)); \(meant)")
         return nil
+    }
+
+    /// The vendor whose file `path` names. What is wrong with the file is said with the file's own places.
+    private func declared(_ path: String, _ node: Node, _ app: Section) -> AdapterRegistry.Registration? {
+        let file = app.diagnostics.resolve(path)
+        guard let text = source.file(file) else {
+            app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be read")
+            return nil
+        }
+        let (vendor, found) = DeclaredVendor.load(text, file: file)
+        for diagnostic in found { app.diagnostics.append(diagnostic) }
+        guard let vendor else {
+            app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be used; see what is said of it")
+            return nil
+        }
+        return vendor.registration
     }
 
     private func key(_ app: Section) -> (text: String, node: Node)? {

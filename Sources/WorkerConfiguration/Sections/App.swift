@@ -49,7 +49,10 @@ extension Configuration.App {
 
     static let adapterKey = KeyDescription(
         "adapter", .text, example: "braze", isRequired: true,
-        "The vendor: braze, onesignal, bloomreach, dotdigital or infobip.")
+        """
+        The vendor: braze, onesignal, bloomreach, dotdigital or infobip; a vendor of adapters/declared, such as ably; or the path \
+        of a file of your own, such as ./our-vendor.yaml.
+        """)
     static let keyKey = KeyDescription(
         "key", .text, example: "shop-braze", isRequired: true,
         "A key ring from above. Its keys must be for the vendor's algorithm.")
