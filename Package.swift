@@ -158,7 +158,8 @@ let package = Package(
                 "StubServer", "Bench", "Vendors", logging,
             ]),
         .executableTarget(
-            name: "Instructions", dependencies: ["Bench", "Vendors", "AdapterKit"], swiftSettings: settings),
+            name: "Instructions", dependencies: ["Bench", "Vendors", "AdapterKit", "DeclaredAdapters", "DeclaredTesting"],
+            swiftSettings: settings),
         .executableTarget(
             name: "remint",
             dependencies: [
@@ -183,6 +184,13 @@ let package = Package(
         // What the tests share that speak TLS.
         .target(name: "CertificateTestSupport", path: "Tests/CertificateTestSupport", swiftSettings: settings),
         tests("AdapterKitTests", ["AdapterKit", "JOSE"]),
+        .testTarget(
+            name: "DeclaredAdaptersTests",
+            dependencies: [
+                "DeclaredAdapters", "DeclaredTesting", "YAMLReading", "AdapterKit", "AdapterTestKit",
+                "AdapterTestSupport", "BrazeAdapter", "OneSignalAdapter", "InfobipAdapter",
+            ],
+            exclude: ["Rules"], swiftSettings: settings),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("AccessTests", ["Access", "JOSE", "Formats"]),
