@@ -158,7 +158,8 @@ let package = Package(
                 "StubServer", "Bench", "Vendors", logging,
             ]),
         .executableTarget(
-            name: "Instructions", dependencies: ["Bench", "Vendors", "AdapterKit", "DeclaredAdapters", "DeclaredTesting"],
+            name: "Instructions",
+            dependencies: ["Bench", "Vendors", "AdapterKit", "DeclaredAdapters", "DeclaredTesting"],
             swiftSettings: settings),
         .executableTarget(
             name: "remint",
@@ -168,7 +169,7 @@ let package = Package(
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters",
-                "DeclaredTesting",
+                "DeclaredTesting", "YAMLReading",
                 logging, lifecycle, signals, argumentParser,
             ] + adapterDependencies,
             swiftSettings: settings),

@@ -71,7 +71,8 @@ package final class DeclaredAdapter: Adapter {
 
     package func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
         guard !description.report.isChallenged else {
-            throw Rejection(.missingChallenge, "a token of \(vendor) answers a challenge, which a request does not have")
+            throw Rejection(
+                .missingChallenge, "a token of \(vendor) answers a challenge, which a request does not have")
         }
         return try Subject(reissuing: user, within: description.report.limit)
     }
@@ -101,7 +102,9 @@ extension VouchedMember {
             case .list: value.isArray
             case .texts: value.isArray && value.elements.allSatisfy(\.isString)
             }
-        guard isRight else { throw Rejection(.malformedEvent, "\"vouched.\(name)\" is not what it must be: \(kind.rawValue)") }
+        guard isRight else {
+            throw Rejection(.malformedEvent, "\"vouched.\(name)\" is not what it must be: \(kind.rawValue)")
+        }
         guard value.rawBytes.count <= limit else {
             throw Rejection(.malformedEvent, "\"vouched.\(name)\" is longer than \(limit) bytes")
         }

@@ -22,7 +22,9 @@ package struct FileTestRun {
 
     /// What is not as the tests say, each with its place.
     package func failures() -> [Diagnostic] {
-        guard let tests = vendor.tests else { return [failure(at: nil, "the file has no tests; write them under tests:")] }
+        guard let tests = vendor.tests else {
+            return [failure(at: nil, "the file has no tests; write them under tests:")]
+        }
         var failures: [Diagnostic] = []
         if tests.tokens.isEmpty { failures.append(failure(at: tests.place, "no token is tested: tests.tokens")) }
         failures += tests.reports.flatMap { report($0, tests) }
@@ -75,12 +77,16 @@ package struct FileTestRun {
             }
             if let expected = test.token, expected != text(made.token) {
                 failures.append(
-                    failure(at: test.place, "the token is \(text(made.token)) (of \(text(made.header)) and \(text(made.payload)))"))
+                    failure(
+                        at: test.place,
+                        "the token is \(text(made.token)) (of \(text(made.header)) and \(text(made.payload)))"))
             }
             if made.life > 0 {
                 let verdict = made.adapter.verify(
                     made.token, against: [made.key], expecting: made.subject, at: test.issuedAt)
-                if verdict != .accepted { failures.append(failure(at: test.place, "vendor_says refuses the token: \(verdict)")) }
+                if verdict != .accepted {
+                    failures.append(failure(at: test.place, "vendor_says refuses the token: \(verdict)"))
+                }
             }
             return failures
         } catch { return [failure(at: test.place, "no token: \(error)")] }
@@ -168,7 +174,8 @@ package struct MadeToken {
 extension [UInt8] {
     /// Whether both are the same JSON, whatever the members' order.
     fileprivate func isSame(as other: [UInt8]) -> Bool {
-        guard let left = try? JSONDocument(parsing: self).root, let right = try? JSONDocument(parsing: other).root else {
+        guard let left = try? JSONDocument(parsing: self).root, let right = try? JSONDocument(parsing: other).root
+        else {
             return false
         }
         return left.isSame(as: right)

@@ -7,15 +7,21 @@ package final class Diagnostics {
 
     package init(file: String) { self.file = file }
 
-    package func error(_ node: Node?, _ message: String) { all.append(Diagnostic(.error, at: place(of: node), message)) }
+    package func error(_ node: Node?, _ message: String) {
+        all.append(Diagnostic(.error, at: place(of: node), message))
+    }
 
     package func error(at place: FileLocation, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
 
     package func append(_ diagnostic: Diagnostic) { all.append(diagnostic) }
 
-    package func warning(_ node: Node?, _ message: String) { all.append(Diagnostic(.warning, at: place(of: node), message)) }
+    package func warning(_ node: Node?, _ message: String) {
+        all.append(Diagnostic(.warning, at: place(of: node), message))
+    }
 
-    package func warn(at place: FileLocation, _ message: String) { all.append(Diagnostic(.warning, at: place, message)) }
+    package func warn(at place: FileLocation, _ message: String) {
+        all.append(Diagnostic(.warning, at: place, message))
+    }
 
     package func append(line: Int, column: Int, _ message: String) {
         all.append(Diagnostic(.error, at: FileLocation(file: file, line: line, column: column), message))

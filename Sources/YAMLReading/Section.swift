@@ -43,7 +43,9 @@ package final class Section {
     /// The key of the member `name`.
     package func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
 
-    package func section(_ name: String) -> Section { Section(value(name), at: key(name), name: path(name), diagnostics) }
+    package func section(_ name: String) -> Section {
+        Section(value(name), at: key(name), name: path(name), diagnostics)
+    }
 
     package func text(_ name: String) -> (text: String, node: Node)? {
         guard let node = value(name) else { return nil }

@@ -1,5 +1,4 @@
 import AdapterKit
-@testable import AdapterTestKit
 import BrazeAdapter
 import DeclaredAdapters
 import DeclaredTesting
@@ -7,6 +6,8 @@ import Foundation
 import InfobipAdapter
 import OneSignalAdapter
 import Testing
+
+@testable import AdapterTestKit
 
 /// Three compiled vendors' rules, written as files: nobody can tell from tokens and decisions which is which.
 @Suite struct EqualRulesTests {
@@ -123,8 +124,12 @@ import Testing
                 // ECDSA is random; the others are the same to the last byte.
                 if compiled.algorithm != .es256 { #expect(tokens[0] == tokens[1]) }
                 let life = UnixTime(seconds: 1_800_000_001)
-                #expect(compiled.verify(tokens[1], against: [key.verificationKey], expecting: subject, at: life) == .accepted)
-                #expect(declared.verify(tokens[0], against: [key.verificationKey], expecting: subject, at: life) == .accepted)
+                #expect(
+                    compiled.verify(tokens[1], against: [key.verificationKey], expecting: subject, at: life)
+                        == .accepted)
+                #expect(
+                    declared.verify(tokens[0], against: [key.verificationKey], expecting: subject, at: life)
+                        == .accepted)
             }
         }
     }
@@ -135,7 +140,8 @@ import Testing
         let root = try JSONDocument(parsing: vouched).root
         let claims = try [compiled, declared].map { adapter in
             var random = SplitMix64(seed: 7)
-            let form = try TokenForm(adapter.recipe(for: Subject(user: "u-42")), keyID: nil, valid: Validity(from: 1, to: 2))
+            let form = try TokenForm(
+                adapter.recipe(for: Subject(user: "u-42")), keyID: nil, valid: Validity(from: 1, to: 2))
             return try form.claims(
                 for: Subject(user: "u-42"), adding: adapter.vouchedUser(root).grants, random: &random)
         }
@@ -177,13 +183,17 @@ struct Decision: Equatable, CustomStringConvertible {
 
 /// Reports that are altered and still JSON.
 enum AlteredJSON {
-    private static let texts = ["", "null", "22", "11", "20014", "u-1001", "u-1002", "JWT_TOKEN_EXPIRED", "jwt_token_expired", "com.mobile-messaging"]
+    private static let texts = [
+        "", "null", "22", "11", "20014", "u-1001", "u-1002", "JWT_TOKEN_EXPIRED", "jwt_token_expired",
+        "com.mobile-messaging",
+    ]
     private static let numbers: [Int64] = [0, 10, 11, 13, 16, 21, 22, 26, 27, 99, 401, 403, 20_013, -1, .max]
 
     static func alter(_ root: JSONValue, others: [JSONValue], random: inout some RandomNumberGenerator) -> [UInt8] {
         guard root.isObject else { return root.json }
         var members = root.members.map { (name: $0.name, json: $0.value.json) }
-        let donor = others.randomElement(using: &random).map { $0.members.map { (name: $0.name, json: $0.value.json) } } ?? []
+        let donor =
+            others.randomElement(using: &random).map { $0.members.map { (name: $0.name, json: $0.value.json) } } ?? []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             let index = members.isEmpty ? nil : Int.random(in: 0..<members.count, using: &random)
             switch (Int.random(in: 0..<6, using: &random), index) {

@@ -1,6 +1,7 @@
 import AdapterKit
 import DeclaredAdapters
 import DeclaredTesting
+import Foundation
 import Testing
 import YAMLReading
 
@@ -10,7 +11,8 @@ import YAMLReading
     private func mistakes(_ passage: String, _ replacement: String, in name: String = "stream") throws -> [Diagnostic] {
         let text = try Places.text(ofShipped: name)
         try #require(text.contains(passage))
-        let (vendor, diagnostics) = DeclaredVendor.load(text.replacing(passage, with: replacement, maxReplacements: 1), file: "v.yaml")
+        let (vendor, diagnostics) = DeclaredVendor.load(
+            text.replacing(passage, with: replacement, maxReplacements: 1), file: "v.yaml")
         let errors = diagnostics.filter { $0.severity == .error }
         #expect((vendor == nil) == !errors.isEmpty)
         return errors
@@ -28,7 +30,8 @@ import YAMLReading
         "report.room", "report.message", "message", "event.room", "device.room", "token.sub", "data.role", "error.user",
     ])
     func `a claim out of a report is refused`(_ source: String) throws {
-        let found = try mistakes("user_id: \"{{user}}\"\n  lifetime", "user_id: \"{{user}}\"\n    role: \"{{\(source)}}\"\n  lifetime")
+        let found = try mistakes(
+            "user_id: \"{{user}}\"\n  lifetime", "user_id: \"{{user}}\"\n    role: \"{{\(source)}}\"\n  lifetime")
         let mistake = try #require(found.first)
         #expect(mistake.message.contains("would let a report decide what a token grants"))
         let claim = try place(of: "user_id: \"{{user}}\"\n  lifetime")
@@ -38,7 +41,8 @@ import YAMLReading
 
     @Test func `a subject out of a report's free text is refused`() throws {
         let cases = [
-            ("user: [user_id, userId]", "user: [message]"), ("user: [user_id, userId]", "user: [\"message after user\"]"),
+            ("user: [user_id, userId]", "user: [message]"),
+            ("user: [user_id, userId]", "user: [\"message after user\"]"),
             ("user: [user_id, userId]", "user: [code]"), ("user: [user_id, userId]", "user: [\"{{message}}\"]"),
         ]
         for (passage, replacement) in cases {
@@ -49,7 +53,9 @@ import YAMLReading
     }
 
     @Test func `a name of a claim out of a report is refused`() throws {
-        let found = try mistakes("user_id: \"{{user}}\"\n  lifetime", "user_id: \"{{user}}\"\n    \"room:{{report.room}}\": true\n  lifetime")
+        let found = try mistakes(
+            "user_id: \"{{user}}\"\n  lifetime", "user_id: \"{{user}}\"\n    \"room:{{report.room}}\": true\n  lifetime"
+        )
         #expect(found.first?.message.contains("would let a report decide") == true)
     }
 
@@ -82,9 +88,12 @@ import YAMLReading
     }
 
     @Test func `what may be absent is left out or refused`() throws {
-        let found = try mistakes("channel: { $omit_if_absent: \"{{settings.channel}}\" }", "channel: \"{{settings.channel}}\"", in: "centrifugo")
+        let found = try mistakes(
+            "channel: { $omit_if_absent: \"{{settings.channel}}\" }", "channel: \"{{settings.channel}}\"",
+            in: "centrifugo")
         #expect(found.first?.message.contains("may be absent") == true)
-        let vouched = try mistakes("info: { $omit_if_absent: \"{{vouched.info}}\" }", "info: \"{{vouched.info}}\"", in: "centrifugo")
+        let vouched = try mistakes(
+            "info: { $omit_if_absent: \"{{vouched.info}}\" }", "info: \"{{vouched.info}}\"", in: "centrifugo")
         #expect(vouched.first?.message.contains("may be absent") == true)
     }
 

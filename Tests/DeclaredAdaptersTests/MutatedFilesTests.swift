@@ -1,17 +1,21 @@
 import AdapterKit
-@testable import AdapterTestKit
 import DeclaredAdapters
 import DeclaredTesting
 import Foundation
 import Testing
 import YAMLReading
 
+@testable import AdapterTestKit
+
 /// Files that are damaged on purpose: each loads or is refused with a place, soon and in little memory.
 @Suite(.serialized) struct MutatedFilesTests {
     private static let splices = [
-        "{{", "}}", "{{user}}", "{{report.x}}", "{{settings.}}", "{{now-}}", "{{now+99999999999999999999s}}", "$one_of: ",
-        "$omit_if_absent: ", "$json: ", "[", "]", "{", "}", ": ", "\n  - ", "&a ", "*a", "!!int ", "\"", "'", "|\n", "~", "null",
-        "99999999999999999999", "0x1f", "1e999", "\u{0}", "\u{FEFF}", "\t", "<<: *a", "---\n", "...\n", "%YAML 9.9\n", "? ",
+        "{{", "}}", "{{user}}", "{{report.x}}", "{{settings.}}", "{{now-}}", "{{now+99999999999999999999s}}",
+        "$one_of: ",
+        "$omit_if_absent: ", "$json: ", "[", "]", "{", "}", ": ", "\n  - ", "&a ", "*a", "!!int ", "\"", "'", "|\n",
+        "~", "null",
+        "99999999999999999999", "0x1f", "1e999", "\u{0}", "\u{FEFF}", "\t", "<<: *a", "---\n", "...\n", "%YAML 9.9\n",
+        "? ",
     ]
 
     @Test(.timeLimit(.minutes(10))) func `ten thousand load or are refused with a place`() throws {
@@ -27,7 +31,8 @@ import YAMLReading
             slowest = max(slowest, ContinuousClock.now - start)
             guard let vendor else {
                 refused += 1
-                let first = try #require(diagnostics.first { $0.severity == .error }, "\(number) is refused without a word")
+                let first = try #require(
+                    diagnostics.first { $0.severity == .error }, "\(number) is refused without a word")
                 #expect(first.place.line >= 1 && first.place.column >= 1)
                 continue
             }
@@ -52,7 +57,8 @@ import YAMLReading
         let before = Self.peakMemory()
         var bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
         for level in 1..<12 {
-            bomb += "a\(level): &a\(level) [" + Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ",") + "]\n"
+            bomb +=
+                "a\(level): &a\(level) [" + Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ",") + "]\n"
         }
         let texts = [
             bomb, String(repeating: "[", count: 100_000), String(repeating: "{a: ", count: 50_000),
@@ -97,7 +103,9 @@ import YAMLReading
     private static func swapWords(in text: inout [UInt8], _ random: inout SplitMix64) {
         var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard lines.count > 2 else { return }
-        let (one, two) = (Int.random(in: 0..<lines.count, using: &random), Int.random(in: 0..<lines.count, using: &random))
+        let (one, two) = (
+            Int.random(in: 0..<lines.count, using: &random), Int.random(in: 0..<lines.count, using: &random)
+        )
         lines.swapAt(one, two)
         text = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     }

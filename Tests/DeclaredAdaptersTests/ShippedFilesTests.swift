@@ -24,7 +24,9 @@ import YAMLReading
     }
 
     /// What the vendors publish, or others made by the same rules: a file cannot lose them unseen.
-    @Test(arguments: [("sinch", 1), ("stream", 1), ("centrifugo", 3), ("iterable", 1), ("twilio", 1), ("pusher-beams", 1)])
+    @Test(arguments: [
+        ("sinch", 1), ("stream", 1), ("centrifugo", 3), ("iterable", 1), ("twilio", 1), ("pusher-beams", 1),
+    ])
     func `published tokens are made to the byte`(_ name: String, _ count: Int) throws {
         let vendor = try Places.vendor(Places.text(ofShipped: name))
         let tests = try #require(vendor.tests)

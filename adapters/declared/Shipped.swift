@@ -4,7 +4,9 @@ import Foundation
 public enum ShippedFiles {
     /// The vendors' names, in the order of the alphabet.
     public static let names: [String] = {
-        guard let folder, let files = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return [] }
+        guard let folder, let files = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else {
+            return []
+        }
         return files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }.sorted()
     }()
 

@@ -68,7 +68,9 @@ struct ReportDecoder: Sendable {
 
     private func shape(of report: Report) -> ReportShape {
         // The last one has no conditions.
-        for shape in rules.shapes.dropLast() where shape.conditions.allSatisfy({ $0.holds(in: report) }) { return shape }
+        for shape in rules.shapes.dropLast() where shape.conditions.allSatisfy({ $0.holds(in: report) }) {
+            return shape
+        }
         return rules.shapes[rules.shapes.count - 1]
     }
 
@@ -137,7 +139,8 @@ struct ReportDecoder: Sendable {
         let token = shape.token.field(in: report).text.flatMap { shape.noToken.contains($0) ? nil : $0 }
         let isPassed = shape.passed.contains { $0.value(in: report)?.bool == true }
         var remedy = code.remedy
-        if let own = code.ownTokenRemedy, let token, let named = userPlace?.text(in: TokenInspection(Array(token.utf8)).claims),
+        if let own = code.ownTokenRemedy, let token,
+            let named = userPlace?.text(in: TokenInspection(Array(token.utf8)).claims),
             user.hasSameBytes(as: named)
         {
             remedy = own
@@ -149,7 +152,8 @@ struct ReportDecoder: Sendable {
                 subject: Subject(user: user, challenge: challenge), reason: code.name, remedy: remedy,
                 signerRemedies: code.signerRemedies,
                 failedToken: token.map { FailedToken($0) } ?? hash(in: report, shape),
-                hadNoToken: code.hadNoToken, isEnforced: !isPassed && !code.isAhead, deadline: deadline(in: report, shape)))
+                hadNoToken: code.hadNoToken, isEnforced: !isPassed && !code.isAhead,
+                deadline: deadline(in: report, shape)))
     }
 
     private func hash(in report: Report, _ shape: ReportShape) -> FailedToken? {

@@ -27,13 +27,16 @@ package struct DocsPage {
     private var settings: [String] {
         guard !description.settings.isEmpty else { return ["## Settings", "", "None."] }
         return ["## Settings", "", "| setting | required | what |", "|---|---|---|"]
-            + description.settings.map { "| `\($0.name)` | \($0.isRequired ? "yes" : "no") | \(cell($0.key.summary)) |" }
+            + description.settings.map {
+                "| `\($0.name)` | \($0.isRequired ? "yes" : "no") | \(cell($0.key.summary)) |"
+            }
     }
 
     private var vouched: [String] {
         guard !description.vouched.isEmpty else { return [] }
         return [
-            "## What the edge may vouch for", "", "Beside `user`, under `vouched` of an event. No device's report can say any of it.", "",
+            "## What the edge may vouch for", "",
+            "Beside `user`, under `vouched` of an event. No device's report can say any of it.", "",
             "| member | type | what |", "|---|---|---|",
         ] + description.vouched.map { "| `\($0.name)` | \($0.kind.rawValue) | \(cell($0.about)) |" }
     }
@@ -47,7 +50,8 @@ package struct DocsPage {
                     : "`\(condition.path.text)` is \(condition.values.map { $0 ?? "absent" }.joined(separator: " or "))"
             }
             lines.append(
-                "| \(cell(shape.name)) | \(names(shape.user)) | \(names(shape.code)) | \(when.isEmpty ? "all others" : when.joined(separator: ", ")) |")
+                "| \(cell(shape.name)) | \(names(shape.user)) | \(names(shape.code)) | \(when.isEmpty ? "all others" : when.joined(separator: ", ")) |"
+            )
         }
         return lines
     }
@@ -69,7 +73,8 @@ package struct DocsPage {
             }
         let header = ["alg"] + description.token.header.map(\.name)
         return [
-            "## Token", "", "- algorithm: \(algorithm)", "- header: \(header.map { "`\($0)`" }.joined(separator: ", "))",
+            "## Token", "", "- algorithm: \(algorithm)",
+            "- header: \(header.map { "`\($0)`" }.joined(separator: ", "))",
             "- claims: \(description.token.claims.flatMap(claimNames).map { "`\($0)`" }.joined(separator: ", "))",
             "- lives \(life.standard) s unless configured, from \(life.allowed.lowerBound) s to \(life.allowed.upperBound) s",
         ]
@@ -97,7 +102,8 @@ package struct DocsPage {
         if description.key.derivation != nil {
             lines.append("- tokens are signed with HMAC-SHA256(secret, `YYYYMMDD` of the day in UTC)")
         }
-        lines.append("- older tokens \(handover.overlap == .several ? "stay good" : "are refused once the key changes")")
+        lines.append(
+            "- older tokens \(handover.overlap == .several ? "stay good" : "are refused once the key changes")")
         for (title, steps) in [
             ("before a new key signs", handover.beforePromotion), ("once it signs", handover.afterPromotion),
             ("once no token of the old one lives", handover.afterRetirement),
@@ -116,7 +122,9 @@ package struct DocsPage {
         return lines
     }
 
-    private func cell(_ text: String) -> String { text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|") }
+    private func cell(_ text: String) -> String {
+        text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+    }
 }
 
 /// A vendor's codes as rows of a table.
@@ -147,13 +155,15 @@ package struct CodesTable {
     private func spelling(_ match: CodeMatch) -> String {
         let value =
             switch match.value {
-            case .numbers(let range): range.count == 1 ? "`\(range.lowerBound)`" : "`\(range.lowerBound)..\(range.upperBound)`"
+            case .numbers(let range):
+                range.count == 1 ? "`\(range.lowerBound)`" : "`\(range.lowerBound)..\(range.upperBound)`"
             case .text(let text): "`\(text)`"
             case .any: ""
             case .always: "every report"
             }
         let message = match.message.isEmpty ? "" : "message with “\(match.message)”"
         let conditions = match.conditions.map { "`\($0.path.text)`" }.joined(separator: ", ")
-        return [value, message, conditions.isEmpty ? "" : "by \(conditions)"].filter { !$0.isEmpty }.joined(separator: " ")
+        return [value, message, conditions.isEmpty ? "" : "by \(conditions)"].filter { !$0.isEmpty }.joined(
+            separator: " ")
     }
 }

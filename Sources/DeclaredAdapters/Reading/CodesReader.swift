@@ -18,7 +18,8 @@ struct CodesReader {
                 root.diagnostics.error(node, "codes must be a list of codes, at most \(Self.most)")
             }
         } else {
-            root.diagnostics.error(root.key("codes"), "codes is missing: what the vendor's reasons are called, and what each calls for")
+            root.diagnostics.error(
+                root.key("codes"), "codes is missing: what the vendor's reasons are called, and what each calls for")
         }
         let unknown = root.value("unknown_code").flatMap { code($0, "unknown_code", root, needsMatch: false) }
         let missing = root.value("no_code").flatMap { code($0, "no_code", root, needsMatch: false) }
@@ -34,14 +35,16 @@ struct CodesReader {
             for match in code.matches where match.conditions.isEmpty && match.message.isEmpty {
                 guard seen.updateValue(code.name, forKey: "\(match.value)") != nil else { continue }
                 root.diagnostics.error(
-                    root.value("codes"), "two codes match the same, and \(code.name) is the second; it would never be read")
+                    root.value("codes"),
+                    "two codes match the same, and \(code.name) is the second; it would never be read")
             }
         }
         let hasCode = report.shapes.contains { !$0.code.isEmpty || !$0.message.isEmpty }
         let isAlways = codes.contains { $0.matches.contains { $0.value == .always } }
         if !hasCode, !isAlways {
             root.diagnostics.error(
-                root.value("codes"), "report names no code, so one of the codes must be for every report: match: always")
+                root.value("codes"), "report names no code, so one of the codes must be for every report: match: always"
+            )
         }
     }
 
@@ -142,7 +145,8 @@ struct CodesReader {
         case "mint"?: return .mint
         case "mint_once"?: return .mintOnce
         case "not_fixable"?, "not_for_us"?:
-            section.diagnostics.error(node, "\(section.path(name)) says why: { \(node.scalar?.string ?? ""): the reason }")
+            section.diagnostics.error(
+                node, "\(section.path(name)) says why: { \(node.scalar?.string ?? ""): the reason }")
             return nil
         case let text?:
             let known = ["mint", "mint_once", "not_fixable", "not_for_us"]
@@ -155,7 +159,8 @@ struct CodesReader {
         defer { remedy.finish() }
         if let (why, _) = remedy.requiredTextIfPresent("not_fixable") { return .notFixable(why) }
         if let (why, _) = remedy.requiredTextIfPresent("not_for_us") { return .notForUs(why) }
-        section.diagnostics.error(node, "\(section.path(name)) is mint, mint_once, { not_fixable: why } or { not_for_us: why }")
+        section.diagnostics.error(
+            node, "\(section.path(name)) is mint, mint_once, { not_fixable: why } or { not_for_us: why }")
         return nil
     }
 }

@@ -52,13 +52,15 @@ package struct DescriptionReader {
 
     private func name(_ root: Section) -> String? {
         guard let (name, node) = root.requiredText("name") else { return nil }
-        let isName = name.utf8.count <= 40 && name.utf8.first != UInt8(ascii: "-")
+        let isName =
+            name.utf8.count <= 40 && name.utf8.first != UInt8(ascii: "-")
             && name.utf8.allSatisfy {
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
                     || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
             }
         guard isName else {
-            root.diagnostics.error(node, "name is the service's in small letters, digits and hyphens, such as our-vendor")
+            root.diagnostics.error(
+                node, "name is the service's in small letters, digits and hyphens, such as our-vendor")
             return nil
         }
         return name
@@ -107,15 +109,19 @@ struct KeyReader {
                 "key.encoding is missing: how the vendor writes its secret, \(SecretEncoding.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
-        if !algorithms.isEmpty, !algorithms.contains(where: { $0.keyType == .secret }), let node = section.value("encoding") {
-            section.diagnostics.error(node, "key.encoding is for shared secrets; \(algorithms[0].rawValue) has a key pair")
+        if !algorithms.isEmpty, !algorithms.contains(where: { $0.keyType == .secret }),
+            let node = section.value("encoding")
+        {
+            section.diagnostics.error(
+                node, "key.encoding is for shared secrets; \(algorithms[0].rawValue) has a key pair")
         }
         let origin = origin(section)
         let overlap = overlap(section)
         let before = section.texts("before_promotion") ?? []
         if before.isEmpty {
             section.diagnostics.error(
-                section.node, "key.before_promotion is missing: what someone does at the vendor before a new key may sign")
+                section.node,
+                "key.before_promotion is missing: what someone does at the vendor before a new key may sign")
         }
         let derivation = derivation(section, areSecrets)
         if origin == .ours, algorithms.contains(where: { $0.keyType == .secret }) {
@@ -147,12 +153,14 @@ struct KeyReader {
         defer { derived.finish() }
         guard let (text, node) = derived.requiredText("hmac") else { return nil }
         guard text == "{{date}}" else {
-            section.diagnostics.error(node, "key.derived.hmac knows \"{{date}}\": HMAC-SHA256(secret, YYYYMMDD of the day in UTC)")
+            section.diagnostics.error(
+                node, "key.derived.hmac knows \"{{date}}\": HMAC-SHA256(secret, YYYYMMDD of the day in UTC)")
             return nil
         }
         if !areSecrets { section.diagnostics.error(node, "a key is derived from a shared secret alone") }
         if report.holdsToken {
-            section.diagnostics.error(node, "with a key of the day, nobody can tell whose a reported token is; remove report.token")
+            section.diagnostics.error(
+                node, "with a key of the day, nobody can tell whose a reported token is; remove report.token")
         }
         return .utcDate
     }

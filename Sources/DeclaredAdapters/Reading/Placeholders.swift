@@ -99,7 +99,8 @@ struct Placeholders {
             }
             return .moment(Moment(base, offset: sign == "-" ? -seconds : seconds))
         }
-        let known = Self.plain.keys.sorted() + settings.map { "settings.\($0.name)" }
+        let known =
+            Self.plain.keys.sorted() + settings.map { "settings.\($0.name)" }
             + vouched.map { "vouched.\($0.name)" }
         let meant = Spelling.nearest(to: word, among: known).map { "did you mean {{\($0)}}?" }
         diagnostics.error(

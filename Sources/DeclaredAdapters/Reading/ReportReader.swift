@@ -113,7 +113,9 @@ struct ReportReader {
         return nodes.compactMap { node in
             let belonging = Section(node, at: node, name: section.path("belongs"), section.diagnostics)
             defer { belonging.finish() }
-            guard let paths = paths(belonging, "at"), let (text, place) = belonging.requiredText("is") else { return nil }
+            guard let paths = paths(belonging, "at"), let (text, place) = belonging.requiredText("is") else {
+                return nil
+            }
             let name = text.hasPrefix("settings.") ? String(text.dropFirst("settings.".count)) : text
             guard settings.contains(where: { $0.name == name }) else {
                 section.diagnostics.error(place, "\(belonging.path("is")) must name a setting, such as settings.app_id")

@@ -41,7 +41,8 @@ struct SettingsReader {
     }
 
     private func isName(_ name: String, _ key: Node, _ section: Section) -> Bool {
-        let isName = name.utf8.count <= 64 && name.utf8.first.map { $0 >= UInt8(ascii: "a") } == true
+        let isName =
+            name.utf8.count <= 64 && name.utf8.first.map { $0 >= UInt8(ascii: "a") } == true
             && name.utf8.allSatisfy { ("a"..."z").contains($0) || ("0"..."9").contains($0) || $0 == UInt8(ascii: "_") }
         if !isName {
             section.diagnostics.error(
@@ -109,7 +110,9 @@ struct SettingsReader {
                 (try? JSONDocument(parsing: Array(scalar.string.utf8)).root).map { .json($0.json) }
             }
         }
-        if value == nil { section.diagnostics.error(node, "\(section.path("default")) is no \(kind.word) of this kind") }
+        if value == nil {
+            section.diagnostics.error(node, "\(section.path("default")) is no \(kind.word) of this kind")
+        }
         return value
     }
 }

@@ -21,7 +21,8 @@ struct TestsReader {
         guard let (text, node) = section.text(name) else { return nil }
         if let seconds = Int64(text) { return UnixTime(seconds: seconds) }
         if let time = RFC3339.parse(text) { return time }
-        section.diagnostics.error(node, "\(section.path(name)) is a time such as 2026-11-25T12:00:00Z, or seconds since 1970")
+        section.diagnostics.error(
+            node, "\(section.path(name)) is a time such as 2026-11-25T12:00:00Z, or seconds since 1970")
         return nil
     }
 
@@ -160,7 +161,8 @@ struct TestsReader {
     private func verdicts(_ section: Section) -> [(name: String, verdict: String)] {
         section.section("verdicts").all.prefix(Self.most).compactMap { key, name, value in
             guard let text = value.scalar?.string else {
-                section.diagnostics.error(value, "tests.verdicts.\(name) must be a text, such as 401 Unauthorized or accepted")
+                section.diagnostics.error(
+                    value, "tests.verdicts.\(name) must be a text, such as 401 Unauthorized or accepted")
                 return nil
             }
             return (name, text)

@@ -99,24 +99,25 @@ struct TokenReader {
     }
 
     private func text(of value: Node, _ name: String) -> [TextRule]? {
-            guard let text = value.scalar?.string, let parts = placeholders.parts(of: text, at: value) else {
-                if value.scalar == nil { diagnostics.error(value, "\(name) must be a text") }
+        guard let text = value.scalar?.string, let parts = placeholders.parts(of: text, at: value) else {
+            if value.scalar == nil { diagnostics.error(value, "\(name) must be a text") }
+            return nil
+        }
+        for case .placeholder(let placeholder) in parts {
+            switch placeholder {
+            case .keyID, .date: continue
+            case .setting(let setting)
+            where isSure(setting) && settings.contains { $0.name == setting && $0.kind == .text }:
+                continue
+            default:
+                diagnostics.error(
+                    value,
+                    "\(name) takes {{key_id}}, {{date}} and settings of type text that are required or have a default; a header is the same for all users"
+                )
                 return nil
             }
-            for case .placeholder(let placeholder) in parts {
-                switch placeholder {
-                case .keyID, .date: continue
-                case .setting(let setting) where isSure(setting) && settings.contains { $0.name == setting && $0.kind == .text }:
-                    continue
-                default:
-                    diagnostics.error(
-                        value,
-                        "\(name) takes {{key_id}}, {{date}} and settings of type text that are required or have a default; a header is the same for all users"
-                    )
-                    return nil
-                }
-            }
-            return parts
+        }
+        return parts
     }
 
     // MARK: Claims
@@ -130,7 +131,8 @@ struct TokenReader {
         return section.all.compactMap { key, name, value in
             if name.hasPrefix("$one_of") { return chosenClaims(value, section.path(name)) }
             if name.hasPrefix("$"), !name.hasPrefix("$$") {
-                diagnostics.error(key, "\(name) is a value of its own, and no member beside others; known here: $one_of")
+                diagnostics.error(
+                    key, "\(name) is a value of its own, and no member beside others; known here: $one_of")
                 return nil
             }
             return claim(name.hasPrefix("$$") ? String(name.dropFirst()) : name, key, value, section, isTop)
@@ -237,9 +239,11 @@ struct TokenReader {
         for case .placeholder(let placeholder) in parts {
             switch placeholder {
             case .vouched(let member):
-                diagnostics.error(node, "vouched.\(member) stands alone, so that it keeps its type, and never within a text")
+                diagnostics.error(
+                    node, "vouched.\(member) stands alone, so that it keeps its type, and never within a text")
             case .setting(let setting) where !isSure(setting):
-                diagnostics.error(node, "settings.\(setting) may be absent, and a text with a hole is none; give it a default")
+                diagnostics.error(
+                    node, "settings.\(setting) may be absent, and a text with a hole is none; give it a default")
             default: continue
             }
         }
@@ -264,7 +268,9 @@ struct TokenReader {
         case "$json":
             if let member = loneVouched(node) {
                 diagnostics.error(
-                    node, "vouched.\(member) may be absent: write { $omit_if_absent: { $json: … } } or { $json: { $vouched: … } }")
+                    node,
+                    "vouched.\(member) may be absent: write { $omit_if_absent: { $json: … } } or { $json: { $vouched: … } }"
+                )
                 return nil
             }
             if case .granted(let member, let otherwise, _)? = lone("$vouched", node).flatMap({ granted($0, name) }) {
@@ -276,7 +282,8 @@ struct TokenReader {
         case "$one_of": return chosenValue(node, name, mayBeAbsent, place)
         case "$omit_if_absent":
             guard mayBeAbsent else {
-                diagnostics.error(place, "$omit_if_absent leaves out a member; an element of an array cannot be left out")
+                diagnostics.error(
+                    place, "$omit_if_absent leaves out a member; an element of an array cannot be left out")
                 return nil
             }
             return omitted(node, name)
@@ -303,11 +310,13 @@ struct TokenReader {
         guard let (text, place) = section.requiredText("is") else { return nil }
         let member = text.hasPrefix("vouched.") ? String(text.dropFirst("vouched.".count)) : text
         guard placeholders.vouched.contains(where: { $0.name == member }) else {
-            diagnostics.error(place, "\(section.path("is")) must name a member that vouched declares, such as vouched.capability")
+            diagnostics.error(
+                place, "\(section.path("is")) must name a member that vouched declares, such as vouched.capability")
             return nil
         }
         guard let other = section.value("otherwise"), let otherwise = value(other, section.path("otherwise")) else {
-            diagnostics.error(node, "$vouched needs \"otherwise\", what stands there where nobody vouches for \(member)")
+            diagnostics.error(
+                node, "$vouched needs \"otherwise\", what stands there where nobody vouches for \(member)")
             return nil
         }
         guard otherwise.isConstant else {

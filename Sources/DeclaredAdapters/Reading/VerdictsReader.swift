@@ -9,7 +9,9 @@ struct VerdictsReader {
         let otherwise = answer(section.value("otherwise"), section, "otherwise")
         if otherwise == nil, section.value("otherwise") == nil {
             section.diagnostics.error(
-                section.node, "vendor_says.otherwise is missing: what the vendor says of a token it refuses, such as 401 Unauthorized")
+                section.node,
+                "vendor_says.otherwise is missing: what the vendor says of a token it refuses, such as 401 Unauthorized"
+            )
         }
         return VerdictRules(
             rules: rules(section), otherwise: otherwise ?? .refused(code: "-", name: "-"),

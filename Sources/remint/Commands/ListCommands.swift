@@ -13,7 +13,8 @@ struct CodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "codes", abstract: "Lists the codes of dead letters, or those of a vendor and their remedies.")
 
-    @Argument(help: "A vendor, by the name of its adapter or the path of its file; without it the codes of dead letters.")
+    @Argument(
+        help: "A vendor, by the name of its adapter or the path of its file; without it the codes of dead letters.")
     var vendor: String?
 
     func run() throws {

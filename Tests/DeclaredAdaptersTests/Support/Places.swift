@@ -1,5 +1,6 @@
 import DeclaredAdapters
 import Foundation
+import YAMLReading
 
 /// Files of the repository that these tests read.
 enum Places {

@@ -12,7 +12,9 @@ struct VendorFile {
     init(_ path: String) { self.path = path }
 
     /// Whether `name` is a file's path rather than a shipped vendor's name.
-    static func isPath(_ name: String) -> Bool { name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") }
+    static func isPath(_ name: String) -> Bool {
+        name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml")
+    }
 
     /// What the file says and what there is to say about it.
     ///

@@ -59,7 +59,8 @@ struct BenchDecode: AsyncParsableCommand {
                 Row(vendor: vendor, form: $0.form, work: $0.work)
             }
         }
-        return try AdapterRegistry.remint.registrations.filter { vendor == nil || $0.name == vendor }.flatMap { registration in
+        return try AdapterRegistry.remint.registrations.filter { vendor == nil || $0.name == vendor }.flatMap {
+            registration in
             try DecodeLoop.all(of: registration).map {
                 Row(vendor: registration.name, form: $0.form, work: $0.work)
             }

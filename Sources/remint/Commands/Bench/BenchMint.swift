@@ -30,7 +30,9 @@ struct BenchMint: AsyncParsableCommand {
 
     func validate() throws {
         guard seconds > 0, seconds <= 3600 else { throw ValidationError("--seconds is more than 0") }
-        guard key == nil || algorithm.count == 1 || adapter != nil else { throw ValidationError("--key needs one --algorithm") }
+        guard key == nil || algorithm.count == 1 || adapter != nil else {
+            throw ValidationError("--key needs one --algorithm")
+        }
         if let count, count < 1 { throw ValidationError("--count is at least 1") }
     }
 
