@@ -73,7 +73,7 @@ import YAMLReading
         ("{{settings.issued_at}}", "", ""),
         ("settings.issued_at,", "settings.issued,", "must name a setting"),
         ("encoding: utf8\n  made_by", "made_by", "key.encoding is missing"),
-        ("type: boolean", "type: bool", "did you mean boolean?"),
+        ("type: boolean", "type: boolaen", "did you mean boolean?"),
         ("vendor_says:", "vendor_sais:", "did you mean vendor_says?"),
         ("match: [41]", "match: [40]", "two codes match the same"),
         ("\"{{now}}\"", "\"{{nwo}}\"", "did you mean {{now}}?"),

@@ -32,14 +32,16 @@ public struct Preflight: Sendable {
         return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// What is as it was meant and has a consequence that one should know.
+    /// What is as it was meant and has a consequence that one should know, and what nobody knows of a vendor.
     public var notices: [Diagnostic] {
-        (configuration?.apps ?? []).filter { $0.identity == .reported }.map { app in
-            Diagnostic(
-                .notice, at: app.keyPlace,
-                "apps.\(app.name) believes a report about who its user is; let the edge vouch, and write identity: vouched"
-            )
-        }
+        let apps = configuration?.apps ?? []
+        return apps.flatMap(\.missingFacts)
+            + apps.filter { $0.identity == .reported }.map { app in
+                Diagnostic(
+                    .notice, at: app.keyPlace,
+                    "apps.\(app.name) believes a report about who its user is; let the edge vouch, and write identity: vouched"
+                )
+            }
     }
 
     /// Reads and checks `file`.

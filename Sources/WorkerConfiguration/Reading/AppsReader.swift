@@ -50,8 +50,15 @@ struct AppsReader {
                 lifetime: seconds, identity: identity ?? .reported, proof: proof?.choice ?? .none, topics: topics,
                 spread: spread ?? 0, missingUser: missingUser ?? .deadLetter,
                 publishWindow: publishWindow?.components.seconds ?? 600, seal: seal, publication: publication,
-                lookup: lookup),
+                missingFacts: missingFacts(registration, app), lookup: lookup),
             written: written)
+    }
+
+    private func missingFacts(_ registration: AdapterRegistry.Registration, _ app: Section) -> [Diagnostic] {
+        let place = app.diagnostics.place(of: app.value("adapter"))
+        return registration.missingFacts.map {
+            Diagnostic(.warning, at: place, "a fact of \(registration.vendor) is missing: \($0)")
+        }
     }
 
     /// By whom else the app's tokens are read.
@@ -83,12 +90,7 @@ struct AppsReader {
     private func registration(_ app: Section) -> AdapterRegistry.Registration? {
         guard let (name, node) = app.requiredText("adapter") else { return nil }
         if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") { return declared(name, node, app) }
-        if let registration = registry[name] {
-            for fact in registration.missingFacts {
-                app.diagnostics.warning(node, "\(registration.vendor): a fact is missing: \(fact)")
-            }
-            return registration
-        }
+        if let registration = registry[name] { return registration }
         let known = registry.registrations.map(\.name)
         let meant =
             Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
@@ -105,7 +107,7 @@ struct AppsReader {
             return nil
         }
         let (vendor, found) = DeclaredVendor.load(text, file: file)
-        for diagnostic in found { app.diagnostics.append(diagnostic) }
+        for diagnostic in found where diagnostic.severity == .error { app.diagnostics.append(diagnostic) }
         guard let vendor else {
             app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be used; see what is said of it")
             return nil

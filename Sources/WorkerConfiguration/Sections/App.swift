@@ -29,6 +29,8 @@ extension Configuration {
         public var seal: TokenSeal?
         /// By whom else its tokens' records are to be read.
         public var publication = TokenPublication.none
+        /// What nobody knows of the vendor, as its file says: warnings for whoever checks the configuration.
+        public var missingFacts: [Diagnostic] = []
         /// What the vendor is asked before a token is minted; nil for nothing.
         public var lookup: Lookup?
     }
