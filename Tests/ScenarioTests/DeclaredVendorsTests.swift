@@ -31,14 +31,14 @@ extension Scenarios {
 
         @Test func `a file of one's own is configured by its path`() async throws {
             let folder = try TemporaryFolder()
-            let demo = try await Program.run(Repository.remint, ["demo", "--json", "--dir", folder.path])
+            let demo = try await Program.run(Repository.remint, ["demo", "--json", "--dir", folder.url.path])
             try #require(demo.status == 0)
-            let configuration = folder.appending(path: "remint.yaml")
+            let configuration = folder.url.appending(path: "remint.yaml")
             let text = try String(contentsOf: configuration, encoding: .utf8)
             try Data(text.replacing("adapter: zendesk", with: "adapter: ./our-vendor.yaml").utf8).write(
                 to: configuration)
             let rules = try String(contentsOfFile: file("zendesk"), encoding: .utf8)
-            let ours = folder.appending(path: "our-vendor.yaml")
+            let ours = folder.url.appending(path: "our-vendor.yaml")
             try Data(rules.replacing("name: zendesk", with: "name: our-vendor").utf8).write(to: ours)
             let check = try await Program.run(Repository.remint, ["check", "--config", configuration.path])
             #expect(check.status == 0, "\(check.errorText)")
