@@ -23,11 +23,13 @@ import YAMLReading
         var random = SplitMix64(seed: 0x28F1)
         var (loaded, refused) = (0, 0)
         var slowest = Duration.zero
-        let before = Self.peakMemory()
+        var most = 0
         for number in 0..<10_000 {
             let text = String(decoding: Self.mutated(texts[number % texts.count], texts, &random), as: UTF8.self)
+            let before = Self.peakMemory()
             let start = ContinuousClock.now
             let (vendor, diagnostics) = DeclaredVendor.load(text, file: "v.yaml")
+            most = max(most, Self.peakMemory() - before)
             slowest = max(slowest, ContinuousClock.now - start)
             guard let vendor else {
                 refused += 1
@@ -45,12 +47,11 @@ import YAMLReading
                 }
             }
         }
-        let grown = Self.peakMemory() - before
-        print("mutated files: \(loaded) loaded, \(refused) refused, slowest \(slowest), memory grew by \(grown) kB")
+        print("mutated files: \(loaded) loaded, \(refused) refused, slowest \(slowest), at most \(most) kB for one")
         #expect(loaded > 500 && refused > 500)
         #expect(slowest < .seconds(5))
-        // All of them together, and so each.
-        #expect(grown < 50 << 10)
+        // Other tests of this process run meanwhile, so what one file takes is measured around it alone.
+        #expect(most < 50 << 10)
     }
 
     @Test func `what would take a machine is refused at once`() throws {
