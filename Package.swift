@@ -19,6 +19,12 @@ let borderSettings = settings + [.strictMemorySafety()]
 /// a test compares this list with the folders.
 let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 
+/// The vendors that are files under `adapters/declared`; a test compares this list with the folder.
+let declaredVendors = [
+    "ably", "alchemer", "centrifugo", "intercom", "iterable", "knock", "livekit", "moengage", "powersync",
+    "pusher-beams", "salesforce-miaw", "sinch", "stream", "talkjs", "tiptap", "twilio", "zendesk",
+]
+
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -108,7 +114,10 @@ let package = Package(
         module("Access", ["JOSE"]),
         module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
-        module("WorkerConfiguration", ["AdapterKit", "Formats", "Yams"]),
+        module("YAMLReading", ["Yams"]),
+        module("DeclaredTesting", ["DeclaredAdapters", "YAMLReading", "AdapterKit", "AdapterTestKit"]),
+        module("DeclaredAdapters", ["AdapterKit", "JOSE", "Formats", "YAMLReading", "Yams"]),
+        module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "DeclaredAdapters", "Yams"]),
         module("Telemetry", [logging]),
         module(
             "Signing",
@@ -142,8 +151,17 @@ let package = Package(
         module(
             "Operations",
             ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
-        module("Vendors", ["AdapterKit"] + adapterDependencies),
-        module("Bench", ["Pipeline", "AdapterKit", "AdapterTestKit", "JOSE", "Keyring"] + adapterDependencies),
+        // The declared vendors' files. They are data; the module finds them beside the program.
+        .target(
+            name: "ShippedVendors", path: "adapters/declared", exclude: ["README.md"], sources: ["Shipped.swift"],
+            resources: declaredVendors.map { .copy("\($0).yaml") }, swiftSettings: settings),
+        module("Vendors", ["AdapterKit", "DeclaredAdapters", "ShippedVendors"] + adapterDependencies),
+        module(
+            "Bench",
+            [
+                "Pipeline", "AdapterKit", "AdapterTestKit", "DeclaredAdapters", "DeclaredTesting", "Vendors", "JOSE",
+                "Keyring",
+            ] + adapterDependencies),
         module(
             "Demonstration",
             [
@@ -151,7 +169,9 @@ let package = Package(
                 "WorkerConfiguration", "StubServer", "Bench", "Vendors", logging, nio, http, httpClient,
             ]),
         .executableTarget(
-            name: "Instructions", dependencies: ["Bench", "Vendors", "AdapterKit"], swiftSettings: settings),
+            name: "Instructions",
+            dependencies: ["Bench", "Vendors", "AdapterKit", "DeclaredAdapters", "DeclaredTesting"],
+            swiftSettings: settings),
         .executableTarget(
             name: "remint",
             dependencies: [
@@ -159,7 +179,8 @@ let package = Package(
                 "Kafka",
                 "Keyring",
                 "JOSE",
-                "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors",
+                "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters",
+                "DeclaredTesting", "YAMLReading",
                 logging, lifecycle, signals, argumentParser, httpClient, nio, sockets, http,
             ] + adapterDependencies,
             swiftSettings: settings, linkerSettings: distribution),
@@ -175,6 +196,13 @@ let package = Package(
         // What the tests share that speak TLS.
         .target(name: "CertificateTestSupport", path: "Tests/CertificateTestSupport", swiftSettings: settings),
         tests("AdapterKitTests", ["AdapterKit", "JOSE"]),
+        .testTarget(
+            name: "DeclaredAdaptersTests",
+            dependencies: [
+                "DeclaredAdapters", "DeclaredTesting", "YAMLReading", "AdapterKit", "AdapterTestKit",
+                "AdapterTestSupport", "BrazeAdapter", "OneSignalAdapter", "InfobipAdapter",
+            ],
+            exclude: ["Rules"], swiftSettings: settings),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("AccessTests", ["Access", "JOSE", "Formats"]),

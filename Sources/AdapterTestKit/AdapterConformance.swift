@@ -25,6 +25,13 @@ public struct AdapterConformance: Sendable {
         readme = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
     }
 
+    /// A suite for an adapter whose `fixtures` and page are at hand.
+    public init(_ registration: AdapterRegistry.Registration, fixtures: AdapterFixtures, readme: String) {
+        self.registration = registration
+        self.fixtures = fixtures
+        self.readme = readme
+    }
+
     /// Every broken promise, a line each.
     ///
     /// - Throws: what keeps the suite from running: settings that do not decode, a key that cannot be made.

@@ -16,6 +16,13 @@ public struct AdapterFixtures: Sendable {
         public let settings: [UInt8]
         /// `reissue.user` of a batch job, as JSON; nil where the vendor's tokens cannot be made ahead.
         public let reissue: [UInt8]?
+
+        /// The app `name` with `settings`; `reissue` is what a batch job names, nil where it cannot.
+        public init(name: String, settings: [UInt8], reissue: [UInt8]?) {
+            self.name = name
+            self.settings = settings
+            self.reissue = reissue
+        }
     }
 
     /// The example apps.
@@ -24,6 +31,13 @@ public struct AdapterFixtures: Sendable {
     public let reports: [ReportFixture]
     /// The vendor's verdicts by the corruption's name: code, space, name.
     public let verdicts: [String: String]
+
+    /// Fixtures that stand elsewhere than in a folder.
+    public init(apps: [App], reports: [ReportFixture], verdicts: [String: String]) {
+        self.apps = apps
+        self.reports = reports
+        self.verdicts = verdicts
+    }
 
     /// Reads the folder `directory`.
     ///

@@ -30,7 +30,7 @@ struct TokenCorruption {
                 name: "expiry_as_text",
                 token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))),
         ]
-        if maker.recipe.needsKeyID {
+        if maker.recipe.namesKey {
             all.append(
                 TokenCorruption(
                     name: "no_key_id", token: try maker.token(header: without("kid", header), claims: claims)))

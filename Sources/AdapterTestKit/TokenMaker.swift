@@ -21,8 +21,18 @@ public struct TokenMaker: Sendable {
     public func token(for subject: Subject, from issuedAt: Int64, to expiresAt: Int64? = nil) throws -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let life = Validity(from: issuedAt, to: expiresAt ?? issuedAt + recipe.lifetime.standard)
+        return try token(for: subject, valid: life, random: &random)
+    }
+
+    /// A token for `subject` that lives for `life`, says what `enrichment` adds, and takes its ids from `random`.
+    ///
+    /// - Throws: what the recipe or libcrypto refuses.
+    public func token(
+        for subject: Subject, valid life: Validity, adding enrichment: Enrichment = Enrichment(),
+        random: inout some RandomNumberGenerator
+    ) throws -> [UInt8] {
         let form = try TokenForm(recipe, keyID: key.keyID, valid: life)
-        return try sign(form.signingInput(for: subject, random: &random), with: key)
+        return try sign(form.signingInput(for: subject, adding: enrichment, random: &random), with: key)
     }
 
     func token(header: String, claims: String) throws -> [UInt8] {
@@ -44,11 +54,15 @@ public struct TokenMaker: Sendable {
 
     private func token(header: String, claims: String, signedWith key: SigningKey) throws -> [UInt8] {
         let encodedHeader = Array(Base64.url.encode(Array(header.utf8)).utf8)
-        return try sign(SigningInput(encodedHeader: encodedHeader, payload: Array(claims.utf8)), with: key)
+        // A key of the day is that of the day the token says it was issued on.
+        let issuedAt = try? JSONDocument(parsing: Array(claims.utf8)).root["iat"]?.integer
+        let label = issuedAt.flatMap { recipe.derivation?.label(at: $0) }
+        return try sign(
+            SigningInput(encodedHeader: encodedHeader, keyLabel: label) { $0.append(Array(claims.utf8)) }, with: key)
     }
 
     private func sign(_ input: SigningInput, with key: SigningKey) throws -> [UInt8] {
-        let signature = try Signer(key).sign(input.bytes)
+        let signature = try Signer(key).sign(input)
         return input.token(signature: signature)
     }
 }

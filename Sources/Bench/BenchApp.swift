@@ -18,7 +18,7 @@ package struct BenchApp: Sendable {
     /// event costs is to differ by their number alone.
     package func name(of number: Int) -> String {
         let digits = String(number)
-        return "\(type(of: adapter).name)-\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
+        return "\(adapter.name)-\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
     }
 
     /// - Throws: `BenchFailed` for an algorithm that no app here is for.
@@ -40,6 +40,13 @@ package struct BenchApp: Sendable {
         default:
             throw BenchFailed("--algorithm is RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip), not \(name)")
         }
+    }
+
+    /// An app of `adapter`, for tokens alone.
+    package init(minting adapter: any Adapter) {
+        self.adapter = adapter
+        settings = "{}"
+        report = { _ in "{}" }
     }
 
     /// A new key of the app's kind.

@@ -1,5 +1,5 @@
 package import AdapterKit
-import AdapterTestKit
+package import AdapterTestKit
 import Foundation
 import Pipeline
 
@@ -12,7 +12,15 @@ package struct DecodeLoop {
     ///
     /// - Throws: what keeps the recorded reports from being read.
     package static func all(of registration: AdapterRegistry.Registration) throws -> [DecodeLoop] {
-        let fixtures = try AdapterFixtures(directory: try RecordedReports.folder(of: registration))
+        try all(of: registration, RecordedReports.fixtures(of: registration))
+    }
+
+    /// The same with `fixtures` that stand elsewhere.
+    ///
+    /// - Throws: what keeps the settings from being read.
+    package static func all(
+        of registration: AdapterRegistry.Registration, _ fixtures: AdapterFixtures
+    ) throws -> [DecodeLoop] {
         guard let example = try example(in: fixtures, registration) else { return [] }
         return EventForm.allCases.map { form in
             DecodeLoop(form: form, work: work(form.record(of: example.report, app: "bench"), example.adapter))

@@ -1,13 +1,25 @@
 package import AdapterKit
+package import AdapterTestKit
+import DeclaredAdapters
+import DeclaredTesting
 package import Foundation
+import Vendors
 
 /// The adapters' recorded reports: beside the program, where the build places them, or where a package installs them, in
 /// `share/remint` beside the program's `bin`.
 package enum RecordedReports {
-    /// The folder of a vendor's.
+    /// A vendor's: those beside the program, or those in its file.
     ///
-    /// - Throws: `BenchFailed` where it is not there.
-    package static func folder(of registration: AdapterRegistry.Registration) throws -> URL {
+    /// - Throws: `BenchFailed` where they are not there, and what is wrong with them.
+    package static func fixtures(of registration: AdapterRegistry.Registration) throws -> AdapterFixtures {
+        if let declared = DeclaredVendor.shipped.first(where: { $0.description.name == registration.name }) {
+            guard let tests = declared.tests else { throw BenchFailed("\(registration.name) has no recorded reports") }
+            return try tests.fixtures()
+        }
+        return try AdapterFixtures(directory: folder(of: registration))
+    }
+
+    private static func folder(of registration: AdapterRegistry.Registration) throws -> URL {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         let installed = program?.deletingLastPathComponent().appending(path: "share/remint")
         let bundle = "remint_\(registration.vendor)Adapter.resources"

@@ -32,7 +32,7 @@ package struct DemoWorkspace {
             path.map { URL(filePath: $0) }
             ?? FileManager.default.temporaryDirectory.appending(path: "remint-demo-\(UUID().uuidString)")
         apps = try AdapterRegistry.remint.registrations.flatMap { registration in
-            let fixtures = try AdapterFixtures(directory: try RecordedReports.folder(of: registration))
+            let fixtures = try RecordedReports.fixtures(of: registration)
             return fixtures.apps.map { example in
                 App(
                     name: "\(registration.name)-\(example.name)", registration: registration, fixtures: fixtures,

@@ -15,7 +15,7 @@ struct Remint: AsyncParsableCommand {
             ConfigCommand.self,
             CodesCommand.self,
             MetricsCommand.self, EmitCommand.self,
-            InspectCommand.self,
+            InspectCommand.self, AdapterCommand.self,
             AppsCommand.self, DeadLettersCommand.self, KeysCommand.self, LedgerCommand.self, ReissueCommand.self,
             RotateCommand.self, BenchCommand.self,
         ])

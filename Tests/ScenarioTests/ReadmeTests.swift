@@ -30,7 +30,8 @@ extension Scenarios {
             "README.md", "Sources/README.md", "Sources/Pipeline/README.md", "Sources/Keyring/README.md",
             "Sources/Signing/README.md", "Sources/Pickup/README.md", "config/pushpin/README.md",
             "config/centrifugo/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
-            "adapters/README.md", "config/README.md", "config/OPERATION.md", "config/LOGS.md", "config/THREATS.md",
+            "adapters/README.md", "adapters/declared/README.md", "config/README.md", "config/OPERATION.md",
+            "config/LOGS.md", "config/THREATS.md",
         ]
 
         private func text(_ page: String) throws -> String {

@@ -16,6 +16,12 @@ public protocol Adapter: Sendable {
     /// The vendor's own spelling of its name.
     static var vendor: String { get }
 
+    /// The name in `apps.*.adapter` of this very adapter. Where one type stands for many vendors, it is not the type's.
+    var name: String { get }
+
+    /// The vendor's own spelling of its name, for this very adapter.
+    var vendor: String { get }
+
     /// An adapter for one app.
     ///
     /// - Throws: `SettingsError` for settings that cannot be meant.
@@ -126,10 +132,10 @@ extension Adapter {
     /// Without a look-up there is nothing to stand in for.
     public func stub(_ setting: StubSetting) -> (any VendorStub)? { nil }
 
-    /// `name`, for an adapter behind `any Adapter`.
+    /// The type's name.
     public var name: String { Self.name }
 
-    /// `vendor`, for an adapter behind `any Adapter`.
+    /// The type's vendor.
     public var vendor: String { Self.vendor }
 }
 

@@ -10,13 +10,28 @@ public struct AdapterRegistry: Sendable {
         public let settings: [SettingKey]
         /// Decodes the settings and makes the adapter.
         public let make: @Sendable (any Decoder) throws -> any Adapter
+        /// What its author says is not known of the vendor, for whoever configures it.
+        public let missingFacts: [String]
 
         /// The adapter type `type`.
         public init<Type: Adapter>(_ type: Type.Type) {
             name = type.name
             vendor = type.vendor
             settings = Type.Settings.keys
+            missingFacts = []
             make = { decoder in try Type(settings: Type.Settings(from: decoder)) }
+        }
+
+        /// The adapter that `make` makes, for a vendor whose rules are no type of their own.
+        public init(
+            name: String, vendor: String, settings: [SettingKey], missingFacts: [String] = [],
+            make: @escaping @Sendable (any Decoder) throws -> any Adapter
+        ) {
+            self.name = name
+            self.vendor = vendor
+            self.settings = settings
+            self.missingFacts = missingFacts
+            self.make = make
         }
     }
 

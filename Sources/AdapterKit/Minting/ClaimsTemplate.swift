@@ -7,7 +7,11 @@ struct ClaimsTemplate: Sendable {
         case constant(from: Int, to: Int)
         /// A comma, unless an object has just been opened.
         case separator
-        case user, identifiers, challenge, issuedAt, expiresAt, uuid
+        case user, userInJSON, identifiers, challenge, issuedAt, expiresAt, uuid, date
+        /// A place in `moments`.
+        case moment(Int)
+        /// What a look-up or the edge says, else a stretch of `constants`: its place in `enrichments`.
+        case granted(Int, otherwise: Int, to: Int)
         /// A member that is left out where a look-up found nothing: its place in `enrichments`.
         case enrichment(Int)
     }
@@ -21,6 +25,9 @@ struct ClaimsTemplate: Sendable {
     private var constants: [UInt8] = []
     private var pieces: [Piece] = []
     private var enrichments: [Addition] = []
+    private var moments: [Moment] = []
+    /// `kid` of the key that signs; empty where no claim asks for it.
+    private var keyID = ""
     /// The claims' names, for what a subject lacks.
     private var names: [String] = []
     /// How many bytes of `constants` stand in pieces.
@@ -28,7 +35,8 @@ struct ClaimsTemplate: Sendable {
 
     private init() {}
 
-    init(_ claims: [Claim]) {
+    init(_ claims: [Claim], keyID: String = "") {
+        self.keyID = keyID
         object(of: claims)
         flush()
     }
@@ -45,7 +53,12 @@ struct ClaimsTemplate: Sendable {
                 continue
             }
             if isSureToFollow { append(",") } else if index > 0 { place(.separator, of: claim) }
-            constants += JSONWriter.encoded(name: claim.name)
+            if let parts = claim.nameParts {
+                text(of: parts, for: claim)
+                append(":")
+            } else {
+                constants += JSONWriter.encoded(name: claim.name)
+            }
             value(of: claim)
             isSureToFollow = true
         }
@@ -65,8 +78,60 @@ struct ClaimsTemplate: Sendable {
         case .issuedAt: place(.issuedAt, of: claim)
         case .expiresAt: place(.expiresAt, of: claim)
         case .uuid: quote(.uuid, of: claim)
+        case .json(let json): constants += json
+        case .keyID: quote(constant: keyID)
+        case .moment(let moment): place(moment, of: claim)
+        case .text(let parts): text(of: parts, for: claim)
+        case .array(let values):
+            append("[")
+            for (index, value) in values.enumerated() {
+                if index > 0 { append(",") }
+                self.value(of: Claim(claim.name, value))
+            }
+            append("]")
+        case .granted(let source, let otherwise):
+            enrichments.append(Addition(source: source, name: []))
+            flush()
+            constants += otherwise
+            place(
+                .granted(enrichments.count - 1, otherwise: flushed, to: constants.count), named: claim.name,
+                isFlushed: true)
+            flushed = constants.count
         case .enrichment: break
         }
+    }
+
+    private mutating func text(of parts: [TextPart], for claim: Claim) {
+        append("\"")
+        for part in parts {
+            switch part {
+            case .constant(let text): escape(text)
+            case .user: place(.user, of: claim)
+            case .userInJSON: place(.userInJSON, of: claim)
+            case .keyID: escape(keyID)
+            case .moment(let moment): place(moment, of: claim)
+            case .uuid: place(.uuid, of: claim)
+            case .date: place(.date, of: claim)
+            }
+        }
+        append("\"")
+    }
+
+    private mutating func place(_ moment: Moment, of claim: Claim) {
+        moments.append(moment)
+        place(.moment(moments.count - 1), of: claim)
+    }
+
+    private mutating func quote(constant text: String) {
+        append("\"")
+        escape(text)
+        append("\"")
+    }
+
+    private mutating func escape(_ text: String) {
+        var json = JSONWriter()
+        json.string(text)
+        constants += json.bytes.dropFirst().dropLast()
     }
 
     private mutating func quote(_ piece: Piece, of claim: Claim) {
@@ -79,8 +144,8 @@ struct ClaimsTemplate: Sendable {
 
     private mutating func place(_ piece: Piece, of claim: Claim) { place(piece, named: claim.name) }
 
-    private mutating func place(_ piece: Piece, named name: String) {
-        flush()
+    private mutating func place(_ piece: Piece, named name: String, isFlushed: Bool = false) {
+        if !isFlushed { flush() }
         pieces.append(piece)
         names.append(name)
     }
@@ -99,11 +164,21 @@ struct ClaimsTemplate: Sendable {
         filled.pieces.reserveCapacity(pieces.count)
         filled.names.reserveCapacity(pieces.count)
         filled.enrichments = enrichments
+        filled.keyID = keyID
         for (piece, name) in zip(pieces, names) {
             switch piece {
             case .constant(let start, let end): filled.constants += constants[start..<end]
             case .issuedAt: filled.append(String(life.issuedAt))
             case .expiresAt: filled.append(String(life.expiresAt))
+            case .moment(let index): filled.append(String(moments[index].value(in: life)))
+            case .date: filled.constants += TextPart.date(of: life.issuedAt)
+            case .granted(let source, let start, let end):
+                filled.flush()
+                let place = filled.constants.count
+                filled.constants += constants[start..<end]
+                filled.place(
+                    .granted(source, otherwise: place, to: filled.constants.count), named: name, isFlushed: true)
+                filled.flushed = filled.constants.count
             default: filled.place(piece, named: name)
             }
         }
@@ -135,7 +210,18 @@ struct ClaimsTemplate: Sendable {
             case .challenge:
                 guard let challenge = subject.challenge else { return lacking("a challenge", at: index) }
                 output.append(escaping: challenge)
-            case .issuedAt, .expiresAt:
+            case .userInJSON:
+                guard case .user(let user) = subject.identity else {
+                    return lacking("a single user id", at: index)
+                }
+                output.append(escaping: Self.inside(user))
+            case .granted(let source, let start, let end):
+                if let value = enrichment[enrichments[source].source] {
+                    output.append(value)
+                } else {
+                    output.append(constants, from: start, to: end)
+                }
+            case .issuedAt, .expiresAt, .moment, .date:
                 return Rejection(.mintFailed, "the claim \"\(names[index])\" was given no time")
             case .uuid: output.append(uuid: random.next(), random.next())
             case .enrichment(let place):
@@ -146,6 +232,13 @@ struct ClaimsTemplate: Sendable {
             }
         }
         return nil
+    }
+
+    /// `text` as it stands between the quotation marks of a JSON string.
+    private static func inside(_ text: String) -> String {
+        var json = JSONWriter()
+        json.string(text)
+        return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
     }
 
     private static func separate(_ output: inout ByteWriter) {

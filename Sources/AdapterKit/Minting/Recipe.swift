@@ -9,6 +9,8 @@ public final class Recipe: Sendable, Equatable {
         case constant(name: String, value: String)
         /// `kid`, the id of the key that signs.
         case keyID
+        /// A text with parts that differ from key to key and from day to day; a token's user is none of them.
+        case text(name: String, [TextPart])
     }
 
     /// The algorithm.
@@ -19,9 +21,15 @@ public final class Recipe: Sendable, Equatable {
     public let claims: [Claim]
     /// How long the token may live.
     public let lifetime: LifetimeBounds
+    /// What the signing key is derived from the ring's with; nil where the ring's key signs.
+    public let derivation: KeyDerivation?
 
     /// A recipe with these parts.
-    public init(algorithm: Algorithm, header: [HeaderMember], claims: [Claim], lifetime: LifetimeBounds) {
+    public init(
+        algorithm: Algorithm, header: [HeaderMember], claims: [Claim], lifetime: LifetimeBounds,
+        derivation: KeyDerivation? = nil
+    ) {
+        self.derivation = derivation
         self.algorithm = algorithm
         self.header = header
         self.claims = claims
@@ -30,7 +38,7 @@ public final class Recipe: Sendable, Equatable {
 
     public static func == (left: Recipe, right: Recipe) -> Bool {
         left.algorithm == right.algorithm && left.header == right.header && left.claims == right.claims
-            && left.lifetime == right.lifetime
+            && left.lifetime == right.lifetime && left.derivation == right.derivation
     }
 
     /// `"typ":"JWT"` alone: what most vendors' headers hold besides `alg`.
@@ -39,8 +47,29 @@ public final class Recipe: Sendable, Equatable {
     /// `typ` and the signing key's id.
     public static let typeAndKeyID: [HeaderMember] = typeOnly + [.keyID]
 
-    /// Whether the header names the key, so that the key must have an id.
-    public var needsKeyID: Bool { header.contains(.keyID) }
+    /// Whether the header names the key by `kid`.
+    public var namesKey: Bool { header.contains(.keyID) }
+
+    /// Whether header or claims name the key, so that the key must have an id.
+    public var needsKeyID: Bool {
+        namesKey || claims.contains(where: \.namesKey)
+            || header.contains {
+                if case .text(_, let parts) = $0 { parts.contains(.keyID) } else { false }
+            }
+    }
+}
+
+/// How a token's signing key comes from the ring's.
+public enum KeyDerivation: Sendable, Equatable {
+    /// HMAC-SHA256(secret, `YYYYMMDD` of the time of minting, UTC).
+    case utcDate
+
+    /// What the key is derived with for a token issued at `seconds` since 1970.
+    public func label(at seconds: Int64) -> [UInt8] {
+        switch self {
+        case .utcDate: TextPart.date(of: seconds)
+        }
+    }
 }
 
 /// One claim.
@@ -61,14 +90,28 @@ public struct Claim: Sendable, Equatable {
         case expiresAt
         /// A random UUID.
         case uuid
+        /// A constant of any type: one JSON value.
+        case json([UInt8])
+        /// The id of the key that signs.
+        case keyID
+        /// A moment of the token's life, otherwise than `issuedAt` and `expiresAt` write it.
+        case moment(Moment)
+        /// A text that is put together.
+        case text([TextPart])
         /// An object of claims.
         case object([Claim])
+        /// An array. What a look-up may leave out has no place in it.
+        case array([Value])
+        /// What a look-up or the edge found under this name; this JSON value where neither did.
+        case granted(String, otherwise: [UInt8])
         /// What a look-up found under this name; the claim is left out where it found nothing.
         case enrichment(String)
     }
 
-    /// The claim's name.
+    /// The claim's name; of one that is put together, what it is called in messages.
     public let name: String
+    /// What the name is put together from; nil where it is `name`.
+    public let nameParts: [TextPart]?
     /// Its value's source.
     public let value: Value
 
@@ -76,5 +119,27 @@ public struct Claim: Sendable, Equatable {
     public init(_ name: String, _ value: Value) {
         self.name = name
         self.value = value
+        nameParts = nil
+    }
+
+    /// The claim whose name is put together from `parts`; messages call it `name`.
+    public init(_ name: String, of parts: [TextPart], _ value: Value) {
+        self.name = name
+        self.value = value
+        nameParts = parts
+    }
+
+    fileprivate var namesKey: Bool { nameParts?.contains(.keyID) == true || value.namesKey }
+}
+
+extension Claim.Value {
+    fileprivate var namesKey: Bool {
+        switch self {
+        case .keyID: true
+        case .text(let parts): parts.contains(.keyID)
+        case .object(let claims): claims.contains(where: \.namesKey)
+        case .array(let values): values.contains(where: \.namesKey)
+        default: false
+        }
     }
 }

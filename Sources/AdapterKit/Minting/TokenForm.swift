@@ -6,27 +6,43 @@ public final class TokenForm: Sendable {
     /// How long its tokens live.
     public let life: Validity
     private let encodedHeader: [UInt8]
+    /// What the signing key is derived with; nil where it is the ring's.
+    private let keyLabel: [UInt8]?
+    private let keyID: String?
     /// The claims without the times, from which the next second's are made, and with them.
     private let template: ClaimsTemplate
     private let claims: ClaimsTemplate
 
     /// The form of `recipe`'s tokens that are signed by the key named `keyID` and live for `life`.
     ///
-    /// - Throws: `Rejection` with `.keyUnavailable` when the header names the key and the key has no id.
+    /// - Throws: `Rejection` with `.keyUnavailable` when header or claims name the key and the key has no id.
     public convenience init(_ recipe: Recipe, keyID: String?, valid life: Validity) throws(Rejection) {
-        self.init(recipe, try recipe.encodedHeader(keyID: keyID), ClaimsTemplate(recipe.claims), life)
+        guard keyID != nil || !recipe.needsKeyID else {
+            throw Rejection(.keyUnavailable, "the vendor's tokens name their key, and the key has no id")
+        }
+        self.init(
+            recipe, keyID, try recipe.encodedHeader(keyID: keyID, issuedAt: life.issuedAt),
+            ClaimsTemplate(recipe.claims, keyID: keyID ?? ""), life)
     }
 
-    private init(_ recipe: Recipe, _ encodedHeader: [UInt8], _ template: ClaimsTemplate, _ life: Validity) {
+    private init(
+        _ recipe: Recipe, _ keyID: String?, _ encodedHeader: [UInt8], _ template: ClaimsTemplate, _ life: Validity
+    ) {
         self.recipe = recipe
+        self.keyID = keyID
         self.life = life
+        keyLabel = recipe.derivation?.label(at: life.issuedAt)
         self.encodedHeader = encodedHeader
         self.template = template
         claims = template.valid(life)
     }
 
     /// The same with another life, at a small part of the cost.
-    public func valid(_ life: Validity) -> TokenForm { TokenForm(recipe, encodedHeader, template, life) }
+    public func valid(_ life: Validity) -> TokenForm {
+        // A header that could be made once can be made for another day.
+        let dated = recipe.hasDatedHeader ? try? recipe.encodedHeader(keyID: keyID, issuedAt: life.issuedAt) : nil
+        return TokenForm(recipe, keyID, dated ?? encodedHeader, template, life)
+    }
 
     /// What is to be signed for one token.
     ///
@@ -41,7 +57,9 @@ public final class TokenForm: Sendable {
         random: inout some RandomNumberGenerator
     ) throws(Rejection) -> SigningInput {
         var failure: Rejection?
-        let input = SigningInput(encodedHeader: encodedHeader, isFinishedInPlace: isFinishedInPlace) {
+        let input = SigningInput(
+            encodedHeader: encodedHeader, keyLabel: keyLabel, isFinishedInPlace: isFinishedInPlace
+        ) {
             failure = claims.write(subject, enrichment, to: &$0, random: &random)
         }
         if let failure { throw failure }

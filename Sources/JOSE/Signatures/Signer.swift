@@ -4,6 +4,9 @@
 @safe
 @_spi(Signing) public final class Signer {
     private let context: SignatureContext
+    private let key: SigningKey
+    /// The signer of the key that was derived last: all tokens of a day share its label.
+    private var derived: (label: [UInt8], signer: Signer)?
     /// The key's algorithm.
     public let algorithm: Algorithm
     /// The width of a coordinate of an ECDSA signature; nil for other algorithms.
@@ -16,6 +19,7 @@
     /// - Throws: `JOSEError` with `.libcrypto` when libcrypto has no such algorithm or memory.
     public init(_ key: SigningKey) throws(JOSEError) {
         context = try SignatureContext(key)
+        self.key = key
         algorithm = key.algorithm
         width = if case .ec(let curve) = key.algorithm.keyType { curve.coordinateBytes } else { nil }
         unsafe raw = UnsafeMutableBufferPointer.allocate(capacity: 2 * (width ?? 0))
@@ -30,10 +34,34 @@
         unsafe Array(try signature(of: input))
     }
 
+    /// The JWS signature of `input`, with the key that its label calls for.
+    ///
+    /// - Throws: `JOSEError` with `.libcrypto`, or with `.invalidKey` where a label asks to derive from a key that is no secret.
+    public func sign(_ input: SigningInput) throws(JOSEError) -> [UInt8] {
+        guard let label = input.keyLabel else { return try sign(input.bytes) }
+        return try signer(derivedWith: label).sign(input.bytes)
+    }
+
+    private func signer(derivedWith label: [UInt8]) throws(JOSEError) -> Signer {
+        if let derived, derived.label == label { return derived.signer }
+        let signer = try Signer(key.derived(with: label))
+        derived = (label, signer)
+        return signer
+    }
+
+    /// The HMAC of `label`, as a secret.
+    func secret(of label: [UInt8]) throws(JOSEError) -> SecretBytes {
+        unsafe SecretBytes(copying: try signature(of: label))
+    }
+
     /// The compact token of `input`: what was signed, a dot, the signature.
     ///
-    /// - Throws: `JOSEError` with `.libcrypto`.
+    /// - Throws: as `sign`.
     public func token(_ input: consuming SigningInput) throws(JOSEError) -> [UInt8] {
+        if let label = input.keyLabel {
+            let signature = try signer(derivedWith: label).sign(input.bytes)
+            return input.token(signature: signature)
+        }
         let signature = unsafe try signature(of: input.bytes)
         return unsafe input.token(signature: signature)
     }

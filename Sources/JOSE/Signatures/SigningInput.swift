@@ -4,6 +4,8 @@
 public struct SigningInput: Sendable {
     /// What is signed: the encoded header, a dot, the encoded payload.
     public private(set) var bytes: [UInt8]
+    /// What the signing key is derived with, where it is not the key itself: see `SigningKey.derived(with:)`.
+    public private(set) var keyLabel: [UInt8]?
 
     /// Room for the signature of a 3072-bit RSA key, so that the token is finished without another allocation.
     private static let signatureRoom = 513
@@ -17,9 +19,14 @@ public struct SigningInput: Sendable {
 
     /// - Parameters:
     ///   - encodedHeader: the protected header, base64url.
+    ///   - keyLabel: what the signing key is derived with; nil for the key itself.
     ///   - isFinishedInPlace: whether to leave room for the signature.
     ///   - write: writes the claims.
-    public init(encodedHeader: [UInt8], isFinishedInPlace: Bool = true, _ write: (inout ByteWriter) -> Void) {
+    public init(
+        encodedHeader: [UInt8], keyLabel: [UInt8]? = nil, isFinishedInPlace: Bool = true,
+        _ write: (inout ByteWriter) -> Void
+    ) {
+        self.keyLabel = keyLabel
         var bytes: [UInt8] = []
         unsafe ByteWriter.with(write) { payload in
             let start = encodedHeader.count + 1

@@ -47,7 +47,7 @@ actor SigningThread {
     }
 
     private func sign(_ request: SigningRequest) throws(Rejection) -> [UInt8] {
-        do throws(JOSEError) { return try signer(for: request.key).sign(request.input.bytes) } catch {
+        do throws(JOSEError) { return try signer(for: request.key).sign(request.input) } catch {
             throw Rejection(error.code == .noMatchingKey ? .keyUnavailable : .mintFailed, error.message)
         }
     }

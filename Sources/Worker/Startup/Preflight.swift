@@ -32,14 +32,16 @@ public struct Preflight: Sendable {
         return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// What is as it was meant and has a consequence that one should know.
+    /// What is as it was meant and has a consequence that one should know, and what nobody knows of a vendor.
     public var notices: [Diagnostic] {
-        (configuration?.apps ?? []).filter { $0.identity == .reported }.map { app in
-            Diagnostic(
-                .notice, at: app.keyPlace,
-                "apps.\(app.name) believes a report about who its user is; let the edge vouch, and write identity: vouched"
-            )
-        }
+        let apps = configuration?.apps ?? []
+        return apps.flatMap(\.missingFacts)
+            + apps.filter { $0.identity == .reported }.map { app in
+                Diagnostic(
+                    .notice, at: app.keyPlace,
+                    "apps.\(app.name) believes a report about who its user is; let the edge vouch, and write identity: vouched"
+                )
+            }
     }
 
     /// Reads and checks `file`.
@@ -97,8 +99,16 @@ public struct Preflight: Sendable {
 
     /// Whether a signer that keeps the ring's policy would sign the app's tokens.
     private static func check(_ app: Configuration.App, _ keys: [Configuration.Key]) -> [Diagnostic] {
-        guard let policy = keys.first(where: { $0.name == app.key })?.policy else { return [] }
+        guard let key = keys.first(where: { $0.name == app.key }) else { return [] }
+        let policy = key.policy
         var found: [Diagnostic] = []
+        if key.signer != nil, app.adapter.recipe(for: Subject(user: "")).derivation != nil {
+            found.append(
+                Diagnostic(
+                    .error, at: app.keyPlace,
+                    "\(app.adapter.vendor) signs with a key of the day, which a signer does not derive; give keys.\(app.key) a path"
+                ))
+        }
         if let algorithms = policy.algorithms, !algorithms.contains(app.adapter.algorithm) {
             found.append(
                 Diagnostic(

@@ -1,4 +1,5 @@
 import AdapterKit
+import DeclaredAdapters
 import Yams
 
 /// Reads `apps`: which adapter, its settings, a key ring, a lifetime, a look-up.
@@ -49,8 +50,15 @@ struct AppsReader {
                 lifetime: seconds, identity: identity ?? .reported, proof: proof?.choice ?? .none, topics: topics,
                 spread: spread ?? 0, missingUser: missingUser ?? .deadLetter,
                 publishWindow: publishWindow?.components.seconds ?? 600, seal: seal, publication: publication,
-                lookup: lookup),
+                missingFacts: missingFacts(registration, app), lookup: lookup),
             written: written)
+    }
+
+    private func missingFacts(_ registration: AdapterRegistry.Registration, _ app: Section) -> [Diagnostic] {
+        let place = app.diagnostics.place(of: app.value("adapter"))
+        return registration.missingFacts.map {
+            Diagnostic(.warning, at: place, "a fact of \(registration.vendor) is missing: \($0)")
+        }
     }
 
     /// By whom else the app's tokens are read.
@@ -81,6 +89,7 @@ struct AppsReader {
 
     private func registration(_ app: Section) -> AdapterRegistry.Registration? {
         guard let (name, node) = app.requiredText("adapter") else { return nil }
+        if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") { return declared(name, node, app) }
         if let registration = registry[name] { return registration }
         let known = registry.registrations.map(\.name)
         let meant =
@@ -88,6 +97,22 @@ struct AppsReader {
             ?? "known: \(known.joined(separator: ", "))"
         app.diagnostics.error(node, "no adapter is called \(app.diagnostics.quote(name, node)); \(meant)")
         return nil
+    }
+
+    /// The vendor whose file `path` names. What is wrong with the file is said with the file's own places.
+    private func declared(_ path: String, _ node: Node, _ app: Section) -> AdapterRegistry.Registration? {
+        let file = app.diagnostics.resolve(path)
+        guard let text = source.file(file) else {
+            app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be read")
+            return nil
+        }
+        let (vendor, found) = DeclaredVendor.load(text, file: file)
+        for diagnostic in found where diagnostic.severity == .error { app.diagnostics.append(diagnostic) }
+        guard let vendor else {
+            app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be used; see what is said of it")
+            return nil
+        }
+        return vendor.registration
     }
 
     private func key(_ app: Section) -> (text: String, node: Node)? {

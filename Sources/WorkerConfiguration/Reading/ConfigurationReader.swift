@@ -176,11 +176,6 @@ public struct ConfigurationReader {
 }
 
 extension Section {
-    /// A text that may be absent and must not be empty.
-    func requiredTextIfPresent(_ name: String) -> (text: String, node: Node)? {
-        value(name) == nil ? nil : requiredText(name)
-    }
-
     /// The text of a secret's file, without the end of its last line.
     ///
     /// - Parameters:
@@ -210,30 +205,5 @@ extension Section {
 
     private static func withoutLineEnd(_ text: String) -> String {
         text.last?.isNewline == true ? String(text.dropLast()) : text
-    }
-}
-
-extension Diagnostics {
-    /// Paths are relative to the file they stand in.
-    func resolve(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
-        return file[...slash] + path
-    }
-
-    /// YAML that is none.
-    func syntax(_ error: YamlError) {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            append(line: mark.line, column: mark.column, "not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            append(
-                line: context.mark.line, column: context.mark.column,
-                "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", "))")
-        case .reader(let problem, let offset, _, let yaml):
-            let lines = yaml.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
-            append(line: lines.count, column: (lines.last?.count ?? 0) + 1, "not YAML: \(problem)")
-        default: append(line: 1, column: 1, "not YAML")
-        }
     }
 }

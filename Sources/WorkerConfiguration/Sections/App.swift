@@ -29,6 +29,8 @@ extension Configuration {
         public var seal: TokenSeal?
         /// By whom else its tokens' records are to be read.
         public var publication = TokenPublication.none
+        /// What nobody knows of the vendor, as its file says: warnings for whoever checks the configuration.
+        public var missingFacts: [Diagnostic] = []
         /// What the vendor is asked before a token is minted; nil for nothing.
         public var lookup: Lookup?
     }
@@ -49,7 +51,10 @@ extension Configuration.App {
 
     static let adapterKey = KeyDescription(
         "adapter", .text, example: "braze", isRequired: true,
-        "The vendor: braze, onesignal, bloomreach, dotdigital or infobip.")
+        """
+        The vendor: braze, onesignal, bloomreach, dotdigital or infobip; a vendor of adapters/declared, such as ably; or the path \
+        of a file of your own, such as ./our-vendor.yaml.
+        """)
     static let keyKey = KeyDescription(
         "key", .text, example: "shop-braze", isRequired: true,
         "A key ring from above. Its keys must be for the vendor's algorithm.")

@@ -1,14 +1,58 @@
 import AdapterKit
+import AdapterTestKit
 import ArgumentParser
+import Bench
+import DeclaredAdapters
+import Foundation
 import Pickup
+import Vendors
 import Worker
 
-/// `remint codes`: why an event can be dead-lettered.
+/// `remint codes`: why an event can be dead-lettered, or what a vendor's SDKs report.
 struct CodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "codes", abstract: "Lists the codes of dead letters and what they mean.")
+        commandName: "codes", abstract: "Lists the codes of dead letters, or those of a vendor and their remedies.")
 
-    func run() { for row in ErrorCode.table { Terminal.print(row) } }
+    @Argument(
+        help: "A vendor, by the name of its adapter or the path of its file; without it the codes of dead letters.")
+    var vendor: String?
+
+    func run() throws {
+        guard let vendor else {
+            for row in ErrorCode.table { Terminal.print(row) }
+            return
+        }
+        let declared =
+            VendorFile.isPath(vendor)
+            ? try VendorFile(vendor).loaded() : DeclaredVendor.shipped.first { $0.description.name == vendor }
+        let rows = try declared.map { CodesTable($0.description).rows } ?? recorded(vendor)
+        Terminal.print("| code | matches | remedy | means |")
+        Terminal.print("|---|---|---|---|")
+        for row in rows { Terminal.print(row) }
+    }
+
+    /// What a compiled adapter makes of its recorded reports.
+    private func recorded(_ vendor: String) throws -> [String] {
+        guard let registration = AdapterRegistry.remint[vendor] else {
+            let known = AdapterRegistry.remint.registrations.map(\.name).joined(separator: ", ")
+            throw ValidationError("no vendor is called \(vendor); known: \(known)")
+        }
+        let fixtures = try RecordedReports.fixtures(of: registration)
+        let now = UnixTime.system()
+        var rows: [String: Set<String>] = [:]
+        for fixture in fixtures.reports {
+            guard let app = fixtures.apps.first(where: { $0.name == fixture.app }),
+                let root = try? JSONDocument(parsing: fixture.report(at: now)).root,
+                case .failure(let failure) = try JSONDecoder.adapter(registration, settings: app.settings).read(
+                    Report(root, observedAt: now)), failure.subject != nil
+            else { continue }
+            rows["\(failure.reason)|\(failure.remedy.name)|\(failure.remedy.why)", default: []].insert(fixture.sdk)
+        }
+        return rows.sorted { $0.key < $1.key }.map { key, sdks in
+            let parts = key.split(separator: "|", maxSplits: 2, omittingEmptySubsequences: false)
+            return "| `\(parts[0])` | \(sdks.sorted().joined(separator: ", ")) | \(parts[1]) | \(parts[2]) |"
+        }
+    }
 }
 
 /// `remint metrics`: what `/metrics` of worker and gateway says.
@@ -18,5 +62,15 @@ struct MetricsCommand: ParsableCommand {
 
     func run() {
         for row in (MetricsCatalogue.table + PickupMetricsCatalogue.table).sorted() { Terminal.print(row) }
+    }
+}
+
+extension Remedy {
+    /// Why nothing is minted; empty where something is.
+    fileprivate var why: String {
+        switch self {
+        case .mint, .mintOnce: ""
+        case .notFixable(let why), .notForUs(let why): why
+        }
     }
 }

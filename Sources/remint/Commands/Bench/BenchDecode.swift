@@ -2,6 +2,8 @@ import AdapterKit
 import AdapterTestKit
 import ArgumentParser
 import Bench
+import DeclaredAdapters
+import DeclaredTesting
 import Foundation
 import JOSE
 import Pipeline
@@ -14,7 +16,7 @@ struct BenchDecode: AsyncParsableCommand {
         discussion: "For each vendor a report as its SDK shapes it, in each of the forms that an event may have.")
 
     @Option(help: "How long each measurement takes, in seconds.") var seconds = 0.2
-    @Option(help: "One vendor's events alone, by the name of its adapter.") var vendor: String?
+    @Option(help: "One vendor's events alone, by the name of its adapter or the path of its file.") var vendor: String?
     @Option(help: "Decode so many events of each kind, once, and print nothing: for counting instructions.")
     var count: Int?
     @OptionGroup var options: BenchOptions
@@ -51,7 +53,14 @@ struct BenchDecode: AsyncParsableCommand {
     }
 
     private func rows() throws -> [Row] {
-        try AdapterRegistry.remint.registrations.filter { vendor == nil || $0.name == vendor }.flatMap { registration in
+        if let vendor, VendorFile.isPath(vendor) {
+            let declared = try VendorFile(vendor).tested()
+            return try DecodeLoop.all(of: declared.vendor.registration, declared.tests.fixtures()).map {
+                Row(vendor: vendor, form: $0.form, work: $0.work)
+            }
+        }
+        return try AdapterRegistry.remint.registrations.filter { vendor == nil || $0.name == vendor }.flatMap {
+            registration in
             try DecodeLoop.all(of: registration).map {
                 Row(vendor: registration.name, form: $0.form, work: $0.work)
             }

@@ -1,6 +1,8 @@
 import AdapterKit
 import ArgumentParser
 import Bench
+import DeclaredAdapters
+import DeclaredTesting
 import Foundation
 import JOSE
 
@@ -14,6 +16,9 @@ struct BenchMint: AsyncParsableCommand {
             """)
 
     @Option(help: "RS256, ES256 or HS256; repeatable. All of them by default.") var algorithm: [String] = []
+    @Option(
+        help: ArgumentHelp("A vendor's file, whose first tested app's tokens are made instead.", valueName: "file"))
+    var adapter: String?
     @Option(help: "How long each measurement takes, in seconds.") var seconds = 0.5
     @Option(
         help: ArgumentHelp(
@@ -25,11 +30,21 @@ struct BenchMint: AsyncParsableCommand {
 
     func validate() throws {
         guard seconds > 0, seconds <= 3600 else { throw ValidationError("--seconds is more than 0") }
-        guard key == nil || algorithm.count == 1 else { throw ValidationError("--key needs one --algorithm") }
+        guard key == nil || algorithm.count == 1 || adapter != nil else {
+            throw ValidationError("--key needs one --algorithm")
+        }
         if let count, count < 1 { throw ValidationError("--count is at least 1") }
     }
 
     func run() async throws {
+        if let adapter {
+            let declared = try VendorFile(adapter).tested()
+            let settings = declared.tests.apps.first?.settings ?? Array("{}".utf8)
+            let app = BenchApp(minting: try declared.vendor.adapter(settings: settings))
+            let mint = try MintLoop(app, key: key)
+            if let count { try mint.work()(count) } else { try measure(mint) }
+            return
+        }
         for name in algorithm.isEmpty ? ["RS256", "ES256", "HS256"] : algorithm {
             let mint = try MintLoop(BenchApp.named(name), key: key)
             if let count { try mint.work()(count) } else { try measure(mint) }

@@ -1,42 +1,10 @@
-import Yams
-
-/// Collects what is wrong with a file while it is read, so that one run tells everything.
-final class Diagnostics {
-    let file: String
-    private(set) var all: [Diagnostic] = []
-
-    init(file: String) { self.file = file }
-
-    func error(_ node: Node?, _ message: String) { all.append(Diagnostic(.error, at: place(of: node), message)) }
-
-    func error(at place: FileLocation, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
-
-    func warning(_ node: Node?, _ message: String) { all.append(Diagnostic(.warning, at: place(of: node), message)) }
-
-    func append(line: Int, column: Int, _ message: String) {
-        all.append(Diagnostic(.error, at: FileLocation(file: file, line: line, column: column), message))
-    }
-
-    /// Values that came from the environment, by their places: they may be secrets and are not repeated.
-    private var completed: Set<FileLocation> = []
-
-    func complete(_ node: Node) { completed.insert(place(of: node)) }
-
-    /// `text`, unless it came from the environment.
-    func quote(_ text: String, _ node: Node) -> String {
-        completed.contains(place(of: node)) ? "what the environment says" : text
-    }
-
-    func place(of node: Node?) -> FileLocation {
-        FileLocation(file: file, line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1)
-    }
-}
+package import Yams
 
 /// One mapping of the file: reads its members by name and, at the end, knows which were never asked for.
-final class Section {
-    let node: Node?
-    let name: String
-    let diagnostics: Diagnostics
+package final class Section {
+    package let node: Node?
+    package let name: String
+    package let diagnostics: Diagnostics
     private let members: [(key: Node, name: String, value: Node)]
     private var known: [String] = []
     private var isOpen = false
@@ -44,7 +12,7 @@ final class Section {
     /// The mapping `node`, called `name` in messages. Nil and null are an empty one.
     ///
     /// - Parameter place: where it would stand, for what is said about an empty one.
-    init(_ node: Node?, at place: Node? = nil, name: String, _ diagnostics: Diagnostics) {
+    package init(_ node: Node?, at place: Node? = nil, name: String, _ diagnostics: Diagnostics) {
         self.node = node ?? place
         self.name = name
         self.diagnostics = diagnostics
@@ -59,25 +27,27 @@ final class Section {
     }
 
     /// Every member, for a mapping whose names are the user's.
-    var all: [(key: Node, name: String, value: Node)] {
+    package var all: [(key: Node, name: String, value: Node)] {
         isOpen = true
         return members
     }
 
-    func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }
+    package func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }
 
     /// The member `name`; nil where it is absent or null.
-    func value(_ name: String) -> Node? {
+    package func value(_ name: String) -> Node? {
         known.append(name)
         return members.first { $0.name == name }.flatMap { $0.value.null == nil ? $0.value : nil }
     }
 
     /// The key of the member `name`.
-    func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
+    package func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
 
-    func section(_ name: String) -> Section { Section(value(name), at: key(name), name: path(name), diagnostics) }
+    package func section(_ name: String) -> Section {
+        Section(value(name), at: key(name), name: path(name), diagnostics)
+    }
 
-    func text(_ name: String) -> (text: String, node: Node)? {
+    package func text(_ name: String) -> (text: String, node: Node)? {
         guard let node = value(name) else { return nil }
         guard let scalar = node.scalar else {
             diagnostics.error(node, "\(path(name)) must be a text")
@@ -87,7 +57,7 @@ final class Section {
     }
 
     /// A text that must be there and not empty.
-    func requiredText(_ name: String) -> (text: String, node: Node)? {
+    package func requiredText(_ name: String) -> (text: String, node: Node)? {
         guard value(name) != nil else {
             diagnostics.error(node, "\(path(name)) is missing")
             return nil
@@ -100,7 +70,12 @@ final class Section {
         return found
     }
 
-    func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    /// A text that may be absent and must not be empty.
+    package func requiredTextIfPresent(_ name: String) -> (text: String, node: Node)? {
+        value(name) == nil ? nil : requiredText(name)
+    }
+
+    package func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         guard let integer = Int(text), range.contains(integer) else {
             diagnostics.error(
@@ -110,7 +85,7 @@ final class Section {
         return integer
     }
 
-    func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
+    package func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
         guard let (text, node) = text(name) else { return nil }
         guard let number = Double(text), range.contains(number) else {
             diagnostics.error(
@@ -121,7 +96,7 @@ final class Section {
     }
 
     /// A share, written as `10%` or as `0.1`.
-    func share(_ name: String, in range: ClosedRange<Double>) -> Double? {
+    package func share(_ name: String, in range: ClosedRange<Double>) -> Double? {
         guard let (text, node) = text(name) else { return nil }
         let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
         guard let share, range.contains(share) else {
@@ -135,7 +110,7 @@ final class Section {
     }
 
     /// A number of bytes, alone or with `kB`, `MB` or `GB` (powers of 1024).
-    func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    package func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let shift = ["": 0, "kB": 10, "MB": 20, "GB": 30][text.dropFirst(digits.count).trimmingPrefix(" ")]
@@ -150,14 +125,14 @@ final class Section {
         return number << shift
     }
 
-    func bool(_ name: String) -> Bool? {
+    package func bool(_ name: String) -> Bool? {
         guard let (text, node) = text(name) else { return nil }
         if text == "true" || text == "false" { return text == "true" }
         diagnostics.error(node, "\(path(name)) must be true or false")
         return nil
     }
 
-    func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
+    package func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (text, node) = text(name) else { return nil }
         guard let duration = range.contains(.zero) ? DurationText.parseOrZero(text) : DurationText.parse(text) else {
             diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d")
@@ -171,7 +146,7 @@ final class Section {
         return duration
     }
 
-    func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, _ type: Choice.Type) -> (
+    package func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, _ type: Choice.Type) -> (
         choice: Choice, node: Node
     )?
     where Choice.RawValue == String {
@@ -185,7 +160,7 @@ final class Section {
     }
 
     /// Refuses every member nobody asked for.
-    func finish() {
+    package func finish() {
         for member in members where !isOpen && !known.contains(member.name) {
             let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"
             let suggestion = meant(member.name, known)

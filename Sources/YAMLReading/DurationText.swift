@@ -6,7 +6,7 @@ public enum DurationText {
     }
 
     /// The duration `text` stands for, which may be none at all: `0s`.
-    static func parseOrZero(_ text: String) -> Duration? {
+    package static func parseOrZero(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int64(digits), count >= 0 else { return nil }
         let milliseconds: Int64
@@ -24,7 +24,7 @@ public enum DurationText {
     }
 
     /// A duration as the configuration would write it, in whole milliseconds at the finest.
-    static func format(_ duration: Duration) -> String {
+    package static func format(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard attoseconds != 0 else { return format(seconds: seconds) }
         return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"

@@ -1,0 +1,62 @@
+/// A part of a text that is put together for a token.
+public enum TextPart: Sendable, Equatable {
+    /// The same for every token.
+    case constant(String)
+    /// The user's single id.
+    case user
+    /// The user's single id as it stands in a JSON string: the text around it is JSON.
+    case userInJSON
+    /// The id of the key that signs.
+    case keyID
+    /// A moment of the token's life, in decimal digits.
+    case moment(Moment)
+    /// A random UUID.
+    case uuid
+    /// The day of minting in UTC, `YYYYMMDD`.
+    case date
+
+    /// The day of `seconds` since 1970 in UTC, `YYYYMMDD`.
+    static func date(of seconds: Int64) -> [UInt8] {
+        UnixTime(seconds: seconds).description.utf8.prefix(10).filter { $0 != UInt8(ascii: "-") }
+    }
+}
+
+/// A moment that depends on a token's life.
+public struct Moment: Sendable, Equatable {
+    /// What it is counted from.
+    public enum Base: Sendable, Equatable {
+        /// When the token is issued.
+        case issuedAt
+        /// When it ends.
+        case expiresAt
+    }
+
+    /// How a moment is written.
+    public enum Unit: Sendable, Equatable {
+        /// Whole seconds since 1970.
+        case seconds
+        /// Whole milliseconds since 1970.
+        case milliseconds
+    }
+
+    /// What it is counted from.
+    public let base: Base
+    /// How many seconds later; negative for earlier.
+    public let offset: Int64
+    /// How it is written.
+    public let unit: Unit
+
+    /// The moment `offset` seconds after `base`.
+    public init(_ base: Base, offset: Int64 = 0, unit: Unit = .seconds) {
+        self.base = base
+        self.offset = offset
+        self.unit = unit
+    }
+
+    /// The number for a token of `life`.
+    func value(in life: Validity) -> Int64 {
+        let start = base == .issuedAt ? life.issuedAt : life.expiresAt
+        let moment = UnixTime(seconds: start).advanced(bySeconds: offset)
+        return unit == .seconds ? moment.seconds : moment.milliseconds
+    }
+}

@@ -1,0 +1,196 @@
+import AdapterKit
+
+/// Reads reports of one app by a file's rules.
+struct ReportDecoder: Sendable {
+    private let vendor: String
+    private let rules: ReportRules
+    private let codes: CodeTable
+    private let unknown: DeclaredCode?
+    private let missing: DeclaredCode?
+    /// Where the tokens of the app name their user.
+    private let userPlace: ClaimPlace?
+    /// What must be the app's own.
+    private let belongings: [(paths: [ReportPath], value: String, otherwise: String)]
+
+    init(_ description: VendorDescription, _ settings: [String: SettingValue], userPlace: ClaimPlace?) {
+        vendor = description.vendor
+        rules = description.report
+        codes = CodeTable(description.codes)
+        unknown = description.codes.unknown
+        missing = description.codes.missing ?? description.codes.unknown
+        self.userPlace = userPlace
+        belongings = description.report.belongings.compactMap { belonging in
+            settings[belonging.setting].map { (belonging.paths, $0.text, belonging.otherwise) }
+        }
+    }
+
+    /// What `report` means.
+    func reading(of report: Report) -> Reading {
+        guard let wrapping = rules.wrapping else { return reading(of: report, alsoIn: []) }
+        var levels = wrapping.levels(of: report)
+        let read = levels.count > 1 ? levels.remove(at: 1) : levels.removeFirst()
+        return reading(of: read, alsoIn: levels)
+    }
+
+    private func reading(of report: Report, alsoIn levels: [Report]) -> Reading {
+        guard report.root.isObject else { return malformed("the report is not a JSON object") }
+        let shape = shape(of: report)
+        let finding = codes.finding(in: report, shape)
+        if isStranger(report, levels, shape, finding) {
+            return malformed("the report has no code of \(vendor)'s SDKs; is it another vendor's?")
+        }
+        let code: DeclaredCode
+        switch finding {
+        case .code(let known): code = known
+        case .notACode: return malformed("the code is no \(shape.codeType.rawValue)")
+        case .unknown:
+            guard let unknown else { return malformed("a code that \(vendor) has not documented") }
+            code = unknown
+        case .missing:
+            guard let missing else { return malformed("the report has no code of \(vendor)'s SDKs") }
+            code = missing
+        }
+        for belonging in belongings {
+            if let reported = belonging.paths.field(in: report).text, !reported.hasSameBytes(as: belonging.value) {
+                return malformed(belonging.otherwise)
+            }
+        }
+        switch user(in: report, levels, shape) {
+        case .unusable(let rejection): return .rejected(rejection)
+        case .anonymous:
+            return .failure(
+                AuthenticationFailure(
+                    subject: nil, reason: code.name, remedy: .notForUs(rules.anonymous),
+                    failedToken: hash(in: report, shape)))
+        case .identified(let id): return failure(of: id, code, report, shape)
+        }
+    }
+
+    private func shape(of report: Report) -> ReportShape {
+        // The last one has no conditions.
+        for shape in rules.shapes.dropLast() where shape.conditions.allSatisfy({ $0.holds(in: report) }) {
+            return shape
+        }
+        return rules.shapes[rules.shapes.count - 1]
+    }
+
+    private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
+
+    // MARK: Whose it is
+
+    private func isStranger(
+        _ report: Report, _ levels: [Report], _ shape: ReportShape, _ finding: CodeTable.Finding
+    ) -> Bool {
+        let isKnown = if case .code = finding { true } else { false }
+        let isMissing = if case .missing = finding { true } else { false }
+        return rules.strangers.contains { signs in
+            signs.allSatisfy { sign in
+                switch sign {
+                case .noCode: isMissing
+                case .noKnownCode: !isKnown
+                case .noUser: namesNobody(report, levels, shape)
+                case .otherMembers: report.hasMembers(besides: rules.members)
+                }
+            }
+        }
+    }
+
+    private func namesNobody(_ report: Report, _ levels: [Report], _ shape: ReportShape) -> Bool {
+        ([report] + levels).allSatisfy { level in shape.user.allSatisfy { $0.value(in: level) == nil } }
+    }
+
+    /// The user under all spellings and on every level, which must say the same.
+    private func user(in report: Report, _ levels: [Report], _ shape: ReportShape) -> ReportedUser {
+        guard var agreed = agreed(in: report, shape) else { return .namesTwo }
+        for level in levels {
+            guard let there = self.agreed(in: level, shape), let both = agreed.agreeing(with: there) else {
+                return .namesTwo
+            }
+            agreed = both
+        }
+        let name = shape.user[0].names[shape.user[0].names.count - 1]
+        return ReportedUser(agreed, name: name, vouched: report.vouched).within(rules.limit, name: name)
+    }
+
+    private func agreed(in report: Report, _ shape: ReportShape) -> ReportField? {
+        var agreed = ReportField.absent
+        for path in shape.user {
+            var field = path.field(in: report)
+            if field == .absent { continue }
+            if let text = field.text, shape.nobody.contains(text) { field = .null }
+            guard let both = agreed.agreeing(with: field) else { return nil }
+            agreed = both
+        }
+        return agreed
+    }
+
+    // MARK: What it calls for
+
+    private func failure(of user: String, _ code: DeclaredCode, _ report: Report, _ shape: ReportShape) -> Reading {
+        var challenge: String?
+        if !shape.challenge.isEmpty {
+            switch shape.challenge.field(in: report) {
+            case .text(let nonce) where IdentifierLimit.standard.admits(nonce): challenge = nonce
+            case .absent, .null:
+                return .rejected(Rejection(.missingChallenge, "the report has no \"\(shape.challenge[0].text)\""))
+            default: return malformed("\"\(shape.challenge[0].text)\" is no nonce")
+            }
+        }
+        let token = shape.token.field(in: report).text.flatMap { shape.noToken.contains($0) ? nil : $0 }
+        let isPassed = shape.passed.contains { $0.value(in: report)?.bool == true }
+        var remedy = code.remedy
+        if let own = code.ownTokenRemedy, let token,
+            let named = userPlace?.text(in: TokenInspection(Array(token.utf8)).claims),
+            user.hasSameBytes(as: named)
+        {
+            remedy = own
+        }
+        // What the vendor let pass is no sign of a loop.
+        if isPassed, remedy == .mintOnce { remedy = .mint }
+        return .failure(
+            AuthenticationFailure(
+                subject: Subject(user: user, challenge: challenge), reason: code.name, remedy: remedy,
+                signerRemedies: code.signerRemedies,
+                failedToken: token.map { FailedToken($0) } ?? hash(in: report, shape),
+                hadNoToken: code.hadNoToken, isEnforced: !isPassed && !code.isAhead,
+                deadline: deadline(in: report, shape)))
+    }
+
+    private func hash(in report: Report, _ shape: ReportShape) -> FailedToken? {
+        guard !shape.tokenHash.isEmpty else { return nil }
+        return shape.tokenHash.field(in: report).text.flatMap(TokenHash.init(text:)).map(FailedToken.hash)
+    }
+
+    /// The earlier of what the report says and how long a token is of use.
+    private func deadline(in report: Report, _ shape: ReportShape) -> UnixTime? {
+        let said = shape.deadline?.time(in: report)
+        guard let seconds = shape.usefulFor else { return said }
+        // A clock that runs ahead must not stretch a deadline.
+        let observed = shape.time?.time(in: report).map { min($0, report.observedAt) } ?? report.observedAt
+        let end = observed.advanced(bySeconds: seconds)
+        return said.map { min($0, end) } ?? end
+    }
+}
+
+extension Wrapping {
+    /// The report and the objects wrapped in it, outermost first; the second is the SDK's own.
+    func levels(of report: Report) -> [Report] {
+        var levels = [isText ? report.root.string.flatMap(Report.parse).map(report.with(root:)) ?? report : report]
+        var level = levels[...]
+        for _ in 0..<depth {
+            let inside = level.flatMap { outer in
+                names.compactMap { outer.root[$0].flatMap(object).map(outer.with(root:)) }
+            }
+            levels += inside
+            level = inside[...]
+        }
+        return levels
+    }
+
+    /// The object `value` is, or holds as text; nil where there is none.
+    private func object(_ value: JSONValue) -> JSONValue? {
+        if value.isObject { return value }
+        guard isText, let inside = value.string.flatMap(Report.parse), inside.isObject else { return nil }
+        return inside
+    }
+}

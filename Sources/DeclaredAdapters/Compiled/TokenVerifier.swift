@@ -1,0 +1,110 @@
+import AdapterKit
+
+/// What a vendor says of a token, by a file's checks; what the file does not speak of is checked all the same.
+struct TokenVerifier: Sendable {
+    let rules: VerdictRules
+    let recipe: Recipe
+    let userPlace: ClaimPlace?
+    let challengePlace: ClaimPlace?
+
+    /// A token under examination.
+    private struct Case {
+        let token: [UInt8]
+        let inspection: TokenInspection
+        let keys: [VerificationKey]
+        let subject: Subject
+        let time: UnixTime
+    }
+
+    /// The order where the file states none.
+    private static let standard: [VerdictRules.Check] = [
+        .empty, .parts, .header, .algorithm, .payload, .signature, .expiryType, .expired, .claims, .user,
+    ]
+
+    func verdict(
+        on token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict {
+        let examined = Case(token: token, inspection: TokenInspection(token), keys: keys, subject: subject, time: time)
+        for rule in rules.rules where fails(rule.check, rule.members, examined) { return rule.answer }
+        for check in Self.standard where fails(check, [], examined) { return rules.otherwise }
+        return .accepted
+    }
+
+    private func fails(_ check: VerdictRules.Check, _ members: [String], _ examined: Case) -> Bool {
+        let inspection = examined.inspection
+        switch check {
+        case .empty: return examined.token.isEmpty
+        case .blank: return !examined.token.contains { $0 > 0x20 }
+        case .parts: return inspection.partCount != 3
+        case .header: return inspection.header == nil
+        case .headerLacks: return members.contains { inspection.header?[$0] == nil }
+        case .algorithm: return inspection.header?["alg"]?.string != recipe.algorithm.rawValue
+        case .payload: return inspection.claims == nil
+        case .signature: return !isSigned(examined)
+        case .claimsLack: return members.contains { inspection.claims?[$0] == nil }
+        case .expiryType: return inspection.claims?["exp"]?.isNumber != true
+        case .claims: return recipe.claims.contains { differs($0, inspection.claims) }
+        case .expired:
+            return inspection.claims != nil && inspection.time("exp").map { $0 <= examined.time.seconds } ?? true
+        case .user: return !names(examined.subject, inspection.claims)
+        }
+    }
+
+    private func names(_ subject: Subject, _ claims: JSONValue?) -> Bool {
+        guard let named = userPlace?.text(in: claims), named.hasSameBytes(as: subject.user) else { return false }
+        guard let challengePlace else { return true }
+        return challengePlace.text(in: claims).map { $0.hasSameBytes(as: subject.challenge) } ?? false
+    }
+
+    private func isSigned(_ examined: Case) -> Bool {
+        let header = examined.inspection.header
+        var keys = examined.keys.filter { $0.algorithm == recipe.algorithm }
+        if recipe.namesKey { keys = keys.filter { $0.keyID != nil && $0.keyID == header?["kid"]?.string } }
+        guard hasExpectedHeader(examined.inspection) else { return false }
+        if let derivation = recipe.derivation {
+            guard let issuedAt = examined.inspection.time("iat") else { return false }
+            // The day's key has the day's name, which was compared above.
+            keys = keys.compactMap { try? $0.derived(with: derivation.label(at: issuedAt)).named(nil) }
+        }
+        return examined.inspection.isSigned(byAnyOf: keys)
+    }
+
+    /// Members that are put together, such as the day's `kid`, are those of the token's own time.
+    private func hasExpectedHeader(_ inspection: TokenInspection) -> Bool {
+        let expected = recipe.header.compactMap { if case .text(let name, _) = $0 { name } else { nil } }
+        guard !expected.isEmpty else { return true }
+        let keyID = inspection.header?["kid"]?.string ?? ""
+        guard let encoded = try? recipe.encodedHeader(keyID: keyID, issuedAt: inspection.time("iat") ?? 0),
+            let bytes = try? Base64.url.decode(encoded[...]), let ours = try? JSONDocument(parsing: bytes).root
+        else { return false }
+        return expected.allSatisfy { inspection.header?[$0]?.string == ours[$0]?.string }
+    }
+
+    /// Whether the claim is another than we mint. The user and the end have checks of their own.
+    private func differs(_ claim: Claim, _ claims: JSONValue?) -> Bool {
+        guard claim.nameParts == nil, claim.name != "exp", claim.name != userPlace?.path.first,
+            !rules.unchecked.contains(claim.name)
+        else { return false }
+        if case .enrichment = claim.value { return false }
+        guard let value = claims?[claim.name] else { return !rules.optional.contains(claim.name) }
+        switch claim.value {
+        case .constant(let text): return !text.hasSameBytes(as: value.string)
+        case .json(let json): return !Self.isSame(value.json, json)
+        case .user, .challenge, .keyID, .uuid, .text: return value.string?.isEmpty != false
+        case .issuedAt, .expiresAt, .moment: return !value.isNumber
+        case .object, .identifiers: return !value.isObject
+        case .array: return !value.isArray
+        case .granted(_, let otherwise): return value.isString != (otherwise.first == UInt8(ascii: "\""))
+        case .enrichment: return false
+        }
+    }
+
+    /// Constants are compared as we write them, whatever escapes stand in a text.
+    private static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        if left == right { return true }
+        guard let left = try? JSONDocument(parsing: left).root, let right = try? JSONDocument(parsing: right).root,
+            let text = left.string
+        else { return false }
+        return text.hasSameBytes(as: right.string)
+    }
+}

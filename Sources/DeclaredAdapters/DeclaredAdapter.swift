@@ -1,0 +1,127 @@
+package import AdapterKit
+
+/// A vendor whose rules are a file. What the file says was put together when the app was configured: recipe and tables are
+/// the same that compiled adapters have.
+package final class DeclaredAdapter: Adapter {
+    /// The kind; which vendor it is, each adapter says itself.
+    package static let name = "declared"
+    /// The kind; which vendor it is, each adapter says itself.
+    package static let vendor = "declared"
+
+    /// What the file says.
+    package let description: VendorDescription
+    package let algorithm: Algorithm
+    private let appRecipe: Recipe
+    private let decoder: ReportDecoder
+    private let verifier: TokenVerifier
+    private let grants: [ClaimsCompiler.Grant]
+
+    package init(settings: DeclaredSettings) throws(SettingsError) {
+        let description = settings.description
+        self.description = description
+        switch description.token.signing {
+        case .fixed(let algorithm): self.algorithm = algorithm
+        case .setting(let name):
+            guard case .text(let text)? = settings.values[name], let algorithm = Algorithm(rawValue: text) else {
+                throw SettingsError(name, "is no algorithm")
+            }
+            self.algorithm = algorithm
+        }
+        var compiler = ClaimsCompiler(settings.values)
+        let claims = compiler.claims(description.token.claims)
+        appRecipe = Recipe(
+            algorithm: algorithm, header: compiler.header(description.token.header), claims: claims,
+            lifetime: description.token.lifetime, derivation: description.key.derivation)
+        grants = compiler.grants
+        let userPlace = ClaimPlace(of: .user, or: .user, in: claims)
+        decoder = ReportDecoder(description, settings.values, userPlace: userPlace)
+        verifier = TokenVerifier(
+            rules: description.verdicts, recipe: appRecipe, userPlace: userPlace,
+            challengePlace: ClaimPlace(of: .constant("\u{0}"), or: .challenge, in: claims))
+    }
+
+    package var name: String { description.name }
+    package var vendor: String { description.vendor }
+    package var lifetime: LifetimeBounds { description.token.lifetime }
+    package var secretEncoding: SecretEncoding? { algorithm.keyType == .secret ? description.key.encoding : nil }
+    package var keyHandover: KeyHandover { description.key.handover }
+    package var deviceCall: DeviceCall { description.device }
+    package var loopGuard: LoopGuard { description.loop }
+    package var reportsFailedToken: Bool { description.report.holdsToken }
+
+    package func read(_ report: Report) -> Reading { decoder.reading(of: report) }
+
+    package func recipe(for subject: Subject) -> Recipe { appRecipe }
+
+    /// The user, and of the members that the file declares those that its claims take.
+    package func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
+        let user = try VouchedUser.id("user", in: members, besides: Set(description.vouched.map(\.name)))
+        guard description.report.limit.admits(user) else {
+            throw Rejection(.malformedEvent, "\"vouched.user\" is longer than \(description.report.limit.text)")
+        }
+        guard !description.vouched.isEmpty else { return VouchedUser(Subject(user: user)) }
+        var granted: [String: [UInt8]] = [:]
+        for member in description.vouched {
+            guard let value = members[member.name] else { continue }
+            try member.check(value)
+            for grant in grants where grant.member == member.name { granted[grant.key] = value.json(as: grant.form) }
+        }
+        return VouchedUser(Subject(user: user), grants: Enrichment(granted))
+    }
+
+    package func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
+        guard !description.report.isChallenged else {
+            throw Rejection(
+                .missingChallenge, "a token of \(vendor) answers a challenge, which a request does not have")
+        }
+        return try Subject(reissuing: user, within: description.report.limit)
+    }
+
+    package func subject(named claims: JSONValue) -> Subject? {
+        verifier.userPlace?.text(in: claims).map {
+            Subject(user: $0, challenge: verifier.challengePlace?.text(in: claims))
+        }
+    }
+
+    package func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict {
+        verifier.verdict(on: token, against: keys, expecting: subject, at: time)
+    }
+}
+
+extension VouchedMember {
+    /// - Throws: `Rejection` with `.malformedEvent` for a value of another type, or a longer one.
+    fileprivate func check(_ value: JSONValue) throws(Rejection) {
+        let isRight =
+            switch kind {
+            case .text: value.string?.isEmpty == false
+            case .integer: value.integer != nil
+            case .boolean: value.bool != nil
+            case .object: value.isObject
+            case .list: value.isArray
+            case .texts: value.isArray && value.elements.allSatisfy(\.isString)
+            }
+        guard isRight else {
+            throw Rejection(.malformedEvent, "\"vouched.\(name)\" is not what it must be: \(kind.rawValue)")
+        }
+        guard value.rawBytes.count <= limit else {
+            throw Rejection(.malformedEvent, "\"vouched.\(name)\" is longer than \(limit) bytes")
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value in the form that a claim wants.
+    fileprivate func json(as form: VouchedMember.Form) -> [UInt8] {
+        var writer = JSONWriter(capacity: 64)
+        switch form {
+        case .itself: return compactJSON
+        case .jsonText: writer.string(String(decoding: compactJSON, as: UTF8.self))
+        case .joined(let separator):
+            let texts = isArray ? elements.compactMap(\.string) : [string ?? String(decoding: json, as: UTF8.self)]
+            writer.string(texts.joined(separator: separator))
+        }
+        return writer.bytes
+    }
+}

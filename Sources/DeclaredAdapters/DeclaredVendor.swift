@@ -1,0 +1,29 @@
+package import AdapterKit
+package import YAMLReading
+
+/// A vendor's file that was read: what it says, and its tests.
+package struct DeclaredVendor: Sendable {
+    /// What it says of the vendor.
+    package let description: VendorDescription
+    /// The tests in the file; nil where there are none.
+    package let tests: FileTests?
+
+    /// The vendor in `text`, where nothing is wrong with it, and what there is to say.
+    ///
+    /// - Parameter file: what diagnostics call the file.
+    package static func load(_ text: String, file: String) -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
+        let read = DescriptionReader().read(text, file: file)
+        return (read.description.map { DeclaredVendor(description: $0, tests: read.tests) }, read.diagnostics)
+    }
+
+    /// The vendor as programs offer it.
+    package var registration: AdapterRegistry.Registration {
+        let description = description
+        return AdapterRegistry.Registration(
+            name: description.name, vendor: description.vendor, settings: description.settings.map(\.key),
+            missingFacts: description.missing.map(\.text)
+        ) { decoder in
+            try DeclaredAdapter(settings: DeclaredSettings(description, from: decoder))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import AdapterKit
+
+/// A key of `apps.*.settings` that a file declares.
+package struct DeclaredSetting: Sendable {
+    /// What the key holds.
+    package enum Kind: Sendable, Equatable {
+        /// A text that is not empty.
+        case text
+        case boolean
+        case integer
+        /// One of these words.
+        case choice([String])
+        /// A JOSE algorithm, one of these.
+        case algorithm([Algorithm])
+        /// A list of texts.
+        case texts
+        /// A text that is a JSON value.
+        case json
+    }
+
+    /// The key.
+    package let name: String
+    /// What it holds.
+    package let kind: Kind
+    /// Whether the app cannot do without it.
+    package let isRequired: Bool
+    /// What is taken where it is not set; nil for nothing.
+    package let standard: SettingValue?
+    /// What a text must begin with; empty for anything.
+    package let prefix: String
+    /// What it means.
+    package let about: String
+
+    /// The words a `$one_of` by this setting must know; nil where it has none.
+    package var words: [String]? {
+        switch kind {
+        case .boolean: ["true", "false"]
+        case .choice(let words): words
+        case .algorithm(let algorithms): algorithms.map(\.rawValue)
+        case .text, .integer, .texts, .json: nil
+        }
+    }
+
+    /// Whether there is always a value.
+    package var isSure: Bool { isRequired || standard != nil }
+
+    /// The key as the configuration's reader takes it.
+    package var key: SettingKey {
+        let standard = self.standard.map { "; default \($0.text)" } ?? (isRequired ? "" : "; default none")
+        let words = self.words.map { ": \($0.joined(separator: ", "))" } ?? ""
+        return SettingKey(name, isRequired: isRequired, "\(about) (\(kind.word)\(words)\(standard))")
+    }
+}
+
+extension DeclaredSetting.Kind {
+    /// The type's name in a file.
+    package var word: String {
+        switch self {
+        case .text: "text"
+        case .boolean: "boolean"
+        case .integer: "integer"
+        case .choice: "choice"
+        case .algorithm: "algorithm"
+        case .texts: "texts"
+        case .json: "json"
+        }
+    }
+}
+
+/// The value of a setting.
+package enum SettingValue: Sendable, Equatable {
+    case text(String)
+    case boolean(Bool)
+    case integer(Int64)
+    case texts([String])
+    /// One JSON value.
+    case json([UInt8])
+
+    /// The value as JSON.
+    package var json: [UInt8] {
+        var writer = JSONWriter(capacity: 32)
+        switch self {
+        case .text(let text): writer.string(text)
+        case .boolean(let boolean): writer.bool(boolean)
+        case .integer(let integer): writer.integer(integer)
+        case .texts(let texts):
+            writer.beginArray()
+            for text in texts { writer.string(text) }
+            writer.endArray()
+        case .json(let json): writer.raw(json)
+        }
+        return writer.bytes
+    }
+
+    /// The value within a text.
+    package var text: String {
+        switch self {
+        case .text(let text): text
+        case .boolean, .integer, .texts, .json: String(decoding: json, as: UTF8.self)
+        }
+    }
+}

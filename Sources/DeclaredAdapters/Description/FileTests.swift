@@ -1,0 +1,68 @@
+package import AdapterKit
+package import YAMLReading
+
+/// The tests that stand in a file.
+package struct FileTests: Sendable {
+    /// A key that stands in the open, for tests alone.
+    package enum Key: Sendable {
+        case secret(String, SecretEncoding)
+        case pem(String)
+    }
+
+    /// An example app.
+    package struct App: Sendable {
+        package let name: String
+        /// `apps.*.settings`, as JSON.
+        package let settings: [UInt8]
+        /// `reissue.user`, as JSON.
+        package let reissue: [UInt8]?
+    }
+
+    /// A report and what must come of it, as the JSON of a recorded one.
+    package struct Report: Sendable {
+        package let name: String
+        package let json: [UInt8]
+        package let place: FileLocation
+    }
+
+    /// A token that must come out.
+    package struct Token: Sendable {
+        package let app: String
+        package let user: String
+        package let challenge: String?
+        /// `vouched` of the event, as JSON; nil where nobody vouches.
+        package let vouched: [UInt8]?
+        package let issuedAt: UnixTime
+        /// How long it lives, in seconds.
+        package let life: Int64
+        package let uuid: String?
+        package let header: [UInt8]?
+        package let payload: [UInt8]?
+        /// The token's bytes, where the vendor publishes one or the algorithm gives the same each time.
+        package let token: String?
+        /// The key of this test alone.
+        package let key: Key?
+        package let keyID: String?
+        package let place: FileLocation
+    }
+
+    /// Settings that must be refused.
+    package struct Refusal: Sendable {
+        package let settings: [UInt8]
+        /// What the refusal must say; empty for anything.
+        package let because: String
+        package let place: FileLocation
+    }
+
+    package let now: UnixTime
+    package let key: Key?
+    package let keyID: String?
+    package let apps: [App]
+    package let reports: [Report]
+    package let tokens: [Token]
+    /// The vendor's verdicts by the corruption's name.
+    package let verdicts: [(name: String, verdict: String)]
+    package let refusals: [Refusal]
+    /// Where the tests stand.
+    package let place: FileLocation
+}

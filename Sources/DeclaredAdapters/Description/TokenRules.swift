@@ -1,0 +1,81 @@
+package import AdapterKit
+package import YAMLReading
+
+/// What a token says.
+package struct TokenRules: Sendable {
+    /// Which algorithm signs.
+    package enum Signing: Sendable, Equatable {
+        case fixed(Algorithm)
+        /// The one that a setting names.
+        case setting(String)
+    }
+
+    package let signing: Signing
+    /// The members after `alg`.
+    package let header: [HeaderRule]
+    package let claims: [ClaimRule]
+    package let lifetime: LifetimeBounds
+}
+
+/// A member of the protected header.
+package struct HeaderRule: Sendable {
+    package let name: String
+    package let value: ValueRule
+}
+
+/// A claim, or claims that a setting chooses.
+package indirect enum ClaimRule: Sendable {
+    /// A claim with a name that may be put together.
+    case claim(name: [TextRule], value: ValueRule, place: FileLocation)
+    /// The claims of the word that a setting says.
+    case oneOf(setting: String, [String: [ClaimRule]])
+}
+
+/// Where a value comes from.
+package indirect enum ValueRule: Sendable {
+    /// One JSON value.
+    case constant([UInt8])
+    /// A value with its own type.
+    case placeholder(Placeholder)
+    /// A text that is put together.
+    case text([TextRule])
+    case object([ClaimRule])
+    case array([ValueRule])
+    /// A moment, as a number.
+    case moment(Moment)
+    /// The value as JSON in a string.
+    case jsonText(ValueRule)
+    /// Texts in one text, with this between them.
+    case joined([ValueRule], separator: String)
+    /// The value of the word that a setting says; left out where the word has none.
+    case oneOf(setting: String, [String: ValueRule])
+    /// What the edge vouches for, and this constant where it does not; as JSON in a string where that is asked for.
+    case granted(String, otherwise: ValueRule, isJSONText: Bool)
+    /// The value, left out where there is none.
+    case omitted(ValueRule)
+}
+
+/// A part of a text.
+package enum TextRule: Sendable, Equatable {
+    case constant(String)
+    case placeholder(Placeholder)
+}
+
+/// Something that a token is filled in with. Nothing of a report is among them but its user.
+package enum Placeholder: Sendable, Equatable {
+    /// The user, as resolved.
+    case user
+    /// The nonce the token answers.
+    case challenge
+    /// The id of the key that signs.
+    case keyID
+    /// A moment of the token's life.
+    case moment(Moment)
+    case uuid
+    /// The day of minting.
+    case date
+    /// A configured value.
+    case setting(String)
+    /// What the edge vouches for.
+    case vouched(String)
+}

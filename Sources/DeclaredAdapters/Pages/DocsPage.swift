@@ -1,0 +1,169 @@
+import AdapterKit
+
+/// A vendor's page, as the READMEs of compiled adapters are written: everything that the file says, for people.
+package struct DocsPage {
+    private let description: VendorDescription
+
+    package init(_ description: VendorDescription) { self.description = description }
+
+    /// The page, as Markdown.
+    package var text: String {
+        ([head, settings, vouched, reports, codes, token, keys, rest] as [[String]]).filter { !$0.isEmpty }
+            .map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+    }
+
+    private var head: [String] {
+        var lines = ["# \(description.vendor)", "", description.about]
+        if !description.missing.isEmpty {
+            lines += ["", "**Not known**, and to be looked up before this is relied on:", ""]
+            lines += description.missing.map { "- \($0.text)" }
+        }
+        if !description.ours.isEmpty {
+            lines += ["", "**Ours**, since the vendor does not say:", ""] + description.ours.map { "- \($0)" }
+        }
+        return lines
+    }
+
+    private var settings: [String] {
+        guard !description.settings.isEmpty else { return ["## Settings", "", "None."] }
+        return ["## Settings", "", "| setting | required | what |", "|---|---|---|"]
+            + description.settings.map {
+                "| `\($0.name)` | \($0.isRequired ? "yes" : "no") | \(cell($0.key.summary)) |"
+            }
+    }
+
+    private var vouched: [String] {
+        guard !description.vouched.isEmpty else { return [] }
+        return [
+            "## What the edge may vouch for", "",
+            "Beside `user`, under `vouched` of an event. No device's report can say any of it.", "",
+            "| member | type | what |", "|---|---|---|",
+        ] + description.vouched.map { "| `\($0.name)` | \($0.kind.rawValue) | \(cell($0.about)) |" }
+    }
+
+    private var reports: [String] {
+        var lines = ["## Reports", "", "| SDK | user | code | told by |", "|---|---|---|---|"]
+        for shape in description.report.shapes {
+            let when = shape.conditions.map { condition in
+                condition.values.isEmpty
+                    ? "`\(condition.path.text)`"
+                    : "`\(condition.path.text)` is \(condition.values.map { $0 ?? "absent" }.joined(separator: " or "))"
+            }
+            lines.append(
+                "| \(cell(shape.name)) | \(names(shape.user)) | \(names(shape.code)) | \(when.isEmpty ? "all others" : when.joined(separator: ", ")) |"
+            )
+        }
+        return lines
+    }
+
+    private func names(_ paths: [ReportPath]) -> String {
+        paths.isEmpty ? "-" : paths.map { "`\($0.text)`" }.joined(separator: ", ")
+    }
+
+    private var codes: [String] {
+        ["## Codes", "", "| code | matches | remedy | means |", "|---|---|---|---|"] + CodesTable(description).rows
+    }
+
+    private var token: [String] {
+        let life = description.token.lifetime
+        let algorithm =
+            switch description.token.signing {
+            case .fixed(let algorithm): algorithm.rawValue
+            case .setting(let name): "what the setting `\(name)` says"
+            }
+        let header = ["alg"] + description.token.header.map(\.name)
+        return [
+            "## Token", "", "- algorithm: \(algorithm)",
+            "- header: \(header.map { "`\($0)`" }.joined(separator: ", "))",
+            "- claims: \(description.token.claims.flatMap(claimNames).map { "`\($0)`" }.joined(separator: ", "))",
+            "- lives \(life.standard) s unless configured, from \(life.allowed.lowerBound) s to \(life.allowed.upperBound) s",
+        ]
+    }
+
+    private func claimNames(_ rule: ClaimRule) -> [String] {
+        switch rule {
+        case .claim(let name, _, _):
+            [
+                name.map {
+                    switch $0 {
+                    case .constant(let text): text
+                    case .placeholder: "…"
+                    }
+                }.joined()
+            ]
+        case .oneOf(_, let choices): choices.keys.sorted().flatMap { (choices[$0] ?? []).flatMap(claimNames) }
+        }
+    }
+
+    private var keys: [String] {
+        let handover = description.key.handover
+        var lines = ["## Keys", ""]
+        if let encoding = description.key.encoding { lines.append("- the secret is written as \(encoding.rawValue)") }
+        if description.key.derivation != nil {
+            lines.append("- tokens are signed with HMAC-SHA256(secret, `YYYYMMDD` of the day in UTC)")
+        }
+        lines.append(
+            "- older tokens \(handover.overlap == .several ? "stay good" : "are refused once the key changes")")
+        for (title, steps) in [
+            ("before a new key signs", handover.beforePromotion), ("once it signs", handover.afterPromotion),
+            ("once no token of the old one lives", handover.afterRetirement),
+        ] where !steps.isEmpty {
+            lines.append("- \(title):")
+            lines += steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
+        }
+        return lines
+    }
+
+    private var rest: [String] {
+        var lines = ["## Device", "", "`\(description.device.call)`"]
+        if !description.sources.isEmpty {
+            lines += ["", "## Sources", ""] + description.sources.map { "- \($0)" }
+        }
+        return lines
+    }
+
+    private func cell(_ text: String) -> String {
+        text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+    }
+}
+
+/// A vendor's codes as rows of a table.
+package struct CodesTable {
+    private let description: VendorDescription
+
+    package init(_ description: VendorDescription) { self.description = description }
+
+    /// A row for each code: name, what a report holds for it, remedy, meaning.
+    package var rows: [String] {
+        let codes = description.codes
+        var rows = codes.codes.map { row($0, $0.matches.map(spelling).joined(separator: ", ")) }
+        if let missing = codes.missing { rows.append(row(missing, "no code")) }
+        if let unknown = codes.unknown { rows.append(row(unknown, "any other code")) }
+        return rows
+    }
+
+    private func row(_ code: DeclaredCode, _ matches: String) -> String {
+        let why =
+            switch code.remedy {
+            case .notFixable(let why), .notForUs(let why): why
+            case .mint, .mintOnce: ""
+            }
+        let about = [code.about, why, code.isAhead ? "asked ahead, nothing failed" : ""].filter { !$0.isEmpty }
+        return "| `\(code.name)` | \(matches) | \(code.remedy.name) | \(about.joined(separator: "; ")) |"
+    }
+
+    private func spelling(_ match: CodeMatch) -> String {
+        let value =
+            switch match.value {
+            case .numbers(let range):
+                range.count == 1 ? "`\(range.lowerBound)`" : "`\(range.lowerBound)..\(range.upperBound)`"
+            case .text(let text): "`\(text)`"
+            case .any: ""
+            case .always: "every report"
+            }
+        let message = match.message.isEmpty ? "" : "message with “\(match.message)”"
+        let conditions = match.conditions.map { "`\($0.path.text)`" }.joined(separator: ", ")
+        return [value, message, conditions.isEmpty ? "" : "by \(conditions)"].filter { !$0.isEmpty }.joined(
+            separator: " ")
+    }
+}

@@ -1,0 +1,166 @@
+import AdapterKit
+import YAMLReading
+import Yams
+
+/// Reads `codes`: the vendor's reasons, each with its remedy.
+struct CodesReader {
+    let report: ReportRules
+    let settings: [DeclaredSetting]
+
+    private static let most = 256
+
+    func read(_ root: Section) -> CodeRules {
+        var codes: [DeclaredCode] = []
+        if let node = root.value("codes") {
+            if let nodes = node.sequence, 1...Self.most ~= nodes.count {
+                codes = nodes.compactMap { code($0, "codes", root, needsMatch: true) }
+            } else {
+                root.diagnostics.error(node, "codes must be a list of codes, at most \(Self.most)")
+            }
+        } else {
+            root.diagnostics.error(
+                root.key("codes"), "codes is missing: what the vendor's reasons are called, and what each calls for")
+        }
+        let unknown = root.value("unknown_code").flatMap { code($0, "unknown_code", root, needsMatch: false) }
+        let missing = root.value("no_code").flatMap { code($0, "no_code", root, needsMatch: false) }
+        check(codes, root)
+        return CodeRules(
+            codes: codes, unknown: unknown, missing: missing, ignoresCase: root.bool("ignore_case") ?? false)
+    }
+
+    /// Two codes that answer to the same are a mistake: the second would never be read.
+    private func check(_ codes: [DeclaredCode], _ root: Section) {
+        var seen: [String: String] = [:]
+        for code in codes {
+            for match in code.matches where match.conditions.isEmpty && match.message.isEmpty {
+                guard seen.updateValue(code.name, forKey: "\(match.value)") != nil else { continue }
+                root.diagnostics.error(
+                    root.value("codes"),
+                    "two codes match the same, and \(code.name) is the second; it would never be read")
+            }
+        }
+        let hasCode = report.shapes.contains { !$0.code.isEmpty || !$0.message.isEmpty }
+        let isAlways = codes.contains { $0.matches.contains { $0.value == .always } }
+        if !hasCode, !isAlways {
+            root.diagnostics.error(
+                root.value("codes"), "report names no code, so one of the codes must be for every report: match: always"
+            )
+        }
+    }
+
+    private func code(_ node: Node, _ name: String, _ root: Section, needsMatch: Bool) -> DeclaredCode? {
+        let section = Section(node, at: node, name: name, root.diagnostics)
+        defer { section.finish() }
+        let title = section.requiredText("name")?.text
+        let matches = section.value("match").map { self.matches(of: $0, section) }
+        let remedy = remedy(section, "remedy")
+        if remedy == nil, section.value("remedy") == nil {
+            section.diagnostics.error(node, "\(name) lacks its remedy: mint, mint_once, not_fixable or not_for_us")
+        }
+        let signed = signerRemedies(section)
+        let own = section.value("if_token_names_user") == nil ? nil : self.remedy(section, "if_token_names_user")
+        if !report.holdsToken, let node = section.value("signed_by") ?? section.value("if_token_names_user") {
+            section.diagnostics.error(node, "reports hold no token to look at; say where it stands: report.token")
+        }
+        let about = section.text("about")?.text ?? ""
+        let hadNoToken = section.bool("had_no_token") ?? false, isAhead = section.bool("ahead") ?? false
+        guard let title, let remedy else { return nil }
+        return DeclaredCode(
+            name: title, about: about,
+            matches: matches ?? (needsMatch ? [CodeMatch(value: .text(title), message: "", conditions: [])] : []),
+            remedy: remedy, signerRemedies: signed, ownTokenRemedy: own, hadNoToken: hadNoToken, isAhead: isAhead)
+    }
+
+    // MARK: Matches
+
+    private func matches(of node: Node, _ section: Section) -> [CodeMatch] {
+        let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
+        guard nodes.count <= 64 else {
+            section.diagnostics.error(node, "\(section.path("match")) has more than 64 spellings")
+            return []
+        }
+        return nodes.compactMap { match($0, section) }
+    }
+
+    private func match(_ node: Node, _ section: Section) -> CodeMatch? {
+        if let scalar = node.scalar {
+            return value(of: scalar, node, section).map { CodeMatch(value: $0, message: "", conditions: []) }
+        }
+        let match = Section(node, at: node, name: section.path("match"), section.diagnostics)
+        defer { match.finish() }
+        var value = CodeMatch.Value.any
+        if let code = match.value("code") {
+            guard let scalar = code.scalar, let read = self.value(of: scalar, code, section) else { return nil }
+            value = read
+        }
+        let message = match.text("message")?.text.lowercased() ?? ""
+        if let (_, node) = match.text("message"), report.shapes.allSatisfy({ $0.message.isEmpty }) {
+            section.diagnostics.error(node, "reports have no message to look at; say where it stands: report.message")
+        }
+        let conditions = ReportReader(settings: settings).conditions(match, "where")
+        if value == .any, message.isEmpty, conditions.isEmpty {
+            section.diagnostics.error(node, "a match needs \"code\", \"message\" or \"where\"")
+            return nil
+        }
+        return CodeMatch(value: value, message: message, conditions: conditions)
+    }
+
+    private func value(of scalar: Node.Scalar, _ node: Node, _ section: Section) -> CodeMatch.Value? {
+        let text = scalar.string
+        if text == "always", scalar.style == .plain { return .always }
+        if scalar.style == .plain, let number = Int64(text) { return .numbers(number...number) }
+        let ends = text.split(separator: "…", omittingEmptySubsequences: false).flatMap { $0.split(separator: "..") }
+        if scalar.style == .plain, ends.count == 2, let low = Int64(ends[0]), let high = Int64(ends[1]) {
+            guard low <= high, high.subtractingReportingOverflow(low).partialValue <= 10_000,
+                !high.subtractingReportingOverflow(low).overflow
+            else {
+                section.diagnostics.error(node, "\(text) is no range of up to 10000 numbers, the lower first")
+                return nil
+            }
+            return .numbers(low...high)
+        }
+        guard !text.isEmpty, text.utf8.count <= 256 else {
+            section.diagnostics.error(node, "a code is a number, a range such as 10..16, or a text")
+            return nil
+        }
+        return .text(text)
+    }
+
+    // MARK: Remedies
+
+    private func signerRemedies(_ section: Section) -> SignerRemedies? {
+        guard section.value("signed_by") != nil else { return nil }
+        let signed = section.section("signed_by")
+        defer { signed.finish() }
+        guard let active = remedy(signed, "active"), let older = remedy(signed, "older") else {
+            section.diagnostics.error(signed.node, "\(signed.name) needs a remedy for active and one for older")
+            return nil
+        }
+        return SignerRemedies(active: active, older: older)
+    }
+
+    private func remedy(_ section: Section, _ name: String) -> Remedy? {
+        guard let node = section.value(name) else { return nil }
+        switch node.scalar?.string {
+        case "mint"?: return .mint
+        case "mint_once"?: return .mintOnce
+        case "not_fixable"?, "not_for_us"?:
+            section.diagnostics.error(
+                node, "\(section.path(name)) says why: { \(node.scalar?.string ?? ""): the reason }")
+            return nil
+        case let text?:
+            let known = ["mint", "mint_once", "not_fixable", "not_for_us"]
+            let meant = Spelling.nearest(to: text, among: known).map { "; did you mean \($0)?" } ?? ""
+            section.diagnostics.error(node, "\(section.path(name)) is one of \(known.joined(separator: ", "))\(meant)")
+            return nil
+        case nil: break
+        }
+        let remedy = section.section(name)
+        defer { remedy.finish() }
+        if let (why, _) = remedy.requiredTextIfPresent("not_fixable") { return .notFixable(why) }
+        if let (why, _) = remedy.requiredTextIfPresent("not_for_us") { return .notForUs(why) }
+        section.diagnostics.error(
+            node, "\(section.path(name)) is mint, mint_once, { not_fixable: why } or { not_for_us: why }")
+        return nil
+    }
+}

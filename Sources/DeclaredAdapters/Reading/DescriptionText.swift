@@ -1,0 +1,135 @@
+import Formats
+import YAMLReading
+import Yams
+
+/// A file's text before anything is made of it: how large and how deep it may be.
+enum DescriptionText {
+    /// The largest file, in bytes. The longest of the shipped ones has a twentieth of it.
+    static let largest = 256 << 10
+    /// How many brackets may be open, and how far a line may be indented by nested lists.
+    private static let deepest = 64
+    /// How many nodes a file may stand for, aliases followed.
+    private static let mostNodes = 50_000
+
+    /// The root of `text`; nil where `diagnostics` now say why there is none.
+    static func root(of text: String, _ diagnostics: Diagnostics) -> Node? {
+        guard text.utf8.count <= largest else {
+            diagnostics.error(nil, "the file is larger than \(largest >> 10) kB; a vendor's rules take far less")
+            return nil
+        }
+        if let line = tooDeepLine(of: text) {
+            diagnostics.append(line: line, column: 1, "more than \(deepest) levels; no report or token is so deep")
+            return nil
+        }
+        guard let root = compose(text, diagnostics) else { return nil }
+        var budget = mostNodes
+        if let place = overdrawn(root, &budget) {
+            diagnostics.error(place, "aliases stand for more than \(mostNodes) values; write out what is meant")
+            return nil
+        }
+        return root
+    }
+
+    private static func compose(_ text: String, _ diagnostics: Diagnostics) -> Node? {
+        do {
+            if let root = try Yams.compose(yaml: text) { return root }
+            diagnostics.error(nil, "the file is empty")
+        } catch let error as YamlError {
+            diagnostics.syntax(error)
+        } catch {
+            diagnostics.error(nil, "not YAML")
+        }
+        return nil
+    }
+
+    /// The node at which a walk has seen more than `budget`; nil where all are within it.
+    private static func overdrawn(_ node: Node, _ budget: inout Int) -> Node? {
+        budget -= 1
+        guard budget >= 0 else { return node }
+        switch node {
+        case .mapping(let mapping):
+            for (key, value) in mapping {
+                if let found = overdrawn(key, &budget) ?? overdrawn(value, &budget) { return found }
+            }
+        case .sequence(let sequence):
+            for element in sequence { if let found = overdrawn(element, &budget) { return found } }
+        case .scalar, .alias: break
+        }
+        return nil
+    }
+
+    /// The first line with more levels than are taken. Levels are made by brackets, by indentation and by dashes; texts with
+    /// brackets in them may count too, which no honest file has that many of.
+    private static func tooDeepLine(of text: String) -> Int? {
+        var line = 1, open = 0, dashes = 0
+        var isLineStart = true
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\n"):
+                line += 1
+                dashes = 0
+                isLineStart = true
+                continue
+            case UInt8(ascii: "["), UInt8(ascii: "{"): open += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): open = max(0, open - 1)
+            case UInt8(ascii: "-"), UInt8(ascii: "?"), UInt8(ascii: ":"): if isLineStart { dashes += 1 }
+            case UInt8(ascii: " "), UInt8(ascii: "\t"): if isLineStart { dashes += 1 }
+            default: isLineStart = false
+            }
+            // An indented line of a long text is far to the right; a level takes one column at least.
+            if open > deepest || dashes > 4 * deepest { return line }
+        }
+        return nil
+    }
+}
+
+extension Node {
+    /// The node as JSON: plain words are numbers, booleans and null where JSON has them so, quoted ones are texts.
+    ///
+    /// - Returns: nil for a mapping with keys that are no texts, and for a number that JSON cannot write.
+    func json() -> [UInt8]? {
+        var writer = JSONWriter(capacity: 64)
+        return write(to: &writer) ? writer.bytes : nil
+    }
+
+    private func write(to json: inout JSONWriter) -> Bool {
+        switch self {
+        case .scalar(let scalar):
+            if let word = scalar.jsonWord { json.raw(word) } else { json.string(scalar.string) }
+            return true
+        case .sequence(let sequence):
+            json.beginArray()
+            for element in sequence { guard element.write(to: &json) else { return false } }
+            json.endArray()
+            return true
+        case .mapping(let mapping):
+            json.beginObject()
+            var names: Set<String> = []
+            for (key, value) in mapping {
+                guard let name = key.scalar?.string, names.insert(name).inserted else { return false }
+                json.name(name)
+                guard value.write(to: &json) else { return false }
+            }
+            json.endObject()
+            return true
+        case .alias: return false
+        }
+    }
+}
+
+extension Node.Scalar {
+    /// The JSON word or number that a plain scalar is; nil for a text.
+    var jsonWord: String? {
+        guard style == .plain || style == .any else { return nil }
+        switch string {
+        case "true", "false", "null": return string
+        case "~", "": return "null"
+        default:
+            guard string.utf8.count <= 32, let first = string.utf8.first,
+                first == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first),
+                let root = try? JSONDocument(parsing: Array(string.utf8)).root, root.isNumber
+            else { return nil }
+            return string
+        }
+    }
+}

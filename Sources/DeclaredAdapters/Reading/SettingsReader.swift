@@ -1,0 +1,152 @@
+import AdapterKit
+import YAMLReading
+import Yams
+
+/// Reads `settings` and `vouched`: what the app and the edge may say.
+struct SettingsReader {
+    /// The most of either.
+    private static let most = 64
+
+    func read(_ section: Section) -> [DeclaredSetting] {
+        guard isSmall(section) else { return [] }
+        return section.all.compactMap { key, name, value in
+            guard isName(name, key, section) else { return nil }
+            let setting = Section(value, at: key, name: section.path(name), section.diagnostics)
+            defer { setting.finish() }
+            return read(setting, name: name)
+        }
+    }
+
+    func vouched(_ section: Section) -> [VouchedMember] {
+        guard isSmall(section) else { return [] }
+        return section.all.compactMap { key, name, value in
+            guard isName(name, key, section) else { return nil }
+            guard name != "user" else {
+                section.diagnostics.error(key, "vouched.user is always there; declare what stands beside it")
+                return nil
+            }
+            let member = Section(value, at: key, name: section.path(name), section.diagnostics)
+            defer { member.finish() }
+            let kind = member.choice("type", VouchedMember.Kind.self)?.choice ?? .text
+            let about = member.requiredText("about")?.text ?? ""
+            return VouchedMember(
+                name: name, kind: kind, about: about, limit: member.integer("at_most", in: 1...8192) ?? 1024)
+        }
+    }
+
+    private func isSmall(_ section: Section) -> Bool {
+        guard section.all.count > Self.most else { return true }
+        section.diagnostics.error(section.node, "\(section.name) has more than \(Self.most) members")
+        return false
+    }
+
+    private func isName(_ name: String, _ key: Node, _ section: Section) -> Bool {
+        let isName =
+            name.utf8.count <= 64 && name.utf8.first.map { $0 >= UInt8(ascii: "a") } == true
+            && name.utf8.allSatisfy { ("a"..."z").contains($0) || ("0"..."9").contains($0) || $0 == UInt8(ascii: "_") }
+        if !isName {
+            section.diagnostics.error(
+                key, "a member of \(section.name) is called with small letters, digits and underscores: \"\(name)\"")
+        }
+        return isName
+    }
+
+    private func read(_ section: Section, name: String) -> DeclaredSetting? {
+        guard let (word, node) = section.requiredText("type") else { return nil }
+        let words = section.texts("of")
+        guard let kind = kind(word, words, node, section) else { return nil }
+        let isRequired = section.bool("required") ?? false
+        let about = section.requiredText("about")?.text ?? ""
+        let prefix = section.text("starts_with")?.text ?? ""
+        let standard = section.value("default").flatMap { value(of: $0, kind, section) }
+        if isRequired, let node = section.value("default") {
+            section.diagnostics.error(node, "\(section.name) is required and has a default; remove one of the two")
+        }
+        return DeclaredSetting(
+            name: name, kind: kind, isRequired: isRequired, standard: standard, prefix: prefix, about: about)
+    }
+
+    private func kind(_ word: String, _ words: [String]?, _ node: Node, _ section: Section) -> DeclaredSetting.Kind? {
+        switch word {
+        case "text": return .text
+        case "boolean": return .boolean
+        case "integer": return .integer
+        case "texts": return .texts
+        case "json": return .json
+        case "choice":
+            guard let words, !words.isEmpty else { break }
+            return .choice(words)
+        case "algorithm":
+            let algorithms = (words ?? []).compactMap(Algorithm.init(rawValue:))
+            guard let words, !words.isEmpty, algorithms.count == words.count else { break }
+            return .algorithm(algorithms)
+        default:
+            let known = ["text", "boolean", "integer", "choice", "algorithm", "texts", "json"]
+            let meant = Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
+            section.diagnostics.error(
+                node, "\(section.path("type")) must be one of \(known.joined(separator: ", "))\(meant)")
+            return nil
+        }
+        let what = word == "choice" ? "words" : "JOSE algorithms such as RS256"
+        section.diagnostics.error(node, "\(section.name) needs \"of\", a list of \(what)")
+        return nil
+    }
+
+    private func value(of node: Node, _ kind: DeclaredSetting.Kind, _ section: Section) -> SettingValue? {
+        let value: SettingValue?
+        switch kind {
+        case .text: value = node.scalar.map { .text($0.string) }
+        case .boolean: value = node.scalar.flatMap { Bool($0.string) }.map { .boolean($0) }
+        case .integer: value = node.scalar.flatMap { Int64($0.string) }.map { .integer($0) }
+        case .texts: value = (try? section.plainTexts(node)).map { .texts($0) }
+        case .choice(let words):
+            value = node.scalar.flatMap { words.contains($0.string) ? .text($0.string) : nil }
+        case .algorithm(let algorithms):
+            value = node.scalar.flatMap { scalar in
+                algorithms.contains { $0.rawValue == scalar.string } ? .text(scalar.string) : nil
+            }
+        case .json:
+            value = node.scalar.flatMap { scalar in
+                (try? JSONDocument(parsing: Array(scalar.string.utf8)).root).map { .json($0.json) }
+            }
+        }
+        if value == nil {
+            section.diagnostics.error(node, "\(section.path("default")) is no \(kind.word) of this kind")
+        }
+        return value
+    }
+}
+
+/// A list that is none of texts.
+struct NotTexts: Error {}
+
+extension Section {
+    /// The texts of the sequence `node`, or the one text that it is.
+    func plainTexts(_ node: Node) throws(NotTexts) -> [String] {
+        if let scalar = node.scalar { return [scalar.string] }
+        guard let sequence = node.sequence, sequence.count <= 256 else { throw NotTexts() }
+        var texts: [String] = []
+        for element in sequence {
+            guard let scalar = element.scalar else { throw NotTexts() }
+            texts.append(scalar.string)
+        }
+        return texts
+    }
+
+    /// The texts under `name`: a list, or one. Nil where there are none, or something else, which is said.
+    func texts(_ name: String) -> [String]? {
+        guard let node = value(name) else { return nil }
+        do throws(NotTexts) { return try plainTexts(node) } catch {
+            diagnostics.error(node, "\(path(name)) must be a text or a list of texts")
+            return nil
+        }
+    }
+}
+
+extension ClosedRange<String> {
+    /// Whether the letter `byte` lies within two of ASCII's.
+    fileprivate func contains(_ byte: UInt8) -> Bool {
+        guard let low = lowerBound.utf8.first, let high = upperBound.utf8.first else { return false }
+        return (low...high).contains(byte)
+    }
+}

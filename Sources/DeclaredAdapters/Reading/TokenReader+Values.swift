@@ -1,0 +1,227 @@
+import AdapterKit
+import YAMLReading
+import Yams
+
+// What a claim's value may be: JSON, placeholders and the named functions.
+extension TokenReader {
+    func value(_ node: Node, _ name: String, mayBeAbsent: Bool = false) -> ValueRule? {
+        if let sequence = node.sequence {
+            guard sequence.count <= 256 else {
+                diagnostics.error(node, "\(name) has more than 256 elements")
+                return nil
+            }
+            return .array(sequence.compactMap { value($0, name) })
+        }
+        if let mapping = node.mapping {
+            if mapping.count == 1, let key = mapping.first?.key.scalar?.string, let inside = mapping.first?.value,
+                key.hasPrefix("$"), !key.hasPrefix("$$")
+            {
+                return function(key, inside, node, name, mayBeAbsent)
+            }
+            return .object(claims(of: node, name))
+        }
+        guard let scalar = node.scalar else {
+            diagnostics.error(node, "\(name) is nothing that a token can hold")
+            return nil
+        }
+        if let word = scalar.jsonWord { return .constant(Array(word.utf8)) }
+        return text(scalar.string, node, name, mayBeAbsent)
+    }
+
+    private func text(_ text: String, _ node: Node, _ name: String, _ mayBeAbsent: Bool) -> ValueRule? {
+        guard let parts = placeholders.parts(of: text, at: node) else { return nil }
+        if parts.count == 1, case .placeholder(let placeholder)? = parts.first {
+            if case .setting(let setting) = placeholder, !isSure(setting) {
+                diagnostics.error(
+                    node,
+                    "settings.\(setting) may be absent: write { $omit_if_absent: \"{{settings.\(setting)}}\" }, or give the setting a default"
+                )
+            }
+            if case .vouched(let member) = placeholder {
+                diagnostics.error(
+                    node,
+                    "vouched.\(member) may be absent: write { $omit_if_absent: \"{{vouched.\(member)}}\" }"
+                )
+            }
+            return .placeholder(placeholder)
+        }
+        for case .placeholder(let placeholder) in parts {
+            switch placeholder {
+            case .vouched(let member):
+                diagnostics.error(
+                    node, "vouched.\(member) stands alone, so that it keeps its type, and never within a text")
+            case .setting(let setting) where !isSure(setting):
+                diagnostics.error(
+                    node, "settings.\(setting) may be absent, and a text with a hole is none; give it a default")
+            default: continue
+            }
+        }
+        guard !parts.isEmpty else { return .constant(Array("\"\"".utf8)) }
+        if parts.count == 1, case .constant(let constant)? = parts.first {
+            var json = JSONWriter()
+            json.string(constant)
+            return .constant(json.bytes)
+        }
+        return .text(parts)
+    }
+
+    func isSure(_ setting: String) -> Bool { settings.first { $0.name == setting }?.isSure == true }
+
+    private static let functions = ["$now", "$expires", "$json", "$join", "$one_of", "$omit_if_absent", "$vouched"]
+
+    private func function(
+        _ function: String, _ node: Node, _ place: Node, _ name: String, _ mayBeAbsent: Bool
+    ) -> ValueRule? {
+        switch function {
+        case "$now", "$expires": return moment(node, function == "$now" ? .issuedAt : .expiresAt, name)
+        case "$json":
+            if let member = loneVouched(node) {
+                diagnostics.error(
+                    node,
+                    "vouched.\(member) may be absent: write { $omit_if_absent: { $json: … } } or { $json: { $vouched: … } }"
+                )
+                return nil
+            }
+            if case .granted(let member, let otherwise, _)? = lone("$vouched", node).flatMap({ granted($0, name) }) {
+                return .granted(member, otherwise: otherwise, isJSONText: true)
+            }
+            return value(node, name).map { .jsonText($0) }
+        case "$join": return joined(node, name)
+        case "$vouched": return granted(node, name)
+        case "$one_of": return chosenValue(node, name, mayBeAbsent, place)
+        case "$omit_if_absent":
+            guard mayBeAbsent else {
+                diagnostics.error(
+                    place, "$omit_if_absent leaves out a member; an element of an array cannot be left out")
+                return nil
+            }
+            return omitted(node, name)
+        default:
+            let meant = Spelling.nearest(to: function, among: Self.functions).map { "did you mean \($0)?" }
+            diagnostics.error(
+                place,
+                "no function is called \(function); \(meant ?? "known: \(Self.functions.joined(separator: ", "))"); a member of that name is written with $$"
+            )
+            return nil
+        }
+    }
+
+    /// What stands under the one member `function` of `node`.
+    private func lone(_ function: String, _ node: Node) -> Node? {
+        guard node.mapping?.count == 1, node.mapping?.first?.key.scalar?.string == function else { return nil }
+        return node.mapping?.first?.value
+    }
+
+    /// `{ is: capability, otherwise: … }`.
+    private func granted(_ node: Node, _ name: String) -> ValueRule? {
+        let section = Section(node, at: node, name: name, diagnostics)
+        defer { section.finish() }
+        guard let (text, place) = section.requiredText("is") else { return nil }
+        let member = text.hasPrefix("vouched.") ? String(text.dropFirst("vouched.".count)) : text
+        guard placeholders.vouched.contains(where: { $0.name == member }) else {
+            diagnostics.error(
+                place, "\(section.path("is")) must name a member that vouched declares, such as vouched.capability")
+            return nil
+        }
+        guard let other = section.value("otherwise"), let otherwise = value(other, section.path("otherwise")) else {
+            diagnostics.error(
+                node, "$vouched needs \"otherwise\", what stands there where nobody vouches for \(member)")
+            return nil
+        }
+        guard otherwise.isConstant else {
+            diagnostics.error(other, "\(section.path("otherwise")) must be a constant or a setting")
+            return nil
+        }
+        return .granted(member, otherwise: otherwise, isJSONText: false)
+    }
+
+    private func loneVouched(_ node: Node) -> String? {
+        guard let text = node.scalar?.string, text.hasPrefix("{{vouched."), text.hasSuffix("}}") else { return nil }
+        let name = String(text.dropFirst(10).dropLast(2))
+        return placeholders.vouched.contains { $0.name == name } ? name : nil
+    }
+
+    private func omitted(_ node: Node, _ name: String) -> ValueRule? {
+        if let member = loneVouched(node) { return .omitted(.placeholder(.vouched(member))) }
+        if let text = node.scalar?.string, text.hasPrefix("{{settings."), text.hasSuffix("}}") {
+            guard let parts = placeholders.parts(of: text, at: node), parts.count == 1,
+                case .placeholder(let placeholder)? = parts.first
+            else { return nil }
+            return .omitted(.placeholder(placeholder))
+        }
+        if let mapping = node.mapping, mapping.count == 1, let inside = mapping.first?.value {
+            switch mapping.first?.key.scalar?.string {
+            case "$json"?:
+                if let member = loneVouched(inside) { return .omitted(.jsonText(.placeholder(.vouched(member)))) }
+                if let inner = omittedSetting(inside) { return .omitted(.jsonText(inner)) }
+            case "$join"?:
+                let section = Section(inside, at: inside, name: "\(name).$join", diagnostics)
+                let separator = section.text("with")?.text ?? ","
+                defer { section.finish() }
+                if let of = section.value("of"), let member = loneVouched(of) {
+                    return .omitted(.joined([.placeholder(.vouched(member))], separator: separator))
+                }
+                if let of = section.value("of"), let inner = omittedSetting(of) {
+                    return .omitted(.joined([inner], separator: separator))
+                }
+            default: break
+            }
+        }
+        diagnostics.error(
+            node,
+            "$omit_if_absent takes \"{{settings.…}}\" or \"{{vouched.…}}\", alone or in $json or $join; all else is always there"
+        )
+        return nil
+    }
+
+    private func omittedSetting(_ node: Node) -> ValueRule? {
+        guard let text = node.scalar?.string, text.hasPrefix("{{settings."), text.hasSuffix("}}"),
+            let parts = placeholders.parts(of: text, at: node), parts.count == 1,
+            case .placeholder(let placeholder)? = parts.first
+        else { return nil }
+        return .placeholder(placeholder)
+    }
+
+    private func moment(_ node: Node, _ base: Moment.Base, _ name: String) -> ValueRule? {
+        let section = Section(node, at: node, name: name, diagnostics)
+        defer { section.finish() }
+        let range = Duration.seconds(1)...Duration.seconds(315_360_000)
+        let plus = section.duration("plus", in: range)?.components.seconds ?? 0
+        let minus = section.duration("minus", in: range)?.components.seconds ?? 0
+        let unit = section.text("unit")?.text ?? "seconds"
+        guard unit == "seconds" || unit == "milliseconds" else {
+            diagnostics.error(section.value("unit"), "\(section.path("unit")) must be seconds or milliseconds")
+            return nil
+        }
+        return .moment(Moment(base, offset: plus - minus, unit: unit == "seconds" ? .seconds : .milliseconds))
+    }
+
+    private func joined(_ node: Node, _ name: String) -> ValueRule? {
+        let section = Section(node, at: node, name: name, diagnostics)
+        defer { section.finish() }
+        let separator = section.text("with")?.text ?? ","
+        guard let of = section.value("of") else {
+            diagnostics.error(node, "$join needs \"of\", a list of texts, and \"with\", what stands between them")
+            return nil
+        }
+        let nodes: [Node] = of.sequence.map { Array($0) } ?? [of]
+        let values = nodes.compactMap { value($0, name) }
+        for (value, node) in zip(values, nodes) where !value.isJoinable(settings) {
+            diagnostics.error(node, "$join puts texts together: constants, {{user}} and settings of type text or texts")
+        }
+        return .joined(values, separator: separator)
+    }
+
+    func chosenValue(_ node: Node, _ name: String, _ mayBeAbsent: Bool, _ place: Node) -> ValueRule? {
+        guard let (setting, words, section) = choice(node, name) else { return nil }
+        var choices: [String: ValueRule] = [:]
+        for (key, word, node) in section.all where word != "by" {
+            guard isWord(word, of: words, key, setting) else { continue }
+            choices[word] = value(node, section.path(word))
+        }
+        if !mayBeAbsent, let word = words.first(where: { choices[$0] == nil }) {
+            diagnostics.error(place, "\(name) does not say what becomes of \(setting): \(word)")
+        }
+        return .oneOf(setting: setting, choices)
+    }
+}

@@ -1,0 +1,198 @@
+package import AdapterKit
+import AdapterTestKit
+package import DeclaredAdapters
+import Foundation
+package import YAMLReading
+
+/// Runs the tests that stand in a vendor's file, and the suite that compiled adapters pass.
+package struct FileTestRun {
+    private let vendor: DeclaredVendor
+    private let file: String
+
+    /// A run of `vendor`'s tests; diagnostics call its file `file`.
+    package init(_ vendor: DeclaredVendor, file: String) {
+        self.vendor = vendor
+        self.file = file
+    }
+
+    /// How many tests there are: reports, tokens, verdicts and refusals.
+    package var count: Int {
+        vendor.tests.map { $0.reports.count + $0.tokens.count + $0.verdicts.count + $0.refusals.count } ?? 0
+    }
+
+    /// What is not as the tests say, each with its place.
+    package func failures() -> [Diagnostic] {
+        guard let tests = vendor.tests else {
+            return [failure(at: nil, "the file has no tests; write them under tests:")]
+        }
+        var failures: [Diagnostic] = []
+        if tests.tokens.isEmpty { failures.append(failure(at: tests.place, "no token is tested: tests.tokens")) }
+        failures += tests.reports.flatMap { report($0, tests) }
+        failures += tests.tokens.flatMap { token($0, tests) }
+        failures += tests.refusals.flatMap(refusal)
+        failures += conformance(tests, besides: failures)
+        return failures
+    }
+
+    private func failure(at place: FileLocation?, _ text: String) -> Diagnostic {
+        Diagnostic(.error, at: place ?? FileLocation(file: file, line: 1, column: 1), text)
+    }
+
+    // MARK: Parts
+
+    private func report(_ report: FileTests.Report, _ tests: FileTests) -> [Diagnostic] {
+        do {
+            let fixture = try ReportFixture(name: report.name, parsing: report.json)
+            guard let app = tests.apps.first(where: { $0.name == fixture.app }) else {
+                return [failure(at: report.place, "tests.apps has no app called \(fixture.app)")]
+            }
+            let adapter = try vendor.adapter(settings: app.settings)
+            guard let root = try? JSONDocument(parsing: fixture.report(at: tests.now)).root else {
+                return fixture.expectation == .rejected(.malformedEvent)
+                    ? [] : [failure(at: report.place, "the report is not JSON; expect { rejected: malformed_event }")]
+            }
+            let found = ReportFixture.Expectation(adapter.read(Report(root, observedAt: tests.now)))
+            guard found != fixture.expectation else { return [] }
+            return [failure(at: report.place, "expected \(text(fixture.expectation)), read as \(text(found))")]
+        } catch { return [failure(at: report.place, "\(error)")] }
+    }
+
+    private func text(_ expectation: ReportFixture.Expectation) -> String {
+        switch expectation {
+        case .rejected(let code): "rejected: \(code.rawValue)"
+        case .failure(let remedy, let reason, let subject, let hasFailedToken):
+            "\(remedy), reason \(reason), \(subject.map { "subject \($0)" } ?? "nobody")\(hasFailedToken ? ", with its token" : "")"
+        }
+    }
+
+    private func token(_ test: FileTests.Token, _ tests: FileTests) -> [Diagnostic] {
+        do {
+            let made = try MadeToken(test, tests, vendor)
+            var failures: [Diagnostic] = []
+            if let expected = test.header, !made.header.isSame(as: expected) {
+                failures.append(failure(at: test.place, "the header is \(text(made.header)), not \(text(expected))"))
+            }
+            if let expected = test.payload, !made.payload.isSame(as: expected) {
+                failures.append(failure(at: test.place, "the payload is \(text(made.payload)), not \(text(expected))"))
+            }
+            if let expected = test.token, expected != text(made.token) {
+                failures.append(
+                    failure(
+                        at: test.place,
+                        "the token is \(text(made.token)) (of \(text(made.header)) and \(text(made.payload)))"))
+            }
+            if made.life > 0 {
+                let verdict = made.adapter.verify(
+                    made.token, against: [made.key], expecting: made.subject, at: test.issuedAt)
+                if verdict != .accepted {
+                    failures.append(failure(at: test.place, "vendor_says refuses the token: \(verdict)"))
+                }
+            }
+            return failures
+        } catch { return [failure(at: test.place, "no token: \(error)")] }
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    private func refusal(_ test: FileTests.Refusal) -> [Diagnostic] {
+        do {
+            _ = try vendor.adapter(settings: test.settings)
+            return [failure(at: test.place, "these settings are taken")]
+        } catch let error as SettingsError {
+            let text = "\(error.key) \(error.message)"
+            return test.because.isEmpty || text.contains(test.because)
+                ? [] : [failure(at: test.place, "refused because \(text)")]
+        } catch {
+            return test.because.isEmpty ? [] : [failure(at: test.place, "refused as of the wrong type")]
+        }
+    }
+
+    /// The promises of every adapter. What the file's reports have failed already is not said twice.
+    private func conformance(_ tests: FileTests, besides known: [Diagnostic]) -> [Diagnostic] {
+        do {
+            let suite = AdapterConformance(
+                vendor.registration, fixtures: try tests.fixtures(), readme: DocsPage(vendor.description).text)
+            let reports = Set(tests.reports.map(\.name))
+            return try suite.violations().filter { violation in
+                !violation.contains(": expected ") || !reports.contains { violation.hasPrefix($0) } || known.isEmpty
+            }.map { failure(at: tests.place, $0) }
+        } catch { return [failure(at: tests.place, "the adapter cannot be tried: \(error)")] }
+    }
+}
+
+/// A token as a test wants it.
+package struct MadeToken {
+    package let adapter: any Adapter
+    package let subject: Subject
+    package let token: [UInt8]
+    package let header: [UInt8]
+    package let payload: [UInt8]
+    /// How long it lives, in seconds.
+    package let life: Int64
+    package let key: VerificationKey
+
+    /// - Throws: what keeps it from being made.
+    package init(_ test: FileTests.Token, _ tests: FileTests, _ vendor: DeclaredVendor) throws {
+        let settings = tests.apps.first { $0.name == test.app }?.settings ?? Array("{}".utf8)
+        adapter = try vendor.adapter(settings: settings)
+        subject = Subject(user: test.user, challenge: test.challenge)
+        let keyID = test.keyID ?? tests.keyID ?? "test-key"
+        let key =
+            try (test.key ?? tests.key)?.signingKey(adapter.algorithm, id: keyID)
+            ?? SigningKey.generate(adapter.algorithm, keyID: keyID)
+        self.key = key.verificationKey
+        life = test.life < 0 ? adapter.lifetime.standard : test.life
+        let start = test.issuedAt.seconds
+        let maker = TokenMaker(recipe: adapter.recipe(for: subject), key: key)
+        let validity = Validity(from: start, to: start + life)
+        let grants = try Self.grants(test, adapter)
+        if let uuid = test.uuid, var ids = FixedIDs(uuid) {
+            token = try maker.token(for: subject, valid: validity, adding: grants, random: &ids)
+        } else {
+            var random = SystemRandomNumberGenerator()
+            token = try maker.token(for: subject, valid: validity, adding: grants, random: &random)
+        }
+        let parts = token.split(separator: UInt8(ascii: "."))
+        header = parts.isEmpty ? [] : try Base64.url.decode(parts[0])
+        payload = parts.count < 2 ? [] : try Base64.url.decode(parts[1])
+    }
+
+    private static func grants(_ test: FileTests.Token, _ adapter: any Adapter) throws -> Enrichment {
+        guard let vouched = test.vouched else { return Enrichment() }
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("user", test.user)
+        for (name, value) in try JSONDocument(parsing: vouched).root.members {
+            json.name(name)
+            json.raw(value.json)
+        }
+        json.endObject()
+        return try adapter.vouchedUser(JSONDocument(parsing: json.bytes).root).grants
+    }
+}
+
+extension [UInt8] {
+    /// Whether both are the same JSON, whatever the members' order.
+    fileprivate func isSame(as other: [UInt8]) -> Bool {
+        guard let left = try? JSONDocument(parsing: self).root, let right = try? JSONDocument(parsing: other).root
+        else {
+            return false
+        }
+        return left.isSame(as: right)
+    }
+}
+
+extension JSONValue {
+    fileprivate func isSame(as other: JSONValue) -> Bool {
+        if isObject {
+            return other.isObject && members.count == other.members.count
+                && members.allSatisfy { name, value in other[name].map { value.isSame(as: $0) } ?? false }
+        }
+        if isArray {
+            return other.isArray && elements.count == other.elements.count
+                && zip(elements, other.elements).allSatisfy { $0.isSame(as: $1) }
+        }
+        if let text = string { return text.hasSameBytes(as: other.string) }
+        return !other.isString && json == other.json
+    }
+}

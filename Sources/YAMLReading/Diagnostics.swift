@@ -1,0 +1,68 @@
+package import Yams
+
+/// Collects what is wrong with a file while it is read, so that one run tells everything.
+package final class Diagnostics {
+    package let file: String
+    package private(set) var all: [Diagnostic] = []
+
+    package init(file: String) { self.file = file }
+
+    package func error(_ node: Node?, _ message: String) {
+        all.append(Diagnostic(.error, at: place(of: node), message))
+    }
+
+    package func error(at place: FileLocation, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
+
+    package func append(_ diagnostic: Diagnostic) { all.append(diagnostic) }
+
+    package func warning(_ node: Node?, _ message: String) {
+        all.append(Diagnostic(.warning, at: place(of: node), message))
+    }
+
+    package func warn(at place: FileLocation, _ message: String) {
+        all.append(Diagnostic(.warning, at: place, message))
+    }
+
+    package func append(line: Int, column: Int, _ message: String) {
+        all.append(Diagnostic(.error, at: FileLocation(file: file, line: line, column: column), message))
+    }
+
+    /// Values that came from the environment, by their places: they may be secrets and are not repeated.
+    private var completed: Set<FileLocation> = []
+
+    package func complete(_ node: Node) { completed.insert(place(of: node)) }
+
+    /// `text`, unless it came from the environment.
+    package func quote(_ text: String, _ node: Node) -> String {
+        completed.contains(place(of: node)) ? "what the environment says" : text
+    }
+
+    package func place(of node: Node?) -> FileLocation {
+        FileLocation(file: file, line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1)
+    }
+}
+
+extension Diagnostics {
+    /// Paths are relative to the file they stand in.
+    package func resolve(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return file[...slash] + path
+    }
+
+    /// YAML that is none.
+    package func syntax(_ error: YamlError) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            append(line: mark.line, column: mark.column, "not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            append(
+                line: context.mark.line, column: context.mark.column,
+                "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", "))")
+        case .reader(let problem, let offset, _, let yaml):
+            let lines = yaml.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
+            append(line: lines.count, column: (lines.last?.count ?? 0) + 1, "not YAML: \(problem)")
+        default: append(line: 1, column: 1, "not YAML")
+        }
+    }
+}

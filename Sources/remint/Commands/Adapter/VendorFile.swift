@@ -1,0 +1,47 @@
+import AdapterKit
+import ArgumentParser
+import DeclaredAdapters
+import Foundation
+import Vendors
+import YAMLReading
+
+/// A vendor's file that a command is about.
+struct VendorFile {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// Whether `name` is a file's path rather than a shipped vendor's name.
+    static func isPath(_ name: String) -> Bool {
+        name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml")
+    }
+
+    /// What the file says and what there is to say about it.
+    ///
+    /// - Throws: `ValidationError` where it cannot be read.
+    func read() throws -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw ValidationError("\(path) cannot be read; name a vendor's file")
+        }
+        return DeclaredVendor.load(text, file: path)
+    }
+
+    /// The vendor, once everything that is wrong with its file is on standard error.
+    ///
+    /// - Throws: `ExitCode` 1 where there is none, `ValidationError`.
+    func loaded() throws -> DeclaredVendor {
+        let (vendor, diagnostics) = try read()
+        for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
+        guard let vendor else { throw ExitCode.failure }
+        return vendor
+    }
+
+    /// The vendor with the tests that its file must have.
+    ///
+    /// - Throws: as `loaded`, and `ValidationError` where there are no tests.
+    func tested() throws -> (vendor: DeclaredVendor, tests: FileTests) {
+        let vendor = try loaded()
+        guard let tests = vendor.tests else { throw ValidationError("\(path) has no tests") }
+        return (vendor, tests)
+    }
+}

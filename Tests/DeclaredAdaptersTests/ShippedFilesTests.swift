@@ -1,0 +1,85 @@
+import AdapterKit
+import AdapterTestSupport
+import DeclaredAdapters
+import DeclaredTesting
+import Foundation
+import Testing
+import YAMLReading
+
+/// The vendors that come with the program.
+@Suite struct ShippedFilesTests {
+    @Test func `there are at least twelve, and the manifest lists them`() throws {
+        let manifest = try String(contentsOf: Places.root.appending(path: "Package.swift"), encoding: .utf8)
+        let list = try #require(manifest.firstMatch(of: /let declaredVendors = \[([^\]]*)\]/)).1
+        #expect(Set(list.matches(of: /"([a-z-]+)"/).map { String($0.1) }) == Set(Places.shipped))
+        #expect(Places.shipped.count >= 12)
+    }
+
+    @Test(arguments: Places.shipped) func `its tests pass`(_ name: String) throws {
+        let vendor = try Places.vendor(Places.text(ofShipped: name), file: "\(name).yaml")
+        #expect(vendor.description.name == name)
+        let run = FileTestRun(vendor, file: "\(name).yaml")
+        #expect(run.failures().map(\.description) == [])
+        #expect(run.count >= 8)
+    }
+
+    /// What the vendors publish, or others made by the same rules: a file cannot lose them unseen.
+    @Test(arguments: [
+        ("sinch", 1), ("stream", 1), ("centrifugo", 3), ("iterable", 1), ("twilio", 1), ("pusher-beams", 1),
+    ])
+    func `published tokens are made to the byte`(_ name: String, _ count: Int) throws {
+        let vendor = try Places.vendor(Places.text(ofShipped: name))
+        let tests = try #require(vendor.tests)
+        let published = tests.tokens.filter { $0.token != nil }
+        #expect(published.count >= count)
+        for test in published {
+            let made = try MadeToken(test, tests, vendor)
+            #expect(String(decoding: made.token, as: UTF8.self) == test.token)
+        }
+    }
+
+    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(3)), arguments: Places.shipped)
+    func `joserfc verifies every token with the file's own key`(_ name: String) async throws {
+        let vendor = try Places.vendor(Places.text(ofShipped: name))
+        let tests = try #require(vendor.tests)
+        for test in tests.tokens {
+            let made = try MadeToken(test, tests, vendor)
+            let key = try #require(try Self.key(made, test))
+            let verified = try await Joserfc.verify(made.token, made.adapter.algorithm.rawValue, key)
+            let lines = try #require(verified, "\(name): \(String(decoding: made.token, as: UTF8.self))").split(
+                separator: "\n", maxSplits: 1)
+            #expect(lines.count == 2 && lines[1] == String(decoding: made.payload, as: UTF8.self))
+        }
+    }
+
+    /// The key as joserfc takes it. That of a day is derived here by hand: HMAC-SHA256 by way of HS256.
+    private static func key(_ made: MadeToken, _ test: FileTests.Token) throws -> Joserfc.Key? {
+        if let pem = try made.key.publicKeyPEM() { return .pem(pem) }
+        var key = made.key
+        if let derivation = made.adapter.recipe(for: made.subject).derivation {
+            key = try key.derived(with: derivation.label(at: test.issuedAt.seconds))
+        }
+        return key.secret.map { secret in
+            let text = SecretEncoding.hex.encode(secret)
+            return .hex(text.withBytes { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    @Test(arguments: Places.shipped) func `its page has everything`(_ name: String) throws {
+        let vendor = try Places.vendor(Places.text(ofShipped: name))
+        let page = DocsPage(vendor.description).text
+        for heading in ["## Settings", "## Reports", "## Codes", "## Token", "## Keys", "## Device", "## Sources"] {
+            #expect(page.contains(heading))
+        }
+        for fact in vendor.description.missing { #expect(page.contains(fact.text)) }
+        #expect(!vendor.description.sources.isEmpty)
+    }
+
+    /// A vendor that is one fact short says so, and so does whoever configures it.
+    @Test(arguments: ["moengage", "zendesk", "livekit", "talkjs", "intercom"])
+    func `a missing fact is a warning`(_ name: String) throws {
+        let (vendor, diagnostics) = DeclaredVendor.load(try Places.text(ofShipped: name), file: name)
+        #expect(vendor?.registration.missingFacts.isEmpty == false)
+        #expect(diagnostics.contains { $0.severity == .warning && $0.place.line > 1 })
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// Vendors that are files, through the program as the compiled ones.
+    @Suite(.timeLimit(.minutes(3))) struct DeclaredVendorsTests {
+        /// The names of the shipped files.
+        private static let shipped = Repository.files(under: "adapters/declared", ending: "yaml").map {
+            $0.deletingPathExtension().lastPathComponent
+        }
+
+        private func file(_ name: String) -> String {
+            Repository.root.appending(path: "adapters/declared/\(name).yaml").path
+        }
+
+        @Test func `one worker mints for all of them`() async throws {
+            let demo = try await Program.run(Repository.remint, ["demo", "--json"])
+            #expect(demo.status == 0, "\(demo.errorText)")
+            let results = try #require(
+                try JSONSerialization.jsonObject(with: demo.standardOutput) as? [[String: Any]])
+            #expect(Self.shipped.count >= 12)
+            for name in Self.shipped {
+                let own = results.filter { $0["vendor"] as? String == name }
+                let minted = own.filter { $0["outcome"] as? String == "minted" }
+                #expect(!minted.isEmpty, "\(name)")
+                #expect(minted.allSatisfy { $0["verdict"] as? String == "accepted" }, "\(name)")
+                #expect(own.allSatisfy { $0["problem"] == nil }, "\(name)")
+            }
+        }
+
+        @Test func `a file of one's own is configured by its path`() async throws {
+            let folder = try TemporaryFolder()
+            let demo = try await Program.run(Repository.remint, ["demo", "--json", "--dir", folder.url.path])
+            try #require(demo.status == 0)
+            let configuration = folder.url.appending(path: "remint.yaml")
+            let text = try String(contentsOf: configuration, encoding: .utf8)
+            try Data(text.replacing("adapter: zendesk", with: "adapter: ./our-vendor.yaml").utf8).write(
+                to: configuration)
+            let rules = try String(contentsOfFile: file("zendesk"), encoding: .utf8)
+            let ours = folder.url.appending(path: "our-vendor.yaml")
+            try Data(rules.replacing("name: zendesk", with: "name: our-vendor").utf8).write(to: ours)
+            let check = try await Program.run(Repository.remint, ["check", "--config", configuration.path])
+            #expect(check.status == 0, "\(check.errorText)")
+            #expect(check.errorText.contains("warning: a fact of Zendesk is missing"))
+            try Data(rules.replacing("remedy: mint_once", with: "remedy: mint_onse").utf8).write(to: ours)
+            let broken = try await Program.run(Repository.remint, ["check", "--config", configuration.path])
+            #expect(broken.status == 1)
+            #expect(broken.errorText.contains("our-vendor.yaml:"))
+            #expect(broken.errorText.contains("did you mean mint_once?"))
+        }
+
+        @Test func `the commands speak of files and of compiled vendors`() async throws {
+            let test = try await Program.run(Repository.remint, ["adapter", "test"] + Self.shipped.map(file))
+            #expect(test.status == 0, "\(test.errorText)")
+            let lint = try await Program.run(Repository.remint, ["adapter", "lint", file("ably")])
+            #expect(lint.status == 0 && lint.outputText.contains("ok"))
+            let docs = try await Program.run(Repository.remint, ["adapter", "docs", file("ably")])
+            #expect(docs.outputText.hasPrefix("# Ably"))
+            let schema = try await Program.run(Repository.remint, ["adapter", "schema"])
+            let root = try JSONSerialization.jsonObject(with: schema.standardOutput) as? [String: Any]
+            #expect(root?["title"] as? String == "A vendor of Remint in one file")
+            for (vendor, row) in [("ably", "| `TOKEN_EXPIRED` | `40142` | mint |"), ("braze", "| `EXPIRED` |")] {
+                let codes = try await Program.run(Repository.remint, ["codes", vendor])
+                #expect(codes.outputText.contains(row), "\(codes.outputText)")
+            }
+        }
+    }
+}
