@@ -32,7 +32,7 @@ struct PickupUpkeep: Sendable {
     private func renew() async {
         let now = now()
         let longest = apps.values.map(\.lifetime).max() ?? 0
-        for (key, token) in desk.ending(before: now.seconds + longest * 3 / 4 + 1) {
+        for (key, token) in desk.ending(before: now.seconds + longest + 1) {
             guard let name = TokenTopicKey.app(of: key), let app = apps[name],
                 Renewals.isDue(key, token, lifetime: app.lifetime, at: now),
                 let subject = TokenTopicKey.subject(of: token.value, app)
