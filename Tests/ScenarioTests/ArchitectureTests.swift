@@ -112,7 +112,7 @@ extension Scenarios {
             let modules = Set(
                 signers.map { $0.path.split(separator: "/Sources/").last?.split(separator: "/").first ?? "" })
             #expect(
-                modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "Demonstration", "Operations", "remint"]),
+                modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "Operations", "remint"]),
                 "\(modules)")
             for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
                 #expect(try !String(contentsOf: file, encoding: .utf8).contains("@_spi("), "\(file.path)")

@@ -1,3 +1,4 @@
+import AdapterKit
 import Bench
 import Foundation
 import JOSE
@@ -25,7 +26,7 @@ struct PickupDevices: Sendable {
 
     private let host: String
     private let port: Int
-    private let login: BenchLogin
+    private let login: SampleLogin
     private let report: @Sendable (String) -> String
 
     init(_ stage: PickupStage) {
@@ -35,7 +36,7 @@ struct PickupDevices: Sendable {
     /// A device of `user`, connected.
     func device(_ user: String) async throws -> Device {
         Device(
-            user: user, session: try login.session(of: user),
+            user: user, session: try login.session(of: user, at: UnixTime.system()),
             connection: try await DeviceConnection(host: host, port: port))
     }
 

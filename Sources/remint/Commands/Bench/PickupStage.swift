@@ -17,7 +17,7 @@ final class PickupStage {
     private let prefix = "remint-bench-\(UInt32.random(in: 0 ... .max))"
     private let folder: URL
     /// Who signs the devices' sessions.
-    let login: BenchLogin
+    let login: SampleLogin
     private let producer: KafkaProducer
     private var worker: WorkerProcess
     private var gateway: WorkerProcess
@@ -30,7 +30,7 @@ final class PickupStage {
         self.app = app
         self.broker = broker
         folder = FileManager.default.temporaryDirectory.appending(path: prefix)
-        login = try BenchLogin()
+        login = try SampleLogin()
         port = Int(try FreePort.find())
         producer = try KafkaProducer(["bootstrap.servers": broker.servers], logger: broker.logger)
         worker = WorkerProcess(folder)
@@ -75,7 +75,7 @@ final class PickupStage {
               caller_rate: 100000
               address_rate: 10000000
               total_rate: 10000000
-              session: { issuer: \(BenchLogin.issuer), jwks: sessions.json }
+              session: { issuer: \(SampleLogin.issuer), jwks: sessions.json }
 
             """
         try Data(yaml.utf8).write(to: folder.appending(path: "remint.yaml"))

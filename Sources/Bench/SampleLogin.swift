@@ -1,27 +1,29 @@
-import AdapterKit
-import Foundation
+package import AdapterKit
+package import Foundation
 @_spi(Signing) import JOSE
 
-/// The customer's login, as a measurement has it: who signs the devices' sessions.
-struct BenchLogin: Sendable {
-    static let issuer = "https://login.bench.example"
+/// A customer's login, as demonstrations and measurements have it: who signs the devices' sessions.
+package struct SampleLogin: Sendable {
+    package static let issuer = "https://login.remint.example"
 
     private let key: SigningKey
     /// The public key, as a JWK Set.
-    let keySet: Data
+    package let keySet: Data
 
-    init() throws {
+    /// A login with a new key.
+    package init() throws {
         key = try SigningKey.generate(.es256, keyID: "session-1")
         keySet = Data(try JWK.setJSON(of: [key.verificationKey]))
     }
 
     /// A session of `user` for an hour.
-    func session(of user: String) throws -> String {
+    package func session(of user: String, at now: UnixTime) throws -> String {
         var claims = JSONWriter()
         claims.beginObject()
         claims.member("iss", Self.issuer)
         claims.member("sub", user)
-        claims.member("exp", UnixTime.system().seconds + 3600)
+        claims.member("iat", now.seconds)
+        claims.member("exp", now.seconds + 3600)
         claims.endObject()
         let header = #"{"alg":"ES256","kid":"session-1"}"#
         let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
