@@ -68,7 +68,7 @@ private struct Scene: Sendable {
     }
 }
 
-@Suite("Keys that are fetched", .timeLimit(.minutes(1)))
+@Suite("Keys that are fetched", .timeLimit(.minutes(10)))
 struct FetchedKeysTests {
     @Test func `the first set is fetched before anybody asks, and who asks waits for it`() async throws {
         try await Scene().run(nil) { scene in

@@ -3,7 +3,7 @@ import Testing
 @testable import Formats
 @_spi(Decryption) @testable import JOSE
 
-@Suite("Encrypted tokens", .timeLimit(.minutes(1)))
+@Suite("Encrypted tokens", .timeLimit(.minutes(10)))
 struct EncryptionTests {
     @Test(arguments: SampleRecipient.all)
     func `what is sealed to a key is opened with it`(_ recipient: SampleRecipient) throws {

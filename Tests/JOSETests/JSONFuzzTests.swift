@@ -10,7 +10,7 @@ import Testing
 /// - lenient: it takes duplicate members, a trailing comma, a byte order mark, and text in UTF-16 or UTF-32, which it
 ///   guesses from a NUL or a mark among the first bytes;
 /// - strict: it refuses a number beyond the range of `Double`, which RFC 8259 (section 6) leaves to the reader.
-@Suite("JSON against Foundation", .timeLimit(.minutes(1)))
+@Suite("JSON against Foundation", .timeLimit(.minutes(10)))
 struct JSONFuzzTests {
     private static let original = Array(
         ##"{"a":[1,-2.5e3,0],"b":{"c":"\u00e9\n\ud83d\ude00","d":null},"é😀":[true,false,{}]}"##.utf8)

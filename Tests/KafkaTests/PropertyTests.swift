@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct PropertyTests {
     @Test func `names an unknown property`() throws {
         let error = #expect(throws: KafkaError.self) {
             try KafkaProducer(["bootstrap.severs": "secret"], logger: silent)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1))) struct WakeupTests {
+@Suite(.timeLimit(.minutes(10))) struct WakeupTests {
     @Test func `keeps a signal for the next wait, and only one`() async {
         let wakeup = Wakeup()
         wakeup.signal()

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `does not wait at a named pipe`() throws {
+    @Test(.timeLimit(.minutes(10))) func `does not wait at a named pipe`() throws {
         let ring = try RingFolder()
         try #require(mkfifo(ring.path("pipe"), 0o600) == 0)
         try ring.list(#"{"id": "a", "state": "active", "algorithm": "HS256", "file": "pipe", "encoding": "utf8"}"#)

@@ -4,7 +4,7 @@ import Testing
 @testable import Pickup
 
 /// Those who wait: each hears of its own token, and of nobody else's.
-@Suite(.timeLimit(.minutes(1))) struct WaitingRoomTests {
+@Suite(.timeLimit(.minutes(10))) struct WaitingRoomTests {
     private static let far = ContinuousClock.now + .seconds(3600)
 
     private func token(_ version: Int64) -> HeldToken {

@@ -4,7 +4,7 @@ import Testing
 
 extension Scenarios {
     /// The commands, as a person meets them.
-    @Suite(.timeLimit(.minutes(2))) struct CommandTests {
+    @Suite(.timeLimit(.minutes(10))) struct CommandTests {
         private struct Mistake: CustomTestStringConvertible, Sendable {
             let testDescription: String
             let from: String

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// What one operator says holds for every worker, and for those that start later.
-    @Suite(.timeLimit(.minutes(3))) struct ControlTests {
+    @Suite(.timeLimit(.minutes(10))) struct ControlTests {
         @Test func `a pause holds for two workers and over a restart, until it is ended`() async throws {
             let shop = try await Shop.open()
             let first = try await shop.startWorker()

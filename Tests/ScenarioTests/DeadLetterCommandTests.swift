@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Dead letters are listed without their payloads, and go back as often as they may.
-    @Suite(.timeLimit(.minutes(3))) struct DeadLetterCommandTests {
+    @Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
         private static let secret = "eyJhbGciOiJSUzI1NiJ9.ZG8tbm90LXNob3c.c2lnbmF0dXJl"
 
         @Test func `dead letters are listed, redriven, guarded against loops, and none is sent twice`() async throws {

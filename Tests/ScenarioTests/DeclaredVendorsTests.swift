@@ -4,7 +4,7 @@ import Testing
 
 extension Scenarios {
     /// Vendors that are files, through the program as the compiled ones.
-    @Suite(.timeLimit(.minutes(3))) struct DeclaredVendorsTests {
+    @Suite(.timeLimit(.minutes(10))) struct DeclaredVendorsTests {
         /// The names of the shipped files.
         private static let shipped = Repository.files(under: "adapters/declared", ending: "yaml").map {
             $0.deletingPathExtension().lastPathComponent

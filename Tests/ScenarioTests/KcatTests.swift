@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Another Kafka client on both sides of the worker.
-    @Suite(.timeLimit(.minutes(2))) struct KcatTests {
+    @Suite(.timeLimit(.minutes(10))) struct KcatTests {
         @Test func `mints for raw reports fed by kcat, and kcat shows the tokens`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// What a process that holds keys lets others see of its memory.
-    @Suite(.timeLimit(.minutes(4))) struct KeyProtectionTests {
+    @Suite(.timeLimit(.minutes(10))) struct KeyProtectionTests {
         /// An account without rights: this one, or another where this is root, whom nothing is kept from.
         private static let user: UInt32 = geteuid() == 0 ? 65_534 : geteuid()
         private static let canChangeUser =

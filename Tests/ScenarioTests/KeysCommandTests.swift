@@ -4,7 +4,7 @@ import Testing
 
 extension Scenarios {
     /// `remint keys`, as an operator meets it.
-    @Suite(.timeLimit(.minutes(2))) struct KeysCommandTests {
+    @Suite(.timeLimit(.minutes(10))) struct KeysCommandTests {
         /// A mistake, and what is said of it.
         private struct Mistake: CustomTestStringConvertible, Sendable {
             let testDescription: String

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// A vendor that refuses every token costs one token per user, then nothing until the key is another.
-    @Suite(.timeLimit(.minutes(2))) struct LoopGuardTests {
+    @Suite(.timeLimit(.minutes(10))) struct LoopGuardTests {
         private static let users = (0..<8).map { "user-\($0)" }
 
         @Test func `a refusing vendor suspends its app, whose events wait for another key`() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 extension Scenarios {
     /// The tokens of a whole run, verified by a program that is not this project's.
-    @Suite(.timeLimit(.minutes(2))) struct OpenSSLTests {
+    @Suite(.timeLimit(.minutes(10))) struct OpenSSLTests {
         @Test func `openssl verifies a token of every app`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")

@@ -7,7 +7,7 @@ import Testing
 extension Scenarios {
     /// What is under `config/` to install Remint with, held against the program and, where they are installed, against the
     /// tools that it is for.
-    @Suite(.timeLimit(.minutes(3))) struct PackageTests {
+    @Suite(.timeLimit(.minutes(10))) struct PackageTests {
         private static let config = Repository.root.appending(path: "config")
 
         private func text(_ path: String) throws -> String {

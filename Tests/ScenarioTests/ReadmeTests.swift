@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// What README.md tells people to type.
-    @Suite(.timeLimit(.minutes(2))) struct ReadmeTests {
+    @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
         @Test func `the minute by hand does what it says`() async throws {
             let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
             let blocks = readme.split(separator: "```sh\n").dropFirst().compactMap {

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Tokens, report signatures, secrets and keys show nowhere they were not asked for.
-    @Suite(.timeLimit(.minutes(2))) struct SecrecyTests {
+    @Suite(.timeLimit(.minutes(10))) struct SecrecyTests {
         @Test func `the demo at trace level logs nothing secret`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// The keys live with another process, and whatever becomes of that one, each event is answered once.
-    @Suite(.timeLimit(.minutes(4))) struct SignerTests {
+    @Suite(.timeLimit(.minutes(10))) struct SignerTests {
         @Test func `a signer that is killed under load costs no event and doubles none`() async throws {
             let shop = try await Shop.open()
             let place = try SignerPlace(shop)

@@ -10,7 +10,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-@Suite(.timeLimit(.minutes(1))) struct KeyRingWatcherTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyRingWatcherTests {
     private struct Watched {
         let path: String
         let signer: LocalSigner

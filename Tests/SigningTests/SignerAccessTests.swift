@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Signing
 
 /// Who may ask a signer, for how long it listens to silence, and what it says of it.
-@Suite(.timeLimit(.minutes(2))) struct SignerAccessTests {
+@Suite(.timeLimit(.minutes(10))) struct SignerAccessTests {
     private func connected(_ log: RecordingLog) -> Int { log.lines.count { $0.message == "a worker connected" } }
 
     @Test func `an account that was not named is told so and gets nothing`() async throws {

@@ -10,7 +10,7 @@ import WorkerTestSupport
 @testable import Signing
 
 /// What a worker does with a signer that is broken or taken over.
-@Suite(.timeLimit(.minutes(2))) struct SignerDistrustTests {
+@Suite(.timeLimit(.minutes(10))) struct SignerDistrustTests {
     /// Wrong answers to one request, and how they end.
     enum Fault: CaseIterable {
         case otherKey, otherInput, otherAlgorithm, empty, tooFew, tooMany, cannotSign, unavailable, policy

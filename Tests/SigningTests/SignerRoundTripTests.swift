@@ -9,7 +9,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-@Suite(.timeLimit(.minutes(2))) struct SignerRoundTripTests {
+@Suite(.timeLimit(.minutes(10))) struct SignerRoundTripTests {
     @Test(arguments: [Algorithm.rs256, .es256, .hs512, .eddsa])
     func `signs over the socket`(algorithm: Algorithm) async throws {
         let bench = try SignerBench([algorithm])

@@ -12,7 +12,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-@Suite(.timeLimit(.minutes(2))) struct SignerServerTests {
+@Suite(.timeLimit(.minutes(10))) struct SignerServerTests {
     /// Writes `bytes` to the signer, says that this is all, and waits until the connection is closed.
     private func send(_ bytes: [UInt8], to socket: String) async throws {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

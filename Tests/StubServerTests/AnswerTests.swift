@@ -3,7 +3,7 @@ import CertificateTestSupport
 import StubServer
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct AnswerTests {
     @Test func `hands the stub the request as it was sent, and answers what the stub says`() async throws {
         try await withServer { server in
             try await PlainClient.with(port: server.port) { client in

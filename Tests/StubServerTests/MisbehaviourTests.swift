@@ -2,7 +2,7 @@ import AdapterKit
 import StubServer
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MisbehaviourTests {
+@Suite(.timeLimit(.minutes(10))) struct MisbehaviourTests {
     /// What a fault looks like on the wire.
     struct Sight: Sendable, CustomTestStringConvertible {
         let misbehaviour: Misbehaviour

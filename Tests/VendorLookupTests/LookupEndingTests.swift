@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(2))) struct LookupEndingTests {
+@Suite(.timeLimit(.minutes(10))) struct LookupEndingTests {
     private func client(_ endpoints: [LookupEndpoint]) throws -> LookupClient {
         try LookupClient(
             endpoints, signer: StubSigner(), logger: LookupBench.silent, now: { LookupBench.time })

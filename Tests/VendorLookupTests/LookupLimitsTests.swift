@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(2))) struct LookupLimitsTests {
+@Suite(.timeLimit(.minutes(10))) struct LookupLimitsTests {
     @Test(arguments: [1, 3]) func `asks no more questions at a time than it may`(concurrency: Int) async throws {
         try await StubServer.with(RecordingVendor(), .latency(.milliseconds(5))) { server in
             try await LookupBench.with([LookupBench.endpoint(server, concurrency: concurrency)]) { bench in

@@ -9,7 +9,7 @@ import WorkerTestSupport
 
 @testable import VendorLookup
 
-@Suite(.timeLimit(.minutes(2))) struct LookupReplyTests {
+@Suite(.timeLimit(.minutes(10))) struct LookupReplyTests {
     /// What a vendor does, and what becomes of a call.
     struct Case: Sendable, CustomTestStringConvertible {
         let misbehaviour: Misbehaviour

@@ -9,7 +9,7 @@ import WorkerTestSupport
 
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(2))) struct LookupSecretsTests {
+@Suite(.timeLimit(.minutes(10))) struct LookupSecretsTests {
     private static let canary = "canary-7f3a"
     /// As a user name and a password go over the wire.
     private static let encoded = Base64.standard.encode(Array("\(canary):\(canary)".utf8))

@@ -10,7 +10,7 @@ import Testing
 import VendorLookup
 import WorkerTestSupport
 
-@Suite(.timeLimit(.minutes(2))) struct LookupTLSTests {
+@Suite(.timeLimit(.minutes(10))) struct LookupTLSTests {
     private func makeCertificates() async throws -> CertificateTestSupport.Certificates {
         let certificates = try CertificateTestSupport.Certificates()
         try await certificates.make("authority")

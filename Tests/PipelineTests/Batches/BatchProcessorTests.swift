@@ -43,7 +43,7 @@ struct BatchProcessorTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `ten thousand records of every kind have one end each, in their order`() async throws {
         let bench = try TestBench()
         var processor = bench.processor()

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import WorkerConfiguration
 
 /// Who is kept away from the admin server.
-@Suite(.timeLimit(.minutes(1))) struct AdminGuardTests {
+@Suite(.timeLimit(.minutes(10))) struct AdminGuardTests {
     struct Attempt: CustomTestStringConvertible, Sendable {
         let name: String
         var path = "/apps"

@@ -11,7 +11,7 @@ import WorkerTestSupport
 @testable import Worker
 @testable import WorkerConfiguration
 
-@Suite(.timeLimit(.minutes(1))) struct AdminServerTests {
+@Suite(.timeLimit(.minutes(10))) struct AdminServerTests {
     private struct Bench {
         let client: AdminClient
         let status: WorkerStatus

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(1))) struct OffsetCommitsTests {
+@Suite(.timeLimit(.minutes(10))) struct OffsetCommitsTests {
     /// Takes requests, and answers each when it is told to.
     private struct Coordinator: Sendable {
         let requests: AsyncStream<OffsetCommits.Offsets>

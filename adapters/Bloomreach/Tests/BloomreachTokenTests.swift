@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(1)),
+        .enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)),
         arguments: [stream, customer])
     func `agrees with another library, both ways`(_ settings: String) async throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, settings)

@@ -57,7 +57,7 @@ import Testing
         #expect(try subject("[]") == nil)
     }
 
-    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(1)))
+    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
     func `agrees with another library, both ways`() async throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         let key = try Self.key.get()

@@ -82,7 +82,7 @@ import Testing
         #expect(adapter.lookup(for: users(fifty + [""]), mode: .verify) == .requests([Self.match(fifty, 0..<51)]))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `finds nobody in damaged answers whom they do not name`() throws {
+    @Test(.timeLimit(.minutes(10))) func `finds nobody in damaged answers whom they do not name`() throws {
         let adapter = try Self.adapter.get()
         let match =
             #"{"matches":[{"type":"EXTERNAL_ID","identifier":"u-1","personId":1},{"type":"EXTERNAL_ID","identifier":"u-2","personId":2}]}"#
