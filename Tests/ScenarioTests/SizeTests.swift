@@ -53,7 +53,10 @@ extension Scenarios {
             try await shop.produce(records)
             _ = try await shop.consumeOutputs(of: ["remint.tokens"]) { $0.count >= 10_000 }
             let took = ContinuousClock.now - start
-            #expect(took < .seconds(10), "\(took)")
+            // Ten seconds are what the release program is held to, which `REMINT_TEST_PROGRAM` names; a debug build on a machine that
+            // is busy with something else takes longer.
+            let isRelease = ProcessInfo.processInfo.environment["REMINT_TEST_PROGRAM"] != nil
+            #expect(took < .seconds(isRelease ? 10 : 60), "\(took)")
             try await admin.wait("remint_outcomes_total", [#"outcome="dead_lettered""#], atLeast: 1000)
             #expect(try await admin.total("remint_outcomes_total") == 11_000)
             worker.terminate()
