@@ -35,7 +35,8 @@ extension Scenarios {
             let result = try await json(["decode", "--rounds", "1", "--seconds", "0.02"])
             let rows = try #require(result["results"] as? [[String: Any]])
             let vendors = Set(rows.compactMap { $0["vendor"] as? String })
-            #expect(vendors.isSuperset(of: ["braze", "onesignal", "bloomreach", "dotdigital", "infobip"]), "\(vendors)")
+            #expect(
+                vendors.isSuperset(of: ["braze", "onesignal", "bloomreach", "dotdigital", "infobip"]), "\(vendors)")
             #expect(Set(rows.compactMap { $0["form"] as? String }).count == 4)
             #expect(rows.count == vendors.count * 4)
             for row in rows { #expect(try median(row, "events_per_second") > 0) }

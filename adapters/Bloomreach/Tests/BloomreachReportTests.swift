@@ -180,7 +180,8 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["errorCode", "customerIds", "status"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport) throws
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+        throws
     {
         _ = try Self.stream.get().summary(of: report.json)
     }

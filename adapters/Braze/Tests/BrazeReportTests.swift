@@ -204,7 +204,8 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["code", "userId", "signature", "reason"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport) throws
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+        throws
     {
         _ = try Self.adapter.get().summary(of: report.json)
     }

@@ -118,7 +118,8 @@ struct DeadlineSample: CustomTestStringConvertible {
 
     private static let large = LargeReport.all(naming: ["nonce", "expiresOn", "reason", "status", "userId"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport) throws
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+        throws
     {
         _ = try Self.adapter.get().summary(of: report.json)
     }

@@ -125,7 +125,8 @@ struct InfobipCodeSample: CustomTestStringConvertible {
         "code", "mm_code", "messageId", "domain", "externalUserId", "applicationCode",
     ])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport) throws
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+        throws
     {
         _ = try Self.adapter.get().summary(of: report.json)
     }
