@@ -164,7 +164,7 @@ async def streams(options, devices):
                               f"Authorization: Bearer {device.session}\r\n\r\n").encode())
                 while time.time() < stop:
                     line = await asyncio.wait_for(reader.readline(), 20)
-                    if not line:
+                    if line in (b"", b"0\r\n"):  # The last chunk: the stream has come to its age.
                         break
                     if line.startswith(b"data: {\"app\""):
                         answer = json.loads(line[6:])
