@@ -1,7 +1,7 @@
 import AdapterKit
 import AsyncHTTPClient
 import Foundation
-@_spi(Signing) import JOSE
+import JOSE
 import NIOCore
 import NIOHTTP1
 import Pickup
