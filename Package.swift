@@ -29,6 +29,8 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+/// Channels over a clock that tests move.
+let embedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let httpParts = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -233,7 +235,9 @@ let package = Package(
                 "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "Formats", "StubServer", "CertificateTestSupport",
                 "WorkerTestSupport", "AsyncTestSupport", logging, nio, sockets, http,
             ] + adapterDependencies),
-        tests("PickupTests", ["Pickup", "AdapterKit", "Pipeline"], resources: [.copy("Pages")]),
+        tests(
+            "PickupTests", ["Pickup", "AdapterKit", "Pipeline", nio, httpTypes, httpParts, embedded],
+            resources: [.copy("Pages")]),
         tests(
             "OperationsTests", ["Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE"] + someAdapters),
         tests(

@@ -55,6 +55,7 @@ struct DemoDevices: Sendable {
             HTTPClientRequest(url: "http://\(address)/health/ready"), timeout: .seconds(5)
         ).status != .ok {
             guard .now < deadline else { throw DemoError("the gateway was not ready within half a minute") }
+            // A gateway says over HTTP alone whether it has followed the topics, and calls nobody back.
             try await Task.sleep(for: .milliseconds(20))
         }
     }

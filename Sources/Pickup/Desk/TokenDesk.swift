@@ -107,12 +107,8 @@ final class TokenDesk: Sendable {
         return hasMore
     }
 
-    /// The subjects with open streams whose newest token ends before `moment`, and when it does.
-    func ending(before moment: Int64) -> [(key: [UInt8], token: HeldToken)] {
-        state.withLock { state in
-            state.listeners.keys.compactMap { key in
-                state.cache[key].flatMap { $0.expiresAt < moment ? (key, $0) : nil }
-            }
-        }
+    /// The newest tokens of the subjects with open streams.
+    var streamed: [(key: [UInt8], token: HeldToken)] {
+        state.withLock { state in state.listeners.keys.compactMap { key in state.cache[key].map { (key, $0) } } }
     }
 }

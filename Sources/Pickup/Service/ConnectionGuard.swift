@@ -25,6 +25,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let dropped: @Sendable (Reason) -> Void
     private var deadline: Scheduled<Void>?
     private var bytes = 0
+    /// Whether a request's body is still to end, and whether its answer is.
+    private var (isReading, isAnswering) = (false, false)
 
     /// Why a connection was let go of.
     enum Reason: String {
@@ -51,20 +53,31 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            bytes = 0
+            (bytes, isReading, isAnswering) = (0, true, true)
             expect(.bodyTimeout, within: limits.body, context)
         case .body(let buffer):
             bytes += buffer.readableBytes
             guard bytes <= limits.bytes else { return drop(.bodyTooLarge, context) }
-        case .end: deadline?.cancel()
+        case .end:
+            isReading = false
+            deadline?.cancel()
+            expectHead(context)
         }
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // An answer may come before the request has ended; whichever is last, the next head is awaited from then on.
-        if case .end = unwrapOutboundIn(data) { expect(.headTimeout, within: limits.head, context) }
+        if case .end = unwrapOutboundIn(data) {
+            isAnswering = false
+            expectHead(context)
+        }
         context.write(data, promise: promise)
+    }
+
+    /// Awaits the next head, once the request and its answer have ended. An answer may come before the body's end, whose own time
+    /// goes on then.
+    private func expectHead(_ context: ChannelHandlerContext) {
+        if !isReading, !isAnswering { expect(.headTimeout, within: limits.head, context) }
     }
 
     private func expect(_ missing: Reason, within time: TimeAmount, _ context: ChannelHandlerContext) {

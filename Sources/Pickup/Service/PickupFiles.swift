@@ -30,12 +30,13 @@ enum PickupFiles {
         guard !chain.isEmpty else {
             throw PickupError("pickup.tls.certificate: there is no certificate in PEM form in \(files.chain)")
         }
-        let pem: SecretBytes
-        do { pem = try GuardedFile.read(files.key) } catch {
+        // Read here for the sake of its modes; the library reads it by itself, so that no copy of it stays on the heap.
+        do { _ = try GuardedFile.read(files.key) } catch {
             throw PickupError("pickup.tls.key: \(files.key) \(error.message)")
         }
-        let key = try? unsafe pem.withBytes { try NIOSSLPrivateKey(bytes: Array($0), format: .pem) }
-        guard let key else { throw PickupError("pickup.tls.key: there is no private key in PEM form in \(files.key)") }
+        guard let key = try? NIOSSLPrivateKey(file: files.key, format: .pem) else {
+            throw PickupError("pickup.tls.key: there is no private key in PEM form in \(files.key)")
+        }
         return TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
     }

@@ -31,8 +31,7 @@ struct PickupUpkeep: Sendable {
     /// Asks for the next token of every subject whose device is connected and whose token is about to end.
     private func renew() async {
         let now = now()
-        let longest = apps.values.map(\.lifetime).max() ?? 0
-        for (key, token) in desk.ending(before: now.seconds + longest + 1) {
+        for (key, token) in desk.streamed {
             guard let name = TokenTopicKey.app(of: key), let app = apps[name],
                 Renewals.isDue(key, token, lifetime: app.lifetime, at: now),
                 let subject = TokenTopicKey.subject(of: token.value, app)

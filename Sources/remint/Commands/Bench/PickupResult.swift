@@ -36,7 +36,7 @@ struct PickupResult {
             String(
                 format: "%.2f s from the first report; minted to delivered p50 %.0f ms, p99 %.0f ms", answerSeconds,
                 Self.percentile(ages, 0.5), Self.percentile(ages, 0.99)))
-        table.add("tokens of others", "0 of \(returned.count + answered.count)")
+        table.add("tokens held against their users", "\(returned.count + answered.count)")
         for line in table.lines { Terminal.print(line) }
     }
 

@@ -1,0 +1,78 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Synchronization
+import Testing
+
+@testable import Pickup
+
+/// Connections over a clock that the test moves.
+@Suite struct ConnectionGuardTests {
+    private final class Reasons: Sendable {
+        private let all = Mutex<[ConnectionGuard.Reason]>([])
+
+        var noted: [ConnectionGuard.Reason] { all.withLock { $0 } }
+
+        func note(_ reason: ConnectionGuard.Reason) { all.withLock { $0.append(reason) } }
+    }
+
+    private let reasons = Reasons()
+    private let channel = EmbeddedChannel()
+
+    init() throws {
+        let reasons = reasons
+        try channel.pipeline.syncOperations.addHandler(ConnectionGuard { reasons.note($0) })
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    }
+
+    private func receive(_ part: HTTPRequestPart) throws { try channel.writeInbound(part) }
+
+    private func receiveHead() throws {
+        try receive(.head(HTTPRequest(method: .post, scheme: "http", authority: "x", path: "/")))
+    }
+
+    private func answer() throws {
+        try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
+        try channel.writeOutbound(HTTPResponsePart.end(nil))
+    }
+
+    private func pass(seconds: Int64) { channel.embeddedEventLoop.advanceTime(by: .seconds(seconds)) }
+
+    @Test func `a first head that does not come`() {
+        pass(seconds: 29)
+        #expect(channel.isActive)
+        pass(seconds: 1)
+        #expect(!channel.isActive && reasons.noted == [.headTimeout])
+    }
+
+    @Test func `a body that does not end, answered or not`() throws {
+        try receiveHead()
+        try answer()
+        pass(seconds: 30)
+        #expect(!channel.isActive && reasons.noted == [.bodyTimeout])
+    }
+
+    @Test func `a body without an end`() throws {
+        try receiveHead()
+        for _ in 0..<17 { try receive(.body(ByteBuffer(repeating: 0, count: 64 << 10))) }
+        #expect(!channel.isActive && reasons.noted == [.bodyTooLarge])
+    }
+
+    @Test(arguments: [false, true])
+    func `the next head is awaited, whichever of request and answer ends last`(isAnsweredFirst: Bool) throws {
+        try receiveHead()
+        if isAnsweredFirst { try answer() }
+        try receive(.end(nil))
+        if !isAnsweredFirst {
+            // An answer may take its time: a device waits for its token.
+            pass(seconds: 1000)
+            #expect(channel.isActive)
+            try answer()
+        }
+        pass(seconds: 89)
+        #expect(channel.isActive)
+        pass(seconds: 1)
+        #expect(!channel.isActive && reasons.noted == [.headTimeout])
+    }
+}
