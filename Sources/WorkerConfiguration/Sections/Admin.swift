@@ -19,12 +19,12 @@ extension Configuration.Admin {
         The admin server: /metrics, /health/live, /health/ready, /apps, /keys/RING/jwks.json. It answers no browser's page. Without \
         this section there is none.
         """,
-        keys: [listenKey, hostsKey, tokenKey])
+        keys: [listenKey, hostsKey, tokenKey], ifAbsent: .nothing)
 
     static let listenKey = KeyDescription(
-        "listen", .text, example: "127.0.0.1:9464", isRequired: true, "The address and the port.")
+        "listen", .address, example: "127.0.0.1:9464", isRequired: true, "The address and the port.")
     static let hostsKey = KeyDescription(
-        "hosts", .list(of: "host names"), example: "[remint.internal]",
+        "hosts", .list(of: .text), example: "[remint.internal]",
         "Names that requests may ask for besides the address and localhost.")
     static let tokenKey = KeyDescription(
         "token_file", .path, example: "secrets/admin-token",
