@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MetadataTests {
+@Suite(.timeLimit(.minutes(10))) struct MetadataTests {
     @Test func `says how many partitions a topic has`() async throws {
         try await withProducer(topics: ["t": 3]) { broker, producer in
             let found = try await producer.metadata(of: "t", within: patience)

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Worker
 @testable import WorkerConfiguration
 
-@Suite(.timeLimit(.minutes(5))) struct WorkerServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct WorkerServiceTests {
     @Test func `answers events, says so in its metrics, and stops when it is told to`() async throws {
         try await RunningWorker.with { worker in
             try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
