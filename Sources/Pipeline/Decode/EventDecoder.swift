@@ -61,7 +61,7 @@ public struct EventDecoder: Sendable {
         }
         let envelope = try self.envelope(
             record, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "time"),
-            device: text(root, "subject"))
+            device: text(root, "subject"), members: root)
         return Event(
             envelope: envelope, body: Self.body(data, ofType: try text(root, "type")),
             vouched: try VouchedMember(in: record, allowedHeader: nil).value(root["vouched"]))
@@ -104,7 +104,8 @@ public struct EventDecoder: Sendable {
     // MARK: Parts
 
     private func envelope(
-        _ record: InputRecord, app: String?, id: String?, observedAt: String?, device: String?
+        _ record: InputRecord, app: String?, id: String?, observedAt: String?, device: String?,
+        members: JSONValue? = nil
     ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
         // Two readers of such a record may disagree on which app counts.
@@ -127,12 +128,13 @@ public struct EventDecoder: Sendable {
             producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
             // A live record may claim any origin; only what waited in a retry tier is asked for its own.
             topic: record.lane == .retries ? provenance.origin.topic : record.origin.topic,
-            hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record))
+            hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record, members))
     }
 
-    private static func traceHeaders(of record: InputRecord) -> [RecordHeader] {
-        guard record.body.has("traceparent") || record.body.has("tracestate") else { return [] }
-        return record.headers.filter { $0.name == "traceparent" || $0.name == "tracestate" }
+    private static func traceHeaders(of record: InputRecord, _ members: JSONValue?) -> [RecordHeader] {
+        let headers = TraceCarrier(record.body).headers
+        guard headers.isEmpty, let members else { return headers }
+        return TraceCarrier(members).headers
     }
 
     private func require(version: String?) throws(Rejection) {
