@@ -112,17 +112,13 @@ package final class Section {
     /// A number of bytes, alone or with `kB`, `MB` or `GB` (powers of 1024).
     package func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let shift = ["": 0, "kB": 10, "MB": 20, "GB": 30][text.dropFirst(digits.count).trimmingPrefix(" ")]
-        guard let number = Int(digits), let shift, number <= range.upperBound >> shift,
-            range.contains(number << shift)
-        else {
+        guard let number = ByteCount.parse(text), range.contains(number) else {
             diagnostics.error(
                 node,
                 "\(path(name)) must be from \(range.lowerBound >> 20)MB to \(range.upperBound >> 20)MB, such as 32MB")
             return nil
         }
-        return number << shift
+        return number
     }
 
     package func bool(_ name: String) -> Bool? {
