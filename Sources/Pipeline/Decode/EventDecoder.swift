@@ -21,13 +21,20 @@ public struct EventDecoder: Sendable {
         guard value.count <= limits.bytes else {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
-        let root = try parse(record.body.bytes, value)
+        let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value))
         if isStructured(record) {
             return try structured(root, record)
         }
         if record.text("ce_specversion") != nil { return try binary(root, record) }
         if record.text("remint-app") != nil { return try raw(root, record) }
         return try envelope(root, record)
+    }
+
+    /// What stands behind Confluent's wire format: a zero byte and the schema's id, four bytes. JSON never begins with a zero byte,
+    /// so nothing else is taken for it.
+    private static func payload(_ bytes: [UInt8], _ value: Range<Int>) -> Range<Int> {
+        guard value.count > 5, bytes[value.lowerBound] == 0 else { return value }
+        return value.dropFirst(5)
     }
 
     // MARK: The four forms

@@ -56,6 +56,13 @@ struct EventFormTests {
             .sample("\r\n\t {\"app\" : \"shop-ios\", \"report\" : \(report) } \n", key: nil, timestamp: nil),
             observedAt: nil),
         EventForm(
+            "an envelope behind Confluent's wire format",
+            .sample([0, 0, 0, 0, 42] + Array(#"{"app":"shop-ios","report":\#(report)}"#.utf8))),
+        EventForm(
+            "a raw report behind Confluent's wire format, whose schema's id looks like JSON",
+            .sample(
+                [0, 0x7B, 0x22, 0x7B, 0x7D] + Array(report.utf8), headers: [RecordHeader("remint-app", "shop-ios")])),
+        EventForm(
             "an envelope with escapes", .sample(#"{"\u0061pp":"\u0073hop-ios","report":\#(report)}"#)),
         EventForm(
             "an envelope with a content type of its own",
