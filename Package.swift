@@ -239,7 +239,10 @@ let package = Package(
             "PickupTests", ["Pickup", "AdapterKit", "Pipeline", nio, httpTypes, httpParts, embedded],
             resources: [.copy("Pages")]),
         tests(
-            "OperationsTests", ["Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE"] + someAdapters),
+            "OperationsTests",
+            [
+                "Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
+            ] + someAdapters),
         tests(
             "WorkerTests",
             [

@@ -84,7 +84,14 @@ public final class KafkaProducer: Sendable {
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
     public func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
-        try await client.topicNames(within: limit)
+        try await topics(within: limit).filter { $0.error == nil }.map(\.name)
+    }
+
+    /// All topics that the cluster shows to this client; none is created by asking.
+    ///
+    /// - Throws: `KafkaError` when none answers within `limit`.
+    public func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
+        try await client.topics(within: limit)
     }
 
     /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.
