@@ -70,7 +70,8 @@ extension Scenarios {
                 "AsyncHTTPClient", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
             ],
             "Worker": [
-                "Glibc", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "ServiceLifecycle", "Synchronization",
+                "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
+                "NIOSSL", "ServiceLifecycle", "Synchronization",
             ],
             "Pickup": [
                 "AsyncHTTPClient", "DequeModule", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore",

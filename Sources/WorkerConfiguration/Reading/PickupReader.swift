@@ -18,7 +18,7 @@ struct PickupReader {
         section.read(Configuration.Pickup.settings, into: &pickup)
         pickup.origins = origins(section)
         pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
-        pickup.certificate = certificate(section)
+        pickup.certificate = section.certificate("tls")
         pickup.session = session(section)
         pickup.users = users(section.section("users"))
         pickup.apiKeys = apiKeys(section.section("api_keys"))
@@ -71,15 +71,6 @@ struct PickupReader {
             section.diagnostics.error(node, "\(section.path(name)) must be a list of texts")
         }
         return texts
-    }
-
-    private func certificate(_ section: Section) -> (chain: String, key: String)? {
-        guard section.value("tls") != nil else { return nil }
-        let tls = section.section("tls")
-        defer { tls.finish() }
-        let named = (chain: tls.requiredText("certificate"), key: tls.requiredText("key"))
-        guard let chain = named.chain, let key = named.key else { return nil }
-        return (section.diagnostics.resolve(chain.text), section.diagnostics.resolve(key.text))
     }
 
     private func session(_ section: Section) -> Configuration.Pickup.Session? {

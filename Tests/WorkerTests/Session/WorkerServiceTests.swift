@@ -101,7 +101,7 @@ import WorkerTestSupport
         let status = WorkerStatus()
         let server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0), status: status, metrics: WorkerMetrics().registry,
-            logger: log.logger())
+            reporter: StatusReporter(), logger: log.logger())
         let other = Task { try await server.run() }
         defer { other.cancel() }
         let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
