@@ -40,10 +40,10 @@ extension ClientHandle {
         }
     }
 
-    /// The names of all topics that the cluster shows to this client and that can be used.
+    /// What the cluster says of all topics that it shows to this client; none is created by the question.
     ///
     /// - Throws: `KafkaError` when no broker answers in time.
-    func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
+    func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
         let milliseconds = limit.kafkaMilliseconds
         return try unsafe await blockingThrowing { (client) throws(KafkaError) in
             var metadata: UnsafePointer<rd_kafka_metadata>?
@@ -56,8 +56,11 @@ extension ClientHandle {
             defer { unsafe rd_kafka_metadata_destroy(metadata) }
             let topics = unsafe UnsafeBufferPointer(
                 start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
-            return unsafe topics.compactMap { topic in
-                unsafe topic.err == RD_KAFKA_RESP_ERR_NO_ERROR ? String(cString: topic.topic) : nil
+            return unsafe topics.map { topic in
+                let name = unsafe String(cString: topic.topic)
+                return unsafe TopicMetadata(
+                    name: name, partitionCount: Int(topic.partition_cnt),
+                    error: KafkaError(topic.err, in: "the topic \(name)"))
             }
         }
     }
