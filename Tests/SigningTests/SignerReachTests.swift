@@ -28,9 +28,10 @@ import WorkerTestSupport
 
     @Test func `nobody on the socket, and somebody whom the signer does not know`() async throws {
         let bench = try SignerBench([.es256])
+        let socket = bench.socket
         func trouble() async -> String? {
             await SignerProcess.trouble(
-                at: bench.socket, wanted: ["ES256": [.es256]], within: patience, logger: silent)
+                at: socket, wanted: ["ES256": [.es256]], within: patience, logger: silent)
         }
         #expect(await trouble() == "cannot be reached: No such file or directory; start it with: remint signer")
         try await bench.withServer(allowing: [UInt32.max - 1]) {
