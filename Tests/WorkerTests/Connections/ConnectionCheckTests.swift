@@ -38,7 +38,7 @@ import WorkerTestSupport
 
     @Test func `a broker with everything a worker needs`() async throws {
         let answers = try await answers()
-        #expect(answers.allSatisfy(\.isOK), "\(answers)")
+        #expect(answers.allSatisfy { $0.isOK }, "\(answers)")
         #expect(answers.map(\.description).contains("topic remint.tokens: ok, 2 partitions, and it may be read"))
         #expect(answers.last?.description == "transactional id remint-check: ok, it can be registered")
     }
