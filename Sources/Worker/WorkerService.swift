@@ -115,14 +115,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// One client for each signer's socket.
     private func signers() -> [SignerProcess] {
-        let keys = Dictionary(grouping: configuration.keys.filter { $0.signer != nil }) { $0.signer ?? "" }
-        return keys.sorted { $0.key < $1.key }.map { socket, keys in
-            let wanted = keys.map { key in
-                (key.name, Set(configuration.apps.filter { $0.key == key.name }.map(\.adapter.algorithm)))
-            }
-            return SignerProcess(
-                socket: socket, wanted: Dictionary(wanted) { first, _ in first }, problems: keyProblems,
-                lanes: signingLanes, logger: logger)
+        configuration.signers.sorted { $0.key < $1.key }.map { socket, wanted in
+            SignerProcess(
+                socket: socket, wanted: wanted, problems: keyProblems, lanes: signingLanes, logger: logger)
         }
     }
 

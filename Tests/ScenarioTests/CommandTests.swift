@@ -83,6 +83,32 @@ extension Scenarios {
             #expect(report["ok"] as? Bool == true)
         }
 
+        @Test func `check asks what the configuration connects to, when it is to`() async throws {
+            let shop = try await Shop.open()
+            let arguments = ["check", "--connect", "--config", shop.configuration]
+            let good = try await Program.run(Repository.remint, arguments)
+            #expect(good.status == 0, "\(good.outputText)\(good.errorText)")
+            let lines = good.outputText.split(separator: "\n").dropFirst()
+            #expect(lines.first == "brokers \(shop.broker.bootstrapServers): ok, 7 topics are shown")
+            #expect(lines.count == 11 && lines.allSatisfy { $0.contains(": ok, ") }, "\(good.outputText)")
+
+            try shop.configure("    key: braze-ios\n", "    key: braze-ios\n    topics: [shop.reports]\n")
+            let wrong = try await Program.run(Repository.remint, arguments + ["--json"])
+            #expect(wrong.status == 1)
+            let report = try #require(try JSONSerialization.jsonObject(with: wrong.standardOutput) as? [String: Any])
+            #expect(report["ok"] as? Bool == false)
+            let asked = try #require(report["connections"] as? [[String: Any]])
+            #expect(
+                asked.filter { $0["ok"] as? Bool == false }.map { $0["asked"] as? String } == ["topic shop.reports"])
+
+            await shop.broker.close()
+            let gone = try await Program.run(Repository.remint, arguments + ["--timeout", "2s"])
+            #expect(gone.status == 1)
+            #expect(gone.outputText.contains("correct kafka.bootstrap_servers"), "\(gone.outputText)")
+            let usage = try await Program.run(Repository.remint, arguments + ["--timeout", "soon"])
+            #expect(usage.status == 2)
+        }
+
         @Test func `inspect tells a good token from a bad one`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")

@@ -264,6 +264,9 @@ public actor KafkaConsumer {
         try await client.metadata(of: topic, within: limit)
     }
 
+    /// What the client last said went wrong, of what `events` has taken: why a call that only ran out of time did.
+    public var lastError: KafkaError? { client.lastError }
+
     /// Leaves the group and frees the client. Nothing else may be called afterwards.
     ///
     /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.

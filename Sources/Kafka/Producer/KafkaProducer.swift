@@ -87,12 +87,15 @@ public final class KafkaProducer: Sendable {
         try await topics(within: limit).filter { $0.error == nil }.map(\.name)
     }
 
-    /// All topics that the cluster shows to this client; none is created by asking.
+    /// What the cluster says of all topics that it shows to this client; unlike `metadata(of:within:)` this creates none.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
     public func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
         try await client.topics(within: limit)
     }
+
+    /// What the client last said went wrong, whoever heard it: why a call that only ran out of time did.
+    public var lastError: KafkaError? { client.lastError }
 
     /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.
     ///
