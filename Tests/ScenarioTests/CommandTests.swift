@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import Kafka
 import ProgramTestSupport
 import Testing
 

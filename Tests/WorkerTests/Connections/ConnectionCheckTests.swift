@@ -58,15 +58,6 @@ import WorkerTestSupport
         #expect(failure.detail.contains("TOPIC_AUTHORIZATION_FAILED") && failure.detail.contains("allow this account"))
     }
 
-    @Test func `a topic that may be seen and not be read`() async throws {
-        let answers = try await answers { broker in
-            try await broker.inject(.errors(.fetch, [.topicAuthorizationFailed]))
-        }
-        let failure = try failure(answers)
-        #expect(failure.question == .topic("remint.invalidations", isRead: true))
-        #expect(failure.detail.contains("READ"), "\(failure)")
-    }
-
     @Test func `nobody at the brokers' address, and nothing more is asked of them`() async throws {
         let port = try #require(DeafPort())
         let configuration = try readConfiguration(workerConfiguration(brokers: "127.0.0.1:\(port.number)"))
