@@ -136,12 +136,18 @@ let package = Package(
             [
                 "Pipeline", "AdapterKit", "JOSE", "Formats", "Telemetry", logging, nio, sockets, http, tls, httpClient,
             ]),
-        module(
-            "Worker",
-            [
+        .target(
+            name: "Worker",
+            dependencies: [
                 "Pipeline", "AdapterKit", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration",
-                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, nio,
-            ]),
+                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, tls,
+            ],
+            // The page of the admin server, in the program itself.
+            resources: [
+                .embedInCode("Resources/status.html"), .embedInCode("Resources/status.css"),
+                .embedInCode("Resources/status.js"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "Pickup",
             dependencies: [
@@ -244,13 +250,17 @@ let package = Package(
             "PickupTests", ["Pickup", "AdapterKit", "Pipeline", nio, httpTypes, httpParts, embedded],
             resources: [.copy("Pages")]),
         tests(
-            "OperationsTests", ["Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE"] + someAdapters),
+            "OperationsTests",
+            [
+                "Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
+            ] + someAdapters),
         tests(
             "WorkerTests",
             [
                 "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
                 "StubServer",
-                "WorkerTestSupport", "AsyncTestSupport", logging, lifecycle, nio, sockets, http,
+                "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
+                lifecycle, nio, sockets, http,
             ] + adapterDependencies),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),

@@ -71,6 +71,19 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The group's or the transaction's coordinator is not available.
         public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
 
+        /// The host's name is not known.
+        public static let unknownHost = Code(RD_KAFKA_RESP_ERR__RESOLVE)
+        /// There is no agreement on TLS, or a certificate is refused.
+        public static let tls = Code(RD_KAFKA_RESP_ERR__SSL)
+        /// The broker does not know the account, or its proof is wrong (found out by the client).
+        public static let authentication = Code(RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        /// As `authentication`, said by the broker.
+        public static let saslAuthenticationFailed = Code(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
+        /// Using the transactional id is not allowed.
+        public static let transactionalIDAuthorizationFailed = Code(
+            RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        /// Something about the cluster as a whole is not allowed, for instance producing idempotently.
+        public static let clusterAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
         /// Using the group is not allowed.
         public static let groupAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
 
@@ -118,6 +131,11 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// What a call on a closed client answers.
     static let clientIsClosed = KafkaError(.closed, "the client is closed")
+
+    /// What a caller says who waited long enough for `operation`.
+    public static func overdue(_ operation: String) -> KafkaError {
+        KafkaError(.timedOut, "\(operation): no answer in time")
+    }
 
     init(
         _ code: Code, _ message: String, isRetriable: Bool = false, isFatal: Bool = false, requiresAbort: Bool = false

@@ -6,6 +6,8 @@ public enum LogKey {
     public static let app = "remint.app"
     /// The stable code of a dead letter.
     public static let errorCode = "remint.error.code"
+    /// Traces that events belong to, by their ids (W3C Trace Context).
+    public static let traces = "remint.traces"
     /// One line of detail.
     public static let detail = "remint.detail"
     /// What delivery is promised.

@@ -47,6 +47,16 @@ extension Configuration {
     package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
 }
 
+extension Configuration {
+    /// By each signer's socket what it is asked for: the rings, and the algorithms the apps that use them take.
+    var signers: [String: [String: Set<Algorithm>]] {
+        keys.reduce(into: [:]) { signers, key in
+            guard let socket = key.signer else { return }
+            signers[socket, default: [:]][key.name] = Set(apps.filter { $0.key == key.name }.map(\.adapter.algorithm))
+        }
+    }
+}
+
 extension Pipeline.App {
     /// A configured app as the pipeline takes it.
     convenience init(_ app: Configuration.App) {
@@ -82,7 +92,7 @@ struct VendorLookups {
         _ configuration: Configuration, signer: any SigningPort, logger: Logger,
         now: @escaping @Sendable () -> UnixTime
     ) throws(EndpointError) {
-        let endpoints = Self.lookups(configuration).map { LookupEndpoint($0) }
+        let endpoints = Self.endpoints(configuration)
         client = endpoints.isEmpty ? nil : try LookupClient(endpoints, signer: signer, logger: logger, now: now)
     }
 
@@ -93,6 +103,11 @@ struct VendorLookups {
                 name: lookup.account, rates: lookup.rates, batch: lookup.batch, concurrency: lookup.concurrency,
                 usesMintedTokens: lookup.authorization == .mintedToken)
         }
+    }
+
+    /// The accounts' endpoints, in the order of the apps.
+    static func endpoints(_ configuration: Configuration) -> [LookupEndpoint] {
+        lookups(configuration).map { LookupEndpoint($0) }
     }
 
     /// One look-up for each account: those that share one agree in all that is the account's.

@@ -75,7 +75,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.
-            let admin = startAdminServer(metrics.registry)
+            let admin = try startAdminServer(metrics)
             defer { admin?.cancel() }
             if let admin {
                 group.addTask {
@@ -115,14 +115,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// One client for each signer's socket.
     private func signers() -> [SignerProcess] {
-        let keys = Dictionary(grouping: configuration.keys.filter { $0.signer != nil }) { $0.signer ?? "" }
-        return keys.sorted { $0.key < $1.key }.map { socket, keys in
-            let wanted = keys.map { key in
-                (key.name, Set(configuration.apps.filter { $0.key == key.name }.map(\.adapter.algorithm)))
-            }
-            return SignerProcess(
-                socket: socket, wanted: Dictionary(wanted) { first, _ in first }, problems: keyProblems,
-                lanes: signingLanes, logger: logger)
+        configuration.signers.sorted { $0.key < $1.key }.map { socket, wanted in
+            SignerProcess(
+                socket: socket, wanted: wanted, problems: keyProblems, lanes: signingLanes, logger: logger)
         }
     }
 
@@ -134,10 +129,15 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         return RoutedSigner(local: local, others: Dictionary(routes) { first, _ in first })
     }
 
-    private func startAdminServer(_ registry: MetricsRegistry) -> Task<Void, any Error>? {
+    private func startAdminServer(_ metrics: WorkerMetrics) throws(WorkerError) -> Task<Void, any Error>? {
         guard let address = configuration.admin else { return nil }
-        var server = AdminServer(address: address, status: status, metrics: registry, logger: logger)
+        let reporter = StatusReporter(configuration, status: status, metrics: metrics, now: now)
+        var server = AdminServer(
+            address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
         server.token = adminToken
+        server.tls = try address.certificate.map { (files) throws(WorkerError) in
+            try ServerCertificate.load(files, named: "admin.tls")
+        }
         return Task.detached {
             do { try await server.run() } catch is CancellationError {} catch {
                 throw WorkerError("the admin server cannot listen on \(address.host):\(address.port): \(error)")
@@ -164,6 +164,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let lock = name == nil ? InstanceName(group: configuration.kafka.group) : nil
         let session = Session(
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
+        context.status.set(name: session.instance)
         var processor = configuration.processor(
             signing: context.signer, worker: session.instance, cores: signingLanes, now: now)
         var committed = CommittedOffsets()

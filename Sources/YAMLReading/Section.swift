@@ -109,7 +109,7 @@ package final class Section {
         guard let share, range.contains(share) else {
             diagnostics.error(
                 node,
-                "\(path(name)) must be a share from \(AmountText.format(share: range.lowerBound)) to \(AmountText.format(share: range.upperBound)), such as 10%"
+                "\(path(name)) must be a share from \(Share.format(range.lowerBound)) to \(Share.format(range.upperBound)), such as 10%"
             )
             return nil
         }
@@ -119,18 +119,14 @@ package final class Section {
     /// A number of bytes, alone or with `kB`, `MB` or `GB` (powers of 1024).
     package func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let shift = ["": 0, "kB": 10, "MB": 20, "GB": 30][text.dropFirst(digits.count).trimmingPrefix(" ")]
-        guard let number = Int(digits), let shift, number <= range.upperBound >> shift,
-            range.contains(number << shift)
-        else {
+        guard let number = ByteCount.parse(text), range.contains(number) else {
             diagnostics.error(
                 node,
-                "\(path(name)) must be from \(AmountText.format(bytes: range.lowerBound)) to \(AmountText.format(bytes: range.upperBound)), such as 32MB"
+                "\(path(name)) must be from \(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound)), such as 32MB"
             )
             return nil
         }
-        return number << shift
+        return number
     }
 
     package func bool(_ name: String) -> Bool? {

@@ -17,7 +17,7 @@ struct Remint: AsyncParsableCommand {
             MetricsCommand.self, EmitCommand.self,
             InspectCommand.self, AdapterCommand.self,
             AppsCommand.self, DeadLettersCommand.self, KeysCommand.self, LedgerCommand.self, ReissueCommand.self,
-            RotateCommand.self, BenchCommand.self,
+            RotateCommand.self, TopicsCommand.self, BenchCommand.self,
         ])
 
     /// Exit codes: 0 done, 1 the thing asked for is wrong, 2 usage, 75 try again later.

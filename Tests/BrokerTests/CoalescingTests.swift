@@ -3,7 +3,7 @@ import Testing
 
 extension BrokerTests {
     /// One failure costs one signature, and a user is never taken for another.
-    @Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
+    @Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
         private static let reports = 10_000
 
         @Test func `ten thousand reports of one user in a second cost one signature`() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 extension BrokerTests {
     /// A dead-letter topic that takes nothing: not even the smallest record, by the topic's own limit.
-    @Suite(.timeLimit(.minutes(5))) struct DeadLetterTroubleTests {
+    @Suite(.timeLimit(.minutes(10))) struct DeadLetterTroubleTests {
         /// Less than a dead letter by reference, and more than the mark that ends a transaction, which the broker must be
         /// able to write.
         private static let tooSmall = ["max.message.bytes": "128"]

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConsumerEventTests {
+@Suite(.timeLimit(.minutes(10))) struct ConsumerEventTests {
     @Test func `waits as long as it was told where nothing happens`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             try await withConsumer(of: broker) { consumer in

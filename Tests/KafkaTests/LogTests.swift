@@ -3,7 +3,7 @@ import Kafka
 import Logging
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LogTests {
+@Suite(.timeLimit(.minutes(10))) struct LogTests {
     @Test func `hands a producer's library log to the logger`() async throws {
         try await withBroker { broker in
             let log = RecordingLog()

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MetadataTests {
+@Suite(.timeLimit(.minutes(10))) struct MetadataTests {
     @Test func `says how many partitions a topic has`() async throws {
         try await withProducer(topics: ["t": 3]) { broker, producer in
             let found = try await producer.metadata(of: "t", within: patience)
@@ -30,6 +30,25 @@ import Testing
             try await broker.inject(.topic("t", .topicAuthorizationFailed))
             #expect(try await producer.metadata(of: "t", within: patience).error?.code == .topicAuthorizationFailed)
         }
+    }
+
+    @Test func `lists topics with what is wrong with them, and creates none`() async throws {
+        try await withProducer(topics: ["t": 3, "u": 1]) { broker, producer in
+            try await broker.inject(.topic("u", .topicAuthorizationFailed))
+            let found = try await producer.topics(within: patience).sorted { $0.name < $1.name }
+            #expect(found.map(\.name) == ["t", "u"])
+            #expect(found.first?.partitionCount == 3)
+            #expect(found.map { $0.error?.code } == [nil, .topicAuthorizationFailed])
+            #expect(try await producer.topicNames(within: patience) == ["t"])
+        }
+    }
+
+    @Test func `says what went wrong while nobody answered`() async throws {
+        let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: silent)
+        await #expect(throws: KafkaError.self) { try await producer.topics(within: .seconds(5)) }
+        #expect(producer.lastError?.code == .transport)
+        #expect(producer.lastError?.message.contains("refused") == true)
+        #expect(await producer.close(within: patience))
     }
 
     @Test(arguments: [Duration.milliseconds(200), .zero, .milliseconds(-1)])

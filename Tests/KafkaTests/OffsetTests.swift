@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct OffsetTests {
+@Suite(.timeLimit(.minutes(10))) struct OffsetTests {
     private let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
 
     @Test func `knows the ends of what it fetched from, and grows with them`() async throws {

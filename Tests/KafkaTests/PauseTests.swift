@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PauseTests {
+@Suite(.timeLimit(.minutes(10))) struct PauseTests {
     private let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
 
     /// What `consumer` returns next, `count` records of it.
@@ -54,6 +54,49 @@ import Testing
                 #expect(Set((first + rest).map(\.position)).count == 200)
             }
         }
+    }
+
+    @Test func `pauses amid the search for a partition's start do not lead back to it`() async throws {
+        try await withProducer(topics: ["t": 2]) { broker, producer in
+            #expect(await producer.deliver(numbered(200)).allSatisfy { $0 == nil })
+            try await withConsumer(of: broker) { consumer in
+                try await join(consumer)
+                var seen: [ConsumedRecord] = []
+                // Time and again, so that one of them comes while the first answer is under way.
+                while seen.isEmpty {
+                    try Task.checkCancellation()
+                    try await consumer.pause(partitions)
+                    try await consumer.resume(partitions)
+                    seen += records(of: await consumer.events(limit: 1, within: .milliseconds(1)))
+                }
+                seen += try await take(200 - seen.count, from: consumer)
+                #expect(Set(seen.map(\.position)).count == 200)
+                // The library would ask again after half a second.
+                #expect(await consumer.events(limit: 10, within: .seconds(1)).isEmpty)
+            }
+        }
+    }
+
+    @Test func `a record that comes once its partition rests is kept for the resumption`() async throws {
+        try await withProducer(topics: ["t": 2]) { broker, producer in
+            #expect(await producer.deliver(numbered(200)).allSatisfy { $0 == nil })
+            try await withConsumer(of: broker) { consumer in
+                try await join(consumer)
+                try await consumer.pause(partitions)
+                #expect(await consumer.events(limit: 1000, within: .seconds(1)).isEmpty)
+                try await consumer.resume(partitions)
+                let all = try await take(200, from: consumer)
+                for partition in partitions {
+                    let offsets = all.filter { $0.position.partition == partition.partition }.map(\.position.offset)
+                    #expect(offsets == Array(0..<Int64(offsets.count)))
+                }
+                #expect(await consumer.events(limit: 10, within: .milliseconds(700)).isEmpty)
+            }
+        }
+    }
+
+    private func records(of events: [KafkaConsumer.Event]) -> [ConsumedRecord] {
+        events.compactMap { if case .record(let record) = $0 { record } else { nil } }
     }
 
     @Test func `a partition that is not its own is left alone`() async throws {

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ProduceAndConsumeTests {
+@Suite(.timeLimit(.minutes(10))) struct ProduceAndConsumeTests {
     @Test func `carries every mix of missing, empty and filled keys, values and headers there and back`() async throws {
         let fillings: [[UInt8]?] = [nil, [], [0], text("überall")]
         let headers: [[RecordHeader]] = [

@@ -3,7 +3,7 @@ import Kafka
 import Testing
 
 /// In a process of its own, for other tests open and close descriptors too.
-@Suite(.timeLimit(.minutes(5))) struct ResourceTests {
+@Suite(.timeLimit(.minutes(10))) struct ResourceTests {
     @Test func `gives back every descriptor and thread`() async {
         await #expect(processExitsWith: .success) {
             try await useClients(1)

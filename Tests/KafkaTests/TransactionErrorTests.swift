@@ -3,7 +3,7 @@ import Testing
 
 /// What a call of a transaction says when the broker answers a request with an error: the table a worker's loop stands
 /// on, as librdkafka 2.0.2 has it.
-@Suite(.timeLimit(.minutes(5))) struct TransactionErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct TransactionErrorTests {
     /// A call of a transaction.
     enum Call: Sendable { case initTransactions, sendOffsets, commit, abort }
 

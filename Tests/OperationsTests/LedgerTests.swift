@@ -7,53 +7,58 @@ import Testing
 @Suite struct LedgerTests {
     private static let now = UnixTime(seconds: 1000)
 
+    private func holdings(_ table: LedgerTable, _ filter: LedgerFilter = LedgerFilter()) -> [LedgerHolding] {
+        var holdings = LedgerHoldings()
+        holdings.add(table, matching: filter, at: Self.now)
+        return holdings.list
+    }
+
     @Test func `the newest token of a subject counts`() {
-        var ledger = Ledger()
-        ledger.take("shop/ann", key: "old", expires: 2000, version: 1, offset: 0)
-        ledger.take("shop/ann", key: "new", expires: 3000, version: 2, offset: 1)
-        ledger.take("shop/ann", key: "late", expires: 4000, version: 1, offset: 2)
-        ledger.take("shop/ben", key: "old", expires: 2500, version: 1, offset: 3)
-        let holdings = ledger.holdings(at: Self.now)
-        #expect(holdings.map(\.keyID) == ["new", "old"])
-        #expect(holdings.map(\.live) == [1, 1])
-        #expect(holdings.map(\.lastEnd) == [3000, 2500])
-        #expect(ledger.subjectCount == 2)
+        var table = LedgerTable()
+        table.take("shop/ann", key: "old", expires: 2000, version: 1, offset: 0)
+        table.take("shop/ann", key: "new", expires: 3000, version: 2, offset: 1)
+        table.take("shop/ann", key: "late", expires: 4000, version: 1, offset: 2)
+        table.take("shop/ben", key: "old", expires: 2500, version: 1, offset: 3)
+        #expect(holdings(table).map(\.keyID) == ["new", "old"])
+        #expect(holdings(table).map(\.live) == [1, 1])
+        #expect(holdings(table).map(\.lastEnd) == [3000, 2500])
+        #expect(table.subjectCount == 2)
     }
 
     @Test func `what has ended does not live`() {
-        var ledger = Ledger()
-        ledger.take("shop/ann", key: "k", expires: 1000, version: 1, offset: 0)
-        ledger.take("shop/ben", key: "k", expires: 1001, version: 1, offset: 1)
-        let holding = ledger.holdings(at: Self.now)
-        #expect(holding.map(\.live) == [1])
-        #expect(holding.map(\.ended) == [1])
-        #expect(holding.map(\.firstEnd) == [1001])
+        var table = LedgerTable()
+        table.take("shop/ann", key: "k", expires: 1000, version: 1, offset: 0)
+        table.take("shop/ben", key: "k", expires: 1001, version: 1, offset: 1)
+        #expect(holdings(table).map(\.live) == [1])
+        #expect(holdings(table).map(\.ended) == [1])
+        #expect(holdings(table).map(\.firstEnd) == [1001])
     }
 
-    @Test func `a tombstone takes the token away`() {
-        var ledger = Ledger()
-        ledger.take("shop/ann", key: "k", expires: 2000, version: 1, offset: 0)
-        ledger.take(
-            key: Array("shop/ann".utf8), headers: [], isTombstone: true, partition: 0, offset: 1)
-        #expect(ledger.holdings(at: Self.now).isEmpty)
+    @Test func `a tombstone takes the token away, and an older version may come after it`() {
+        var table = LedgerTable()
+        table.take("shop/ann", key: "k", expires: 2000, version: 5, offset: 0)
+        for offset in 1...2 {
+            table.take(key: Array("shop/ann".utf8), headers: [], isTombstone: true, offset: Int64(offset))
+        }
+        #expect(holdings(table).isEmpty && table.subjectCount == 0)
+        table.take("shop/ann", key: "k", expires: 2000, version: 1, offset: 3)
+        #expect(holdings(table).map(\.live) == [1] && table.subjectCount == 1)
     }
 
     @Test func `a record that is no token is counted and left`() {
-        var ledger = Ledger()
-        ledger.take(key: Array("x".utf8), headers: [], isTombstone: false, partition: 0, offset: 0)
-        ledger.take(key: nil, headers: [], isTombstone: false, partition: 0, offset: 1)
-        #expect(ledger.strangers == 2)
-        #expect(ledger.subjectCount == 0)
+        var table = LedgerTable()
+        table.take(key: Array("x".utf8), headers: [], isTombstone: false, offset: 0)
+        table.take(key: nil, headers: [], isTombstone: false, offset: 1)
+        #expect(table.strangers == 2)
+        #expect(table.subjectCount == 0)
     }
 
     @Test func `a filter means app, key and end`() {
-        var ledger = Ledger()
-        ledger.take("shop/ann", key: "a", expires: 2000, version: 1, offset: 0)
-        ledger.take("web/ben", key: "a", expires: 3000, version: 1, offset: 1)
-        ledger.take("web/cem", key: "b", expires: 3000, version: 1, offset: 2)
-        func count(_ filter: LedgerFilter) -> Int {
-            ledger.holdings(at: Self.now, matching: filter).reduce(0) { $0 + $1.live }
-        }
+        var table = LedgerTable()
+        table.take("shop/ann", key: "a", expires: 2000, version: 1, offset: 0)
+        table.take("web/ben", key: "a", expires: 3000, version: 1, offset: 1)
+        table.take("web/cem", key: "b", expires: 3000, version: 1, offset: 2)
+        func count(_ filter: LedgerFilter) -> Int { holdings(table, filter).reduce(0) { $0 + $1.live } }
         #expect(count(LedgerFilter()) == 3)
         #expect(count(LedgerFilter(apps: ["web"])) == 2)
         #expect(count(LedgerFilter(keyID: "a")) == 2)
@@ -62,28 +67,81 @@ import Testing
     }
 
     @Test func `only the record that counts is picked`() {
-        var ledger = Ledger()
-        ledger.take("shop/ann", key: "a", expires: 2000, version: 1, offset: 0)
-        ledger.take("shop/ann", key: "a", expires: 2500, version: 2, offset: 7)
-        func end(_ offset: Int64, _ filter: LedgerFilter = LedgerFilter(), partition: Int32 = 0) -> Int64? {
-            ledger.end(
-                key: Array("shop/ann".utf8), partition: partition, offset: offset, matching: filter, at: Self.now)
+        var table = LedgerTable()
+        table.take("shop/ann", key: "a", expires: 2000, version: 1, offset: 0)
+        table.take("shop/ann", key: "a", expires: 2500, version: 2, offset: 7)
+        func end(_ offset: Int64, _ filter: LedgerFilter = LedgerFilter(), key: String = "shop/ann") -> Int64? {
+            table.end(key: Array(key.utf8), offset: offset, matching: filter, at: Self.now)
         }
         #expect(end(0) == nil)
         #expect(end(7) == 2500)
-        #expect(end(7, partition: 1) == nil)
+        #expect(end(7, key: "shop/ben") == nil)
         #expect(end(7, LedgerFilter(keyID: "b")) == nil)
+    }
+
+    /// Against a dictionary, through growth, replacements and tombstones.
+    @Test func `a table that grows holds what a dictionary holds`() {
+        var table = LedgerTable(subjects: 16)
+        var newest: [String: (version: Int64, key: String)] = [:]
+        for offset in 0..<20_000 {
+            // Spread well enough, and the same each time.
+            let number = UInt64(offset) &* 0x9E37_79B9_7F4A_7C15 >> 16
+            let subject = "shop/\(number % 3000)", version = Int64(number / 3000 % 50)
+            if number % 11 == 0 {
+                newest[subject] = nil
+                table.take(key: Array(subject.utf8), headers: [], isTombstone: true, offset: Int64(offset))
+            } else {
+                let key = "k\(number % 7 % 3)"
+                if newest[subject].map({ $0.version <= version }) ?? true { newest[subject] = (version, key) }
+                table.take(subject, key: key, expires: 2000, version: version, offset: Int64(offset))
+            }
+        }
+        #expect(table.subjectCount == newest.count)
+        let counts = Dictionary(grouping: newest.values, by: \.key).mapValues(\.count)
+        #expect(Dictionary(uniqueKeysWithValues: holdings(table).map { ($0.keyID, $0.live) }) == counts)
+    }
+
+    /// Slices are disjoint, and together they are everything, whatever is in none of them included.
+    @Test(arguments: [1, 2, 7]) func `slices together hold what one table holds`(count: Int) {
+        func fill(_ table: inout LedgerTable) {
+            table.take(key: nil, headers: [], isTombstone: false, offset: 0)
+            for number in 0..<2000 {
+                table.take("shop/\(number)", key: "k", expires: 2000, version: 1, offset: Int64(number))
+            }
+        }
+        var whole = LedgerHoldings()
+        for slice in LedgerSlice.slices(count) {
+            var table = LedgerTable(slice)
+            fill(&table)
+            #expect(table.subjectCount > 0)
+            whole.add(table, matching: LedgerFilter(), at: Self.now)
+        }
+        #expect(whole.live == 2000 && whole.subjectCount == 2000 && whole.strangers == 1)
     }
 }
 
-extension Ledger {
+/// How often a partition is read.
+@Suite struct LedgerPlanTests {
+    @Test(arguments: [(0, 1), (1, 1), (1_000_000, 1), (4_026_531, 1), (4_026_532, 2), (100_000_000, 25)])
+    func `a partition is read as often as its subjects fill the table`(records: Int, readings: Int) {
+        let slices = LedgerPlan.slices(records: records, memory: LedgerReader.standardMemory)
+        #expect(max(1, slices.count) == readings)
+    }
+
+    @Test func `a slice's table has room for its share`() {
+        #expect(LedgerPlan.room(records: 1000, slices: 1) == 1001)
+        #expect(LedgerPlan.room(records: 4_000_000, slices: 4) == 1_051_000)
+    }
+}
+
+extension LedgerTable {
     fileprivate mutating func take(_ key: String, key keyID: String, expires: Int64, version: Int64, offset: Int64) {
         let app = key.prefix { $0 != "/" }
         let headers = [
             RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", keyID),
             RecordHeader("remint-expires-at", String(expires)), RecordHeader("remint-version", String(version)),
         ]
-        take(key: Array(key.utf8), headers: headers, isTombstone: false, partition: 0, offset: offset)
+        take(key: Array(key.utf8), headers: headers, isTombstone: false, offset: offset)
     }
 }
 

@@ -1,4 +1,6 @@
 import Foundation
+import JOSE
+import Kafka
 import ProgramTestSupport
 import Testing
 
@@ -110,6 +112,32 @@ extension Scenarios {
             #expect(report["ok"] as? Bool == true)
         }
 
+        @Test func `check asks what the configuration connects to, when it is to`() async throws {
+            let shop = try await Shop.open()
+            let arguments = ["check", "--connect", "--config", shop.configuration]
+            let good = try await Program.run(Repository.remint, arguments)
+            #expect(good.status == 0, "\(good.outputText)\(good.errorText)")
+            let lines = good.outputText.split(separator: "\n").dropFirst()
+            #expect(lines.first == "brokers \(shop.broker.bootstrapServers): ok, 7 topics are shown")
+            #expect(lines.count == 11 && lines.allSatisfy { $0.contains(": ok, ") }, "\(good.outputText)")
+
+            try shop.configure("    key: braze-ios\n", "    key: braze-ios\n    topics: [shop.reports]\n")
+            let wrong = try await Program.run(Repository.remint, arguments + ["--json"])
+            #expect(wrong.status == 1)
+            let report = try #require(try JSONSerialization.jsonObject(with: wrong.standardOutput) as? [String: Any])
+            #expect(report["ok"] as? Bool == false)
+            let asked = try #require(report["connections"] as? [[String: Any]])
+            #expect(
+                asked.filter { $0["ok"] as? Bool == false }.map { $0["asked"] as? String } == ["topic shop.reports"])
+
+            await shop.broker.close()
+            let gone = try await Program.run(Repository.remint, arguments + ["--timeout", "2s"])
+            #expect(gone.status == 1)
+            #expect(gone.outputText.contains("correct kafka.bootstrap_servers"), "\(gone.outputText)")
+            let usage = try await Program.run(Repository.remint, arguments + ["--timeout", "soon"])
+            #expect(usage.status == 2)
+        }
+
         @Test func `inspect tells a good token from a bad one`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
@@ -128,6 +156,44 @@ extension Scenarios {
             #expect(!good.outputText.contains(signature))
             let usage = try await Program.run(Repository.remint, ["inspect"] + config + ["--ap", "x"])
             #expect(usage.status == 2)
+        }
+
+        @Test func `inspect opens a sealed token with its recipient's key, and with no other`() async throws {
+            let temporary = try TemporaryFolder()
+            let folder = temporary.url.appending(path: "shop")
+            let demo = try await prepare(folder)
+            let results = try #require(try JSONSerialization.jsonObject(with: demo.standardOutput) as? [[String: Any]])
+            let token = try #require(
+                results.first { $0["app"] as? String == "braze-ios" && $0["token"] != nil }?["token"] as? String)
+            let (own, other) = (folder.appending(path: "own.jwk"), folder.appending(path: "other.jwk"))
+            let bob =
+                #""x":"weNJy2HscCSM6AEDTDg04biOvhFhyyWvOHQfeF_PxMQ","y":"e8lnCO-AlStT-NJVX-crhB7QRYhiix03illJOVAOyck""#
+            let alice =
+                #""x":"gI0GAILBdu7T53akrFmMyGcsF3n5dO7MmwNBHKW5SV0","y":"SLW_xSffzlPWrHEVI30DHM_4egVwt3NQqeUD7nMFpps""#
+            try Self.write(bob, d: "VEmDZpDXXK8p8N0Cndsxs924q6nS1RXFASRl6BfUqdw", to: own)
+            try Self.write(alice, d: "0_NxaRPUMQoAJt50Gz8YiTr8gRTwyEaCumd-MToTmIo", to: other)
+            let recipient = try JWERecipient(publicJWK: SecretBytes(copying: Array(Self.jwk(bob).utf8)))
+            let sealed = String(decoding: try recipient.seal(Array(token.utf8)), as: UTF8.self)
+            let inspect = [
+                "inspect", "--config", folder.appending(path: "remint.yaml").path, "--app", "braze-ios", "--recipient",
+            ]
+            let good = try await Program.run(Repository.remint, inspect + [own.path, sealed])
+            #expect(good.status == 0 && good.outputText.contains("Braze says: accepted"), "\(good.errorText)")
+            let bad = try await Program.run(Repository.remint, inspect + [other.path, sealed])
+            #expect(bad.status != 0 && bad.errorText.contains("does not open the token"), "\(bad.errorText)")
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: own.path)
+            let open = try await Program.run(Repository.remint, inspect + [own.path, sealed])
+            #expect(open.status != 0 && !open.outputText.contains("accepted"), "\(open.errorText)")
+        }
+
+        /// A key of RFC 7518, appendix C.
+        private static func jwk(_ point: String, d: String? = nil) -> String {
+            #"{"kty":"EC","crv":"P-256","alg":"ECDH-ES+A256KW",\#(point)\#(d.map { #","d":"\#($0)""# } ?? "")}"#
+        }
+
+        private static func write(_ point: String, d: String, to file: URL) throws {
+            try jwk(point, d: d).write(to: file, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         }
 
         @discardableResult private func prepare(_ folder: URL) async throws -> Program {

@@ -10,7 +10,7 @@ import Testing
 
 extension Scenarios {
     /// Look-ups as a whole: the program, a broker, and vendors' servers that keep their limits.
-    @Suite(.timeLimit(.minutes(5))) struct LookupTests {
+    @Suite(.timeLimit(.minutes(10))) struct LookupTests {
         private static let key = "a-rest-key-that-nobody-may-see"
 
         /// A stub of Braze that knows everybody but those called `deleted-…`.

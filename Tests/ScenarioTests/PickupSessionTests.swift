@@ -9,7 +9,7 @@ import Testing
 
 extension Scenarios {
     /// Sessions whose issuer changes its keys, or cannot be reached, and sessions that are bound to a device's key.
-    @Suite(.timeLimit(.minutes(5))) struct PickupSessionTests {
+    @Suite(.timeLimit(.minutes(10))) struct PickupSessionTests {
         @Test func `keys that change under load refuse nobody honest, and are fetched once per cool-down`() async throws
         {
             let keys = try (1...4).map { try SigningKey.generate(.es256, keyID: "session-\($0)") }

@@ -9,7 +9,7 @@ import Vendors
 
 extension Scenarios {
     /// A device's one call: a report in, a token out, for whom the session says and for nobody else.
-    @Suite(.timeLimit(.minutes(5))) struct PickupTests {
+    @Suite(.timeLimit(.minutes(10))) struct PickupTests {
         private static let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 
         @Test func `every recorded report of every vendor that a token answers is answered in one call`() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 extension Scenarios {
     /// A key is replaced while users go on failing: nobody is stranded, and nothing of the old key is left.
-    @Suite(.timeLimit(.minutes(5))) struct RotationTests {
+    @Suite(.timeLimit(.minutes(10))) struct RotationTests {
         /// One kind of vendor.
         struct Kind: CustomTestStringConvertible, Sendable {
             let testDescription: String

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Events that are large in bytes, whatever their number.
-    @Suite(.timeLimit(.minutes(5))) struct SizeTests {
+    @Suite(.timeLimit(.minutes(10))) struct SizeTests {
         /// Four hundred come at once, for a partition of the embedded broker keeps 5 MB; more rounds by the environment.
         @Test func `hundreds of reports of a megabyte take no more memory than a few`() async throws {
             let rounds = ProcessInfo.processInfo.environment["REMINT_TEST_ROUNDS"].flatMap { Int($0) } ?? 1

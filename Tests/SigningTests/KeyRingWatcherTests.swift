@@ -95,7 +95,7 @@ import WorkerTestSupport
                 try FileManager.default.setAttributes(
                     [.posixPermissions: 0o600], ofItemAtPath: "\(watched.path)/\(name)")
             }
-            try await eventually("the problem's end", within: .seconds(10)) { watched.problem == nil }
+            try await eventually("the problem's end") { watched.problem == nil }
         }
     }
 

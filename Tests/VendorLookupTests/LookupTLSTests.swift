@@ -80,7 +80,7 @@ import WorkerTestSupport
         try await StubServer.with { server in
             let endpoint = LookupEndpoint(
                 account: "shop", url: "https://localhost:\(server.port)", authorization: .mintedToken,
-                credentials: .none, timeout: .seconds(30))
+                credentials: .none, timeout: .seconds(300))
             try await LookupBench.with([endpoint]) { bench in
                 let failure = try #require(await bench.ask(bench.call()).failure)
                 #expect(failure.kind == .misconfigured)

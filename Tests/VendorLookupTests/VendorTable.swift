@@ -110,7 +110,7 @@ final class VendorRow {
     ///   - secret: what the client proves its right with.
     func outcome(
         of user: String = "ann", unknownUser: LookupTerms.UnknownUser = .mint, secret: String = VendorRow.secret,
-        timeout: Duration = .seconds(20), _ prepare: (StubServer) -> Void = { _ in }
+        timeout: Duration = .seconds(300), _ prepare: (StubServer) -> Void = { _ in }
     ) async throws -> String {
         let setting = StubSetting(
             authorization: authorization(Self.secret), keys: [signing.key.verificationKey], gone: ["deleted"],
@@ -136,7 +136,7 @@ final class VendorRow {
         let app = App(
             name: "app", adapter: vendor.adapter, keyRing: "ring", lifetime: 900,
             lookup: AppLookup(
-                account: "app", mode: .verify, unknownUser: unknownUser, onFailure: .retry, patience: .seconds(10),
+                account: "app", mode: .verify, unknownUser: unknownUser, onFailure: .retry, patience: .seconds(300),
                 lifetimes: .init(exists: .seconds(3600), gone: .seconds(3600), unknown: .seconds(3600))))
         var processor = BatchProcessor(
             apps: [app], signing: signing, maximumEventBytes: 1 << 20,

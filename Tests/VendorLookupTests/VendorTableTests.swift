@@ -3,7 +3,7 @@ import StubServer
 import Testing
 
 /// What each vendor's answers and failures lead to, over a real connection: one event, one row.
-@Suite(.timeLimit(.minutes(5))) struct VendorTableTests {
+@Suite(.timeLimit(.minutes(10))) struct VendorTableTests {
     @Test(arguments: try AskedVendor.all.get())
     func `what the vendor knows of a user decides`(_ vendor: AskedVendor) async throws {
         let row = try VendorRow(vendor)

@@ -144,6 +144,12 @@ struct MistakeTests {
             "a port that is none", SampleText.with("admin: { listen: \"localhost:65536\" }\n"),
             says: "10:18 admin.listen must be host:port"),
         Mistake(
+            "an admin server that anybody may ask", SampleText.with("admin: { listen: \"0.0.0.0:9464\" }\n"),
+            says: "10:18 admin.listen can be reached from other machines and asks for no token"),
+        Mistake(
+            "a certificate without its key", SampleText.with("admin: { tls: { certificate: a.pem } }\n"),
+            says: "10:15 admin.tls.key is missing"),
+        Mistake(
             "an unknown missing_user", SampleText.with("    missing_user: ignore\n"),
             says: "10:19 apps.ios.missing_user must be dead_letter or skip"),
         Mistake(

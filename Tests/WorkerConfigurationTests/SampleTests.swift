@@ -92,6 +92,31 @@ struct SampleTests {
         #expect(configuration.worker.batchEvents == 2000)
     }
 
+    @Test func `an admin server that is not told where listens on this machine`() throws {
+        #expect(try SampleText.with("admin: ~\n").configuration().admin == nil)
+        let admin = try #require(try SampleText.with("admin: {}\n").configuration().admin)
+        #expect(admin.host == "127.0.0.1")
+        #expect(admin.port == 9464)
+        #expect(admin.isLoopback)
+        #expect(!admin.isOpen)
+        #expect(admin.certificate == nil)
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "[::1]:0", "localhost:0"])
+    func `this machine needs no token`(address: String) throws {
+        let admin = try SampleText.with("admin: { listen: \"\(address)\" }\n").configuration().admin
+        #expect(admin?.isLoopback == true)
+    }
+
+    @Test func `an admin server for others, with TLS`() throws {
+        let text = "admin: { listen: \"0.0.0.0:9464\", open: true, tls: { certificate: a.pem, key: /b.key } }\n"
+        let admin = try #require(try SampleText.with(text).configuration().admin)
+        #expect(!admin.isLoopback)
+        #expect(admin.isOpen)
+        #expect(admin.certificate?.chain == "conf/a.pem")
+        #expect(admin.certificate?.key == "/b.key")
+    }
+
     @Test func `every setting of every kind is read`() throws {
         let text = """
             kafka:

@@ -13,6 +13,7 @@ final class ClientHandle: @unchecked Sendable {
     let logger: Logger
     private let blockingCalls: DispatchQueue
     private let closed = Atomic(false)
+    private let said = Mutex<KafkaError?>(nil)
 
     init(_ type: rd_kafka_type_t, _ properties: ClientProperties, events: Int32, logger: Logger) throws(KafkaError) {
         // Logs come as events, like everything else.
@@ -73,7 +74,11 @@ final class ClientHandle: @unchecked Sendable {
         case RD_KAFKA_EVENT_LOG:
             unsafe LibraryLog.write(event, to: logger)
             return nil
-        case RD_KAFKA_EVENT_ERROR: return unsafe error(of: event)
+        case RD_KAFKA_EVENT_ERROR:
+            let error = unsafe self.error(of: event)
+            // That all brokers are down follows from what was said before, and explains nothing.
+            said.withLock { said in if said == nil || error.code != .allBrokersDown { said = error } }
+            return error
         case RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH:
             let reason =
                 "no OAUTHBEARER token source: set sasl.mechanism to PLAIN or SCRAM, or use TLS client certificates"
@@ -82,6 +87,9 @@ final class ClientHandle: @unchecked Sendable {
         default: return nil
         }
     }
+
+    /// The last error that was among the events; the one before where it says no more than that all brokers are down.
+    var lastError: KafkaError? { said.withLock { $0 } }
 
     /// The error in an event: the instance's fatal one where there is one, for then nothing else counts.
     private func error(of event: OpaquePointer) -> KafkaError {

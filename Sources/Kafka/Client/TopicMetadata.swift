@@ -6,8 +6,26 @@ public struct TopicMetadata: Sendable, Equatable {
     public let name: String
     /// How many partitions it has; 0 where it does not exist.
     public let partitionCount: Int
+    /// How many copies each of its partitions has, of the one with the fewest; 0 where it does not exist.
+    public let replication: Int
     /// Why it cannot be used, if so.
     public let error: KafkaError?
+
+    fileprivate init(_ topic: rd_kafka_metadata_topic) {
+        name = unsafe String(cString: topic.topic)
+        partitionCount = unsafe Int(topic.partition_cnt)
+        let partitions = unsafe UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
+        replication = unsafe partitions.map { unsafe Int($0.replica_cnt) }.min() ?? 0
+        error = unsafe KafkaError(topic.err, in: "the topic \(name)")
+    }
+
+    /// A topic that no broker knows.
+    fileprivate init(unknown name: String) {
+        self.name = name
+        partitionCount = 0
+        replication = 0
+        error = KafkaError(.unknownTopic, "the topic \(name)")
+    }
 }
 
 extension ClientHandle {
@@ -29,21 +47,15 @@ extension ClientHandle {
             }
             guard let metadata = unsafe metadata else { throw KafkaError(.timedOut, "asking for the topic \(topic)") }
             defer { unsafe rd_kafka_metadata_destroy(metadata) }
-            guard unsafe metadata.pointee.topic_cnt > 0 else {
-                return TopicMetadata(
-                    name: topic, partitionCount: 0, error: KafkaError(.unknownTopic, "the topic \(topic)"))
-            }
-            let found = unsafe metadata.pointee.topics[0]
-            return unsafe TopicMetadata(
-                name: topic, partitionCount: Int(found.partition_cnt),
-                error: KafkaError(found.err, in: "the topic \(topic)"))
+            guard unsafe metadata.pointee.topic_cnt > 0 else { return TopicMetadata(unknown: topic) }
+            return unsafe TopicMetadata(metadata.pointee.topics[0])
         }
     }
 
-    /// The names of all topics that the cluster shows to this client and that can be used.
+    /// All topics that the cluster shows to this client; none is created by asking.
     ///
     /// - Throws: `KafkaError` when no broker answers in time.
-    func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
+    func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
         let milliseconds = limit.kafkaMilliseconds
         return try unsafe await blockingThrowing { (client) throws(KafkaError) in
             var metadata: UnsafePointer<rd_kafka_metadata>?
@@ -56,9 +68,7 @@ extension ClientHandle {
             defer { unsafe rd_kafka_metadata_destroy(metadata) }
             let topics = unsafe UnsafeBufferPointer(
                 start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
-            return unsafe topics.compactMap { topic in
-                unsafe topic.err == RD_KAFKA_RESP_ERR_NO_ERROR ? String(cString: topic.topic) : nil
-            }
+            return unsafe topics.map { unsafe TopicMetadata($0) }
         }
     }
 }

@@ -2,35 +2,6 @@ import CRdKafka
 
 /// What a consumer can be told and asked of its partitions.
 extension KafkaConsumer {
-    /// Takes nothing more of `partitions` until they are resumed. What was fetched of them and not returned yet is
-    /// dropped and fetched again later; a partition that is not this member's, or paused already, is left alone.
-    ///
-    /// - Throws: `KafkaError`.
-    public func pause(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
-        guard queue != nil else { throw .clientIsClosed }
-        let running = Set(partitions).intersection(assignment).subtracting(paused)
-        guard !running.isEmpty else { return }
-        let list = PartitionList(running.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
-        if let error = unsafe KafkaError(rd_kafka_pause_partitions(client.pointer, list.pointer), in: "pausing") {
-            throw error
-        }
-        paused.formUnion(running)
-    }
-
-    /// Goes on with `partitions` behind the last record that was returned. Those that are not paused are left alone.
-    ///
-    /// - Throws: `KafkaError`.
-    public func resume(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
-        guard queue != nil else { throw .clientIsClosed }
-        let waiting = Set(partitions).intersection(paused)
-        guard !waiting.isEmpty else { return }
-        let list = PartitionList(waiting.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
-        if let error = unsafe KafkaError(rd_kafka_resume_partitions(client.pointer, list.pointer), in: "resuming") {
-            throw error
-        }
-        paused.subtract(waiting)
-    }
-
     /// Asks the brokers for the first and the end offset of `partition`; the end is the offset the next record will get.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.

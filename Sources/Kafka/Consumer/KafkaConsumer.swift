@@ -32,6 +32,12 @@ public actor KafkaConsumer {
     private var owesAnswer = false
     /// What was paused. Kept here, for 2.0.2 delivers a record again when a partition that is not paused is resumed.
     var paused: Set<TopicPartition> = []
+    /// Those of `paused` that the library does not know to be paused, for they have not begun.
+    var pausing: Set<TopicPartition> = []
+    /// Records of `paused` that came before the library paused them.
+    var held: [ConsumedRecord] = []
+    /// Where the library stood in partitions when they were taken over: what is left of the last time.
+    var startPositions: [TopicPartition: Int64] = [:]
 
     /// Joins a group.
     ///
@@ -152,6 +158,9 @@ public actor KafkaConsumer {
         let list = PartitionList(
             rebalance.partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
         let isCooperative = unsafe String(cString: rd_kafka_rebalance_protocol(client.pointer)) == "COOPERATIVE"
+        if rebalance.kind == .assigned {
+            startPositions.merge(positions(of: Set(rebalance.partitions))) { _, new in new }
+        }
         let error: KafkaError?
         switch (rebalance.kind, isCooperative) {
         case (.assigned, true):
@@ -173,7 +182,7 @@ public actor KafkaConsumer {
         }
         // A partition that comes back is not paused, whatever it was before.
         if rebalance.kind == .assigned { paused.subtract(rebalance.partitions) }
-        paused.formIntersection(assignment)
+        forgetPauses(of: rebalance)
         if let error { throw error }
     }
 
@@ -207,6 +216,8 @@ public actor KafkaConsumer {
         if let foreign = offsets.first(where: { !assignment.contains($0.partition) }) {
             throw KafkaError(.unknownPartition, "seeking: \(foreign.partition) is not this member's")
         }
+        let sought = Set(offsets.map(\.partition))
+        held.removeAll { sought.contains(TopicPartition($0.position)) }
         try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
             // 2.0.2 takes the timeout for a thousandth of what it says; 0 raises the barrier and does not wait.
@@ -253,6 +264,9 @@ public actor KafkaConsumer {
         try await client.metadata(of: topic, within: limit)
     }
 
+    /// What the client last said went wrong, of what `events` has taken: why a call that only ran out of time did.
+    public var lastError: KafkaError? { client.lastError }
+
     /// Leaves the group and frees the client. Nothing else may be called afterwards.
     ///
     /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
@@ -280,13 +294,14 @@ public actor KafkaConsumer {
     // MARK: Events
 
     private func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
-        var events: [Event] = []
+        var events = releaseHeld(limit: limit)
         while events.count < limit, let event = unsafe queue.poll() {
             defer { unsafe rd_kafka_event_destroy(event) }
             switch unsafe rd_kafka_event_type(event) {
             case RD_KAFKA_EVENT_FETCH:
                 let count = events.count
                 unsafe appendRecords(of: event, to: &events)
+                if !pausing.isEmpty { holdBack(&events, from: count) }
                 promptFetch(after: events[count...])
             case RD_KAFKA_EVENT_REBALANCE:
                 if let rebalance = unsafe rebalance(in: event) {
@@ -362,6 +377,7 @@ public actor KafkaConsumer {
             // The group could not agree; answering with nothing lets the library try again.
             unsafe rd_kafka_assign(client.pointer, nil)
             assignment = []
+            held = []
             return nil
         }
     }

@@ -2,19 +2,27 @@ import CRdKafka
 
 /// What an operator does to topics. Asked of the cluster's controller; the embedded broker answers none of it.
 extension KafkaProducer {
-    /// Creates `topic` with the cluster's default replication.
+    /// Creates `topic`.
     ///
-    /// - Parameter settings: the topic's own configuration, such as `max.message.bytes`.
+    /// - Parameters:
+    ///   - replication: how many copies each partition has; nil for the cluster's default.
+    ///   - settings: the topic's own configuration, such as `max.message.bytes`.
     /// - Throws: `KafkaError`.
     public func createTopic(
-        _ topic: String, partitions: Int, settings: [String: String] = [:], within limit: Duration
+        _ topic: String, partitions: Int, replication: Int? = nil, settings: [String: String] = [:],
+        within limit: Duration
     ) async throws(KafkaError) {
         let operation = "creating the topic \(topic)"
         try unsafe await administer(operation, within: limit) { (client, options, queue) throws(KafkaError) in
             var text = [CChar](repeating: 0, count: 512)
             // -1: the brokers' default replication factor (Kafka 2.4).
-            guard let new = unsafe rd_kafka_NewTopic_new(topic, Int32(clamping: partitions), -1, &text, text.count)
-            else { throw KafkaError(.invalidArgument, "\(operation): not a topic's name, or too many partitions") }
+            let copies = replication.map { Int32(clamping: $0) } ?? -1
+            guard
+                let new = unsafe rd_kafka_NewTopic_new(topic, Int32(clamping: partitions), copies, &text, text.count)
+            else {
+                throw KafkaError(
+                    .invalidArgument, "\(operation): not a topic's name, or too many partitions or copies of them")
+            }
             defer { unsafe rd_kafka_NewTopic_destroy(new) }
             for (name, value) in settings {
                 let code = unsafe rd_kafka_NewTopic_set_config(new, name, value)
@@ -78,11 +86,59 @@ extension KafkaProducer {
         }
     }
 
-    /// Hands a request to the controller and waits for its answer, on the producer's own thread.
+    /// The settings that hold for each of `topics`, which exist: their own and the cluster's, by the topic's name. What a
+    /// broker keeps to itself is left out.
     ///
-    /// - Parameters:
-    ///   - request: hands it over; librdkafka copies its arguments.
-    ///   - result: what became of the one thing asked for, read from the answer.
+    /// - Throws: `KafkaError`, the first one.
+    public func settings(
+        of topics: [String], within limit: Duration
+    ) async throws(KafkaError) -> [String: [String: String]] {
+        guard !topics.isEmpty else { return [:] }
+        let operation = "asking for the topics' settings"
+        return try unsafe await ask(operation, within: limit) { (client, options, queue) throws(KafkaError) in
+            var list: [OpaquePointer?] = unsafe []
+            for topic in topics {
+                guard let resource = unsafe rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic) else {
+                    continue
+                }
+                unsafe list.append(resource)
+            }
+            unsafe rd_kafka_DescribeConfigs(client, &list, list.count, options, queue)
+            unsafe rd_kafka_ConfigResource_destroy_array(&list, list.count)
+        } answer: { (event) throws(KafkaError) in
+            var count = 0
+            guard let result = unsafe rd_kafka_event_DescribeConfigs_result(event),
+                let resources = unsafe rd_kafka_DescribeConfigs_result_resources(result, &count)
+            else { throw KafkaError(.invalidState, "\(operation): no answer") }
+            var found: [String: [String: String]] = [:]
+            for index in 0..<count {
+                guard let resource = unsafe resources[index], let name = unsafe rd_kafka_ConfigResource_name(resource)
+                else { continue }
+                let topic = unsafe String(cString: name)
+                let code = unsafe rd_kafka_ConfigResource_error(resource)
+                if let error = KafkaError(code, in: "\(operation): \(topic)") { throw error }
+                found[topic] = unsafe Self.settings(of: resource)
+            }
+            return found
+        }
+    }
+
+    private static func settings(of resource: OpaquePointer) -> [String: String] {
+        var count = 0
+        guard let entries = unsafe rd_kafka_ConfigResource_configs(resource, &count) else { return [:] }
+        var found: [String: String] = [:]
+        for index in 0..<count {
+            guard let entry = unsafe entries[index], let name = unsafe rd_kafka_ConfigEntry_name(entry),
+                let value = unsafe rd_kafka_ConfigEntry_value(entry)
+            else { continue }
+            unsafe found[String(cString: name)] = unsafe String(cString: value)
+        }
+        return found
+    }
+
+    /// As `ask`, where the answer is that it was done or why not.
+    ///
+    /// - Parameter result: what became of the one thing asked for, read from the answer.
     private func administer(
         _ operation: String, within limit: Duration,
         _ request:
@@ -90,8 +146,25 @@ extension KafkaProducer {
             Void,
         result: @escaping @Sendable (OpaquePointer) -> KafkaError?
     ) async throws(KafkaError) {
+        try unsafe await ask(operation, within: limit, request) { (event) throws(KafkaError) in
+            if let error = unsafe result(event) { throw error }
+        }
+    }
+
+    /// Hands a request to the controller and waits for its answer, on the producer's own thread.
+    ///
+    /// - Parameters:
+    ///   - request: hands it over; librdkafka copies its arguments.
+    ///   - answer: what is made of the answer.
+    private func ask<Answer: Sendable>(
+        _ operation: String, within limit: Duration,
+        _ request:
+            @escaping @Sendable (OpaquePointer, _ options: OpaquePointer, _ queue: OpaquePointer) throws(KafkaError) ->
+            Void,
+        answer: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> Answer
+    ) async throws(KafkaError) -> Answer {
         let milliseconds = limit.kafkaMilliseconds
-        try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
+        return try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             guard let options = unsafe rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_ANY) else {
                 throw KafkaError(.invalidState, "\(operation): no options")
             }
@@ -113,7 +186,7 @@ extension KafkaProducer {
             }
             defer { unsafe rd_kafka_event_destroy(event) }
             if let error = unsafe KafkaError(rd_kafka_event_error(event), in: operation) { throw error }
-            if let error = unsafe result(event) { throw error }
+            return try unsafe answer(event)
         }
     }
 }

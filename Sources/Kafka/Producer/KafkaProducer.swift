@@ -84,8 +84,18 @@ public final class KafkaProducer: Sendable {
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
     public func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
-        try await client.topicNames(within: limit)
+        try await topics(within: limit).filter { $0.error == nil }.map(\.name)
     }
+
+    /// What the cluster says of all topics that it shows to this client; unlike `metadata(of:within:)` this creates none.
+    ///
+    /// - Throws: `KafkaError` when none answers within `limit`.
+    public func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
+        try await client.topics(within: limit)
+    }
+
+    /// What the client last said went wrong, whoever heard it: why a call that only ran out of time did.
+    public var lastError: KafkaError? { client.lastError }
 
     /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.
     ///

@@ -25,16 +25,20 @@ public struct KeyRingDirectory: Sendable {
         let size: Int64
         let seconds: Int
         let nanoseconds: Int
+
+        /// The revision of the file `path`; nil where there is none.
+        init?(of path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            inode = UInt64(status.st_ino)
+            size = Int64(status.st_size)
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
+        }
     }
 
     /// The listing's revision; nil where there is none.
-    public var revision: Revision? {
-        var status = stat()
-        guard stat(listing, &status) == 0 else { return nil }
-        return Revision(
-            inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
-            nanoseconds: status.st_mtim.tv_nsec)
-    }
+    public var revision: Revision? { Revision(of: listing) }
 
     /// Reads the ring and every key that may still be used.
     ///

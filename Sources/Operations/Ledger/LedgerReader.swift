@@ -5,59 +5,119 @@ import Pipeline
 import Worker
 package import WorkerConfiguration
 
-/// Reads the token topic as a ledger.
+/// Reads the token topic as a ledger, partition by partition, with a table of bounded size.
+///
+/// A subject's tokens are all in one partition, as long as the topic's partitions stay as many as they are. Where they were
+/// increased, a token that was left in a subject's old partition counts beside its newer one until it ends.
 package struct LedgerReader {
     private let configuration: Configuration
     private let brokers: String
+    private let memory: Int
     private let logger: Logger
     private let display: any ProgressDisplay
 
+    /// What the table takes at most where nothing else is said, in bytes.
+    package static let standardMemory = 192 << 20
+
     /// A reader of the token topic at `brokers`, which shows on `display` how far it is.
-    package init(_ configuration: Configuration, brokers: String, logger: Logger, display: any ProgressDisplay) {
+    ///
+    /// - Parameter memory: what the table takes at most, in bytes; the Kafka client takes some 64 MB besides.
+    package init(
+        _ configuration: Configuration, brokers: String, memory: Int = Self.standardMemory, logger: Logger,
+        display: any ProgressDisplay
+    ) {
         self.configuration = configuration
         self.brokers = brokers
+        self.memory = memory
         self.logger = logger
         self.display = display
     }
 
+    /// What lives at `now` and `filter` means.
+    ///
     /// - Throws: `KafkaError` or `MissingTopic`.
-    package func read() async throws -> Ledger {
-        var ledger = Ledger()
-        try await each { record, key in
-            ledger.take(
-                key: record.key, headers: record.headers,
-                isTombstone: record.value == nil, partition: record.position.partition, offset: record.position.offset)
-            return "\(ledger.subjectCount) subjects"
-        }
-        return ledger
+    package func holdings(
+        at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
+    ) async throws -> LedgerHoldings {
+        var holdings = LedgerHoldings()
+        try await eachTable(readings: 1) { table, _, _ in holdings.add(table, matching: filter, at: now) }
+        return holdings
     }
 
     /// The subject keys of the subjects whose newest token `filter` means, those that end first in front.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
-    package func keys(in ledger: Ledger, matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
+    package func keys(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
         var found: [(end: Int64, key: [UInt8])] = []
-        try await each { record, key in
-            if let end = ledger.end(
-                key: key, partition: record.position.partition, offset: record.position.offset, matching: filter,
-                at: now)
-            {
+        try await eachTable(readings: 2) { table, partition, turns in
+            try await turns.read(partition) { record in
+                guard let key = record.key,
+                    let end = table.end(key: key, offset: record.position.offset, matching: filter, at: now)
+                else { return }
                 found.append((end, key))
             }
-            return "\(found.count) found"
         }
         found.sort { $0.end < $1.end }
         return found.map(\.key)
     }
 
-    private func each(_ body: (ConsumedRecord, [UInt8]) -> String) async throws {
-        var progress = display
-        defer { progress.clear() }
+    /// Calls `body` with the table of each slice of each partition.
+    ///
+    /// - Parameter readings: how often each is read in all, `body`'s included.
+    private func eachTable(
+        readings: Int, _ body: (LedgerTable, TopicPartition, inout LedgerTurns) async throws -> Void
+    ) async throws {
         let reader = try await TopicReader(
             configuration.topics.tokens, configuration, brokers: brokers, logger: logger)
-        try await reader.readAll { record, done, all in
-            let note = body(record, record.key ?? [])
-            progress.show(done, of: all, note)
+        let plan = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map { partition, bounds in
+            (partition, bounds.count, LedgerPlan.slices(records: bounds.count, memory: memory))
         }
+        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count * readings }, display)
+        do {
+            for (partition, records, slices) in plan {
+                for slice in slices {
+                    var table = LedgerTable(slice, subjects: LedgerPlan.room(records: records, slices: slices.count))
+                    try await turns.read(partition) { record in
+                        table.take(
+                            key: record.key, headers: record.headers, isTombstone: record.value == nil,
+                            offset: record.position.offset)
+                    }
+                    try await body(table, partition, &turns)
+                }
+            }
+        } catch {
+            await turns.end()
+            throw error
+        }
+        await turns.end()
+    }
+}
+
+/// The readings of a topic's partitions, one after the other, and how far they are together.
+private struct LedgerTurns {
+    private let reader: TopicReader
+    private let total: Int
+    private var passed = 0
+    private var display: any ProgressDisplay
+
+    init(_ reader: TopicReader, total: Int, _ display: any ProgressDisplay) {
+        self.reader = reader
+        self.total = total
+        self.display = display
+    }
+
+    /// Reads every record of `partition`.
+    mutating func read(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
+        let before = passed
+        try await reader.read([partition]) { record, done, _ in
+            each(record)
+            display.show(before + done, of: total, "\(before + done) of \(total) offsets")
+        }
+        passed += reader.bounds[partition]?.count ?? 0
+    }
+
+    mutating func end() async {
+        display.clear()
+        await reader.close()
     }
 }

@@ -115,7 +115,7 @@ package struct CampaignReissue {
         if let known = try files.load(), !(isNewRound && known.isFinished) { return known }
         let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: display)
         let filter = LedgerFilter(apps: ring.apps.map(\.name), keyID: rotation.from)
-        let keys = try await reader.keys(in: try await reader.read(), matching: filter, at: ring.now())
+        let keys = try await reader.keys(matching: filter, at: ring.now())
         try LedgerInput.write(keys, to: files.subjects)
         var random = SystemRandomNumberGenerator()
         let progress = ReissueProgress(job: RandomUUID.make(using: &random), input: "ledger of \(rotation.from)")

@@ -46,10 +46,10 @@ extension RingInUse {
     package func requireNoLiveToken(
         of version: String, brokers: String, logger: Logger, display: any ProgressDisplay
     ) async throws {
-        let ledger = try await LedgerReader(configuration, brokers: brokers, logger: logger, display: display).read()
-        let holdings = ledger.holdings(
+        let reader = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
+        let holdings = try await reader.holdings(
             at: now(), matching: LedgerFilter(apps: apps.map(\.name), keyID: version)
-        ).filter { $0.live > 0 }
+        ).list.filter { $0.live > 0 }
         guard !holdings.isEmpty else { return }
         let end = holdings.compactMap(\.lastEnd).max() ?? 0
         throw TokensLive(

@@ -7,7 +7,8 @@ package import WorkerConfiguration
 /// A topic, read from its beginning to where it ended when the reading began; nothing is committed.
 package struct TopicReader {
     private let consumer: KafkaConsumer
-    private let bounds: [TopicPartition: Range<Int64>]
+    /// What each partition held when the reading began, in offsets.
+    package let bounds: [TopicPartition: Range<Int64>]
 
     /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(_ topic: String, _ configuration: Configuration, brokers: String, logger: Logger) async throws {
@@ -23,10 +24,30 @@ package struct TopicReader {
         self.bounds = bounds
     }
 
-    /// Reads every record.
+    /// Reads every record, and closes.
     ///
     /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
     package func readAll(_ each: (ConsumedRecord, Int, Int) throws -> Void) async throws {
+        try await take(bounds, each)
+        await close()
+    }
+
+    /// Reads every record of `partitions` from their beginning; may be called again until it is closed.
+    ///
+    /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
+    package func read(
+        _ partitions: [TopicPartition], _ each: (ConsumedRecord, Int, Int) throws -> Void
+    ) async throws {
+        try await consumer.read(partitions.map { PartitionOffset($0, offset: 0) })
+        try await take(bounds.filter { partitions.contains($0.key) }, each)
+    }
+
+    /// Ends the reading.
+    package func close() async { await consumer.close(within: .seconds(5)) }
+
+    private func take(
+        _ bounds: [TopicPartition: Range<Int64>], _ each: (ConsumedRecord, Int, Int) throws -> Void
+    ) async throws {
         var reading = TopicReading(bounds)
         while !reading.isDone {
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {
@@ -40,7 +61,6 @@ package struct TopicReader {
                 }
             }
         }
-        await consumer.close(within: .seconds(5))
     }
 }
 

@@ -1,5 +1,6 @@
 @_spi(Decryption) import JOSE
 import NIOSSL
+import Worker
 public import WorkerConfiguration
 
 /// The files that a gateway needs beside its configuration.
@@ -26,19 +27,9 @@ enum PickupFiles {
     /// - Throws: `PickupError` for a key that others can read, and where certificate and key are none.
     static func tls(_ pickup: Configuration.Pickup) throws(PickupError) -> TLSConfiguration? {
         guard let files = pickup.certificate else { return nil }
-        let chain = (try? NIOSSLCertificate.fromPEMFile(files.chain)) ?? []
-        guard !chain.isEmpty else {
-            throw PickupError("pickup.tls.certificate: there is no certificate in PEM form in \(files.chain)")
+        do throws(WorkerError) { return try ServerCertificate.load(files, named: "pickup.tls") } catch {
+            throw PickupError(error.description)
         }
-        // Read here for the sake of its modes; the library reads it by itself, so that no copy of it stays on the heap.
-        do { _ = try GuardedFile.read(files.key) } catch {
-            throw PickupError("pickup.tls.key: \(files.key) \(error.message)")
-        }
-        guard let key = try? NIOSSLPrivateKey(file: files.key, format: .pem) else {
-            throw PickupError("pickup.tls.key: there is no private key in PEM form in \(files.key)")
-        }
-        return TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
     }
 }
 

@@ -21,13 +21,20 @@ public struct EventDecoder: Sendable {
         guard value.count <= limits.bytes else {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
-        let root = try parse(record.body.bytes, value)
+        let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value))
         if isStructured(record) {
             return try structured(root, record)
         }
         if record.text("ce_specversion") != nil { return try binary(root, record) }
         if record.text("remint-app") != nil { return try raw(root, record) }
         return try envelope(root, record)
+    }
+
+    /// What stands behind Confluent's wire format: a zero byte and the schema's id, four bytes. JSON never begins with a zero byte,
+    /// so nothing else is taken for it.
+    private static func payload(_ bytes: [UInt8], _ value: Range<Int>) -> Range<Int> {
+        guard value.count > 5, bytes[value.lowerBound] == 0 else { return value }
+        return value.dropFirst(5)
     }
 
     // MARK: The four forms
@@ -61,7 +68,7 @@ public struct EventDecoder: Sendable {
         }
         let envelope = try self.envelope(
             record, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "time"),
-            device: text(root, "subject"))
+            device: text(root, "subject"), members: root)
         return Event(
             envelope: envelope, body: Self.body(data, ofType: try text(root, "type")),
             vouched: try VouchedMember(in: record, allowedHeader: nil).value(root["vouched"]))
@@ -104,7 +111,8 @@ public struct EventDecoder: Sendable {
     // MARK: Parts
 
     private func envelope(
-        _ record: InputRecord, app: String?, id: String?, observedAt: String?, device: String?
+        _ record: InputRecord, app: String?, id: String?, observedAt: String?, device: String?,
+        members: JSONValue? = nil
     ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
         // Two readers of such a record may disagree on which app counts.
@@ -127,12 +135,13 @@ public struct EventDecoder: Sendable {
             producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
             // A live record may claim any origin; only what waited in a retry tier is asked for its own.
             topic: record.lane == .retries ? provenance.origin.topic : record.origin.topic,
-            hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record))
+            hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record, members))
     }
 
-    private static func traceHeaders(of record: InputRecord) -> [RecordHeader] {
-        guard record.body.has("traceparent") || record.body.has("tracestate") else { return [] }
-        return record.headers.filter { $0.name == "traceparent" || $0.name == "tracestate" }
+    private static func traceHeaders(of record: InputRecord, _ members: JSONValue?) -> [RecordHeader] {
+        let headers = TraceCarrier(record.body).headers
+        guard headers.isEmpty, let members else { return headers }
+        return TraceCarrier(members).headers
     }
 
     private func require(version: String?) throws(Rejection) {

@@ -20,6 +20,9 @@ public final class CounterFamily: MetricFamily {
     /// The value with these label values; 0 where there is none yet.
     public func value(_ labels: String...) -> Double { values.withLock { $0[labels] ?? 0 } }
 
+    /// Every value, by its label values.
+    public var all: [[String]: Double] { values.withLock { $0 } }
+
     let kind = "counter"
 
     func write(to text: inout String) {
@@ -42,6 +45,9 @@ public final class GaugeFamily: MetricFamily {
 
     /// Replaces all values: what is not among them is gone.
     public func replace(_ new: [[String]: Double]) { values.withLock { $0 = new } }
+
+    /// Every value, by its label values.
+    public var all: [[String]: Double] { values.withLock { $0 } }
 
     let kind = "gauge"
 

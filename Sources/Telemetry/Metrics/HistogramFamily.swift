@@ -9,7 +9,8 @@ public final class HistogramFamily: MetricFamily {
     }
 
     let description: MetricDescription
-    private let bounds: [Double]
+    /// The buckets' upper bounds, growing.
+    public let bounds: [Double]
     private let values = Mutex<[[String]: Distribution]>([:])
 
     init(description: MetricDescription, bounds: [Double]) {
@@ -34,6 +35,9 @@ public final class HistogramFamily: MetricFamily {
             values[labels] = distribution
         }
     }
+
+    /// How many observations with these label values fell into each bucket, and above the last; empty where there are none yet.
+    public func counts(_ labels: String...) -> [Int] { values.withLock { $0[labels]?.counts ?? [] } }
 
     let kind = "histogram"
 

@@ -7,8 +7,9 @@ import WorkerConfiguration
 /// Keeps browsers and strangers away from the admin server.
 ///
 /// A page that somebody opens beside the server must not be able to ask it anything: it is stopped by `Host`, which a name that
-/// was bound to this address later does not match, and by `Origin` and `Sec-Fetch-Site`, which every browser sends. Where
-/// there is a token, everything but the probes asks for it.
+/// was bound to this address later does not match, and by `Origin` and `Sec-Fetch-Site`, which every browser sends. A link to the
+/// server's own page may be followed from anywhere. Where there is a token, everything but the probes and the page, which holds no
+/// figures, asks for it.
 struct AdminGuard: RouterMiddleware {
     typealias Context = BasicRequestContext
 
@@ -17,8 +18,10 @@ struct AdminGuard: RouterMiddleware {
 
     private let hosts: Set<String>
     private let token: SecretBytes?
+    private let scheme: String
 
-    init(_ admin: Configuration.Admin, token: SecretBytes?) {
+    init(_ admin: Configuration.Admin, token: SecretBytes?, isEncrypted: Bool) {
+        scheme = isEncrypted ? "https" : "http"
         hosts = Self.loopback.union(admin.hosts.map { $0.lowercased() }).union([
             admin.host.lowercased(), "[\(admin.host)]",
         ])
@@ -31,21 +34,37 @@ struct AdminGuard: RouterMiddleware {
         guard let authority = request.head.authority, hosts.contains(Self.host(of: authority)) else {
             return AdminServer.problem(.misdirectedRequest, "this host name is not the admin server's; see admin.hosts")
         }
-        if let origin = request.headers[.origin], !Self.isOwn(origin, authority) {
+        if let origin = request.headers[.origin], !isOwn(origin, authority) {
             return AdminServer.problem(.forbidden, "the admin server answers no other page")
         }
-        // Whether a page of another site asks (W3C Fetch Metadata).
-        let site = request.headers.first { $0.name.canonicalName == "sec-fetch-site" }?.value
-        if let site, site != "same-origin", site != "none" {
+        if !isOfOwnPage(request), !isOpeningPage(request) {
             return AdminServer.problem(.forbidden, "the admin server answers no other page")
         }
-        guard request.uri.path.hasPrefix("/health/") || isAuthorized(request) else {
+        guard Self.isForEverybody(request.uri.path) || isAuthorized(request) else {
             var refusal = AdminServer.problem(.unauthorized, "the admin server asks for the token of admin.token_file")
             refusal.headers[.wwwAuthenticate] = "Bearer"
             return refusal
         }
         return try await next(request, context)
     }
+
+    /// Whether no page of another site asks (W3C Fetch Metadata).
+    private func isOfOwnPage(_ request: Request) -> Bool {
+        guard let site = Self.metadata("site", of: request) else { return true }
+        return site == "same-origin" || site == "none"
+    }
+
+    /// Whether somebody follows a link to the page, in a window of its own.
+    private func isOpeningPage(_ request: Request) -> Bool {
+        request.method == .get && request.uri.path == "/" && Self.metadata("mode", of: request) == "navigate"
+            && Self.metadata("dest", of: request) == "document"
+    }
+
+    private static func metadata(_ name: String, of request: Request) -> String? {
+        request.headers.first { $0.name.canonicalName == "sec-fetch-\(name)" }?.value
+    }
+
+    private static func isForEverybody(_ path: String) -> Bool { path == "/" || path.hasPrefix("/health/") }
 
     private func isAuthorized(_ request: Request) -> Bool {
         guard let token else { return true }
@@ -61,7 +80,7 @@ struct AdminGuard: RouterMiddleware {
     }
 
     /// An origin is a scheme and an authority (RFC 6454, section 6.2).
-    private static func isOwn(_ origin: String, _ authority: String) -> Bool {
-        origin.lowercased() == "http://\(authority.lowercased())"
+    private func isOwn(_ origin: String, _ authority: String) -> Bool {
+        origin.lowercased() == "\(scheme)://\(authority.lowercased())"
     }
 }

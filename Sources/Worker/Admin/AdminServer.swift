@@ -1,17 +1,20 @@
 import AdapterKit
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import HummingbirdTLS
 import JOSE
 import Logging
 import NIOCore
+import NIOSSL
 import Pipeline
 import Telemetry
 import WorkerConfiguration
 
-/// The admin server: metrics, health, and the apps' suspensions.
+/// The admin server: a page with the worker's status, metrics, health, and the apps' suspensions.
 ///
-/// It listens where `admin.listen` says, by default nowhere, answers no browser's page, and asks for a token where
-/// `admin.token_file` names one. It shows no secret, and the one thing it changes is to let a suspended app try again.
+/// It listens where `admin.listen` says, answers no page but its own, and asks for a token where `admin.token_file` names one. It
+/// shows no secret, and the one thing it changes is to let a suspended app try again.
 struct AdminServer: Sendable {
     /// A loop that did not come by for so long is stuck.
     private static let patience = Duration.seconds(60)
@@ -23,8 +26,11 @@ struct AdminServer: Sendable {
 
     let address: Configuration.Admin
     var token: SecretBytes?
+    /// What it shows; nil for plain text.
+    var tls: TLSConfiguration?
     let status: WorkerStatus
     let metrics: MetricsRegistry
+    let reporter: StatusReporter
     let logger: Logger
 
     /// Serves until the task is cancelled.
@@ -36,15 +42,17 @@ struct AdminServer: Sendable {
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
+        let http = HTTPServerBuilder.http1(
+            configuration: .init(idleTimeout: Self.idle, httpDecoderConfiguration: limits))
         let application = Application(
-            router: router,
-            server: .http1(configuration: .init(idleTimeout: Self.idle, httpDecoderConfiguration: limits)),
+            router: router, server: try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
             configuration: .init(address: .hostname(address.host, port: address.port)),
             onServerRunning: { channel in
                 logger.notice(
                     "the admin server listens",
                     metadata: [LogKey.adminAddress: "\(Self.text(channel.localAddress))"])
             }, logger: quiet)
+        async let _: Void = reporter.run()
         try await application.run()
     }
 
@@ -55,14 +63,18 @@ struct AdminServer: Sendable {
 
     private var router: Router<BasicRequestContext> {
         let router = Router()
-        router.add(middleware: AdminGuard(address, token: token))
+        router.add(middleware: AdminGuard(address, token: token, isEncrypted: tls != nil))
+        router.get("/") { _, _ in Self.page }
+        router.get("/status") { _, _ in Self.response(.ok, "application/json", reporter.json + [UInt8(ascii: "\n")]) }
         router.get("/metrics") { _, _ in
-            Self.response(.ok, "text/plain; version=0.0.4; charset=utf-8", metrics.exposition())
+            Self.response(.ok, "text/plain; version=0.0.4; charset=utf-8", Array(metrics.exposition().utf8))
         }
         router.get("/health/live") { _, _ in live }
         router.get("/health/ready") { _, _ in ready }
         router.get("/keys/{ring}/jwks.json") { _, context in keySet(context.parameters.get("ring") ?? "") }
-        router.get("/apps") { _, _ in Self.json(.ok) { write(status.apps, to: &$0) } }
+        router.get("/apps") { _, _ in
+            Self.json(.ok) { $0.array("apps", status.apps) { app, json in app.write(to: &json) } }
+        }
         router.post("/apps/resume") { request, _ in resume(request.uri.queryParameters["app"].map(String.init) ?? "") }
         return router
     }
@@ -91,28 +103,6 @@ struct AdminServer: Sendable {
         }
     }
 
-    private func write(_ apps: [WorkerStatus.AppStatus], to json: inout JSONWriter) {
-        json.name("apps")
-        json.beginArray()
-        for app in apps {
-            json.beginObject()
-            json.member("app", app.name)
-            json.member("adapter", app.adapter)
-            json.member("key_ring", app.keyRing)
-            if let version = app.keyVersion { json.member("key_version", version) }
-            json.member("state", app.suspension?.cause.rawValue ?? "active")
-            if let suspension = app.suspension {
-                json.member("suspended_since", suspension.since.description)
-                json.member("refusing_users", Int64(suspension.users))
-                if let version = suspension.keyVersion { json.member("refused_key_version", version) }
-                json.member("by", suspension.by)
-                json.member("why", suspension.why)
-            }
-            json.endObject()
-        }
-        json.endArray()
-    }
-
     private func resume(_ app: String) -> Response {
         guard status.apps.contains(where: { $0.name == app }) else {
             return Self.json(.notFound) { $0.member("error", "no app of that name is configured") }
@@ -130,7 +120,7 @@ struct AdminServer: Sendable {
         guard let set = status.keySet(of: ring) else {
             return Self.json(.notFound) { $0.member("error", "no key ring of that name is read by this worker") }
         }
-        return Self.response(.ok, "application/jwk-set+json", set + "\n")
+        return Self.response(.ok, "application/jwk-set+json", Array((set + "\n").utf8))
     }
 
     /// An answer that is a mistake's.
@@ -143,12 +133,23 @@ struct AdminServer: Sendable {
         json.beginObject()
         body(&json)
         json.endObject()
-        return response(code, "application/json", String(decoding: json.bytes, as: UTF8.self) + "\n")
+        return response(code, "application/json", json.bytes + [UInt8(ascii: "\n")])
     }
 
-    private static func response(_ code: HTTPResponse.Status, _ type: String, _ body: String) -> Response {
+    private static func response(_ code: HTTPResponse.Status, _ type: String, _ body: [UInt8]) -> Response {
         Response(
-            status: code, headers: [.contentType: type, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: body)))
+            status: code,
+            headers: [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// The page, which nobody may put into a frame and which tells nobody where it came from.
+    private static var page: Response {
+        var page = response(.ok, "text/html; charset=utf-8", StatusPage.shared.html)
+        page.headers[.contentSecurityPolicy] = StatusPage.shared.policy
+        for (name, value) in [("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin")] {
+            if let name = HTTPField.Name(name) { page.headers[name] = value }
+        }
+        return page
     }
 }

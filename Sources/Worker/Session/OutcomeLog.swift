@@ -8,37 +8,57 @@ import Telemetry
 struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
+    private var deadTraces: [String] = []
+    private var waitingTraces: [String] = []
+    /// How many traces a line names; who looks for another one finds its event by the headers of its dead letter.
+    private static let mostTraces = 10
 
     /// Nothing counted yet.
     init() {}
 
     /// The ends of a transaction.
     init(_ transaction: CommitUnit) {
-        for settlement in transaction.batches.lazy.flatMap(\.settlements) {
-            switch settlement.outcome {
-            case .deadLettered(let code): dead[code.rawValue, default: 0] += 1
-            case .deferred(_, let deferral): waiting[deferral.name, default: 0] += 1
-            case .minted, .superseded, .skipped: break
+        for batch in transaction.batches {
+            for (record, settlement) in zip(batch.records, batch.settlements) {
+                switch settlement.outcome {
+                case .deadLettered(let code):
+                    dead[code.rawValue, default: 0] += 1
+                    Self.add(record, to: &deadTraces)
+                case .deferred(_, let deferral):
+                    waiting[deferral.name, default: 0] += 1
+                    Self.add(record, to: &waitingTraces)
+                case .minted, .superseded, .skipped: break
+                }
             }
         }
+    }
+
+    private static func add(_ record: InputRecord, to traces: inout [String]) {
+        guard traces.count < mostTraces, let trace = TraceCarrier(record.body).traceID else { return }
+        traces.append(trace)
     }
 
     /// Counts what `other` counted, too.
     mutating func add(_ other: OutcomeLog) {
         dead.merge(other.dead, uniquingKeysWith: +)
         waiting.merge(other.waiting, uniquingKeysWith: +)
+        deadTraces = Array((deadTraces + other.deadTraces).prefix(Self.mostTraces))
+        waitingTraces = Array((waitingTraces + other.waitingTraces).prefix(Self.mostTraces))
     }
 
     /// Says what was counted, and begins anew.
     mutating func tell(_ logger: Logger) {
-        if !dead.isEmpty { logger.warning("events were dead-lettered", metadata: [LogKey.errorCode: Self.list(dead)]) }
+        if !dead.isEmpty { logger.warning("events were dead-lettered", metadata: Self.details(dead, deadTraces)) }
         if !waiting.isEmpty {
-            logger.notice("events wait in the retry tiers", metadata: [LogKey.errorCode: Self.list(waiting)])
+            logger.notice("events wait in the retry tiers", metadata: Self.details(waiting, waitingTraces))
         }
         self = OutcomeLog()
     }
 
-    private static func list(_ counts: [String: Int]) -> Logger.MetadataValue {
-        "\(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))"
+    private static func details(_ counts: [String: Int], _ traces: [String]) -> Logger.Metadata {
+        let list = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+        var details: Logger.Metadata = [LogKey.errorCode: "\(list)"]
+        if !traces.isEmpty { details[LogKey.traces] = "\(traces.joined(separator: ", "))" }
+        return details
     }
 }

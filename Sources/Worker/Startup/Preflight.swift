@@ -58,8 +58,17 @@ public struct Preflight: Sendable {
         self.diagnostics =
             diagnostics + KafkaProperties.diagnostics(for: configuration) + keyDiagnostics
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
+            + Self.certificateDiagnostics(of: configuration.admin)
             + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
             + configuration.apps.flatMap { Self.check($0, configuration.keys) }
+    }
+
+    private static func certificateDiagnostics(of admin: Configuration.Admin?) -> [Diagnostic] {
+        guard let files = admin?.certificate, let place = admin?.place else { return [] }
+        do throws(WorkerError) { _ = try ServerCertificate.load(files, named: "admin.tls") } catch {
+            return [Diagnostic(.error, at: place, error.description)]
+        }
+        return []
     }
 
     private static func load(_ keys: [Configuration.Key]) -> ([String: KeyRing], [Diagnostic]) {

@@ -8,9 +8,9 @@ struct LookupMetrics: Sendable {
     private let hits: CounterFamily
     private let duration: HistogramFamily
     private let openings: CounterFamily
-    private let circuit: GaugeFamily
-    private let waiting: GaugeFamily
-    private let inFlight: GaugeFamily
+    let circuit: GaugeFamily
+    let waiting: GaugeFamily
+    let inFlight: GaugeFamily
     private let remembered: GaugeFamily
     private let parked: GaugeFamily
     private static let circuits = ["closed", "half_open", "open"]

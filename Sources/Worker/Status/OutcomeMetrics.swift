@@ -41,6 +41,12 @@ final class OutcomeMetrics: Sendable {
     /// An event came without a key.
     func countUnkeyed(_ app: String, _ count: Int) { unkeyed.add(count, app) }
 
+    /// What was counted by now, by app, outcome, code and reason.
+    var counted: [[String]: Double] {
+        write()
+        return outcomes.all
+    }
+
     private func write() {
         let ends = tally.withLock { tally in
             defer { tally.reset() }

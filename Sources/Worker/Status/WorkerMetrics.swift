@@ -5,8 +5,8 @@ import Telemetry
 /// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a text from outside.
 final class WorkerMetrics: Sendable {
     let registry = MetricsRegistry()
-    private let events: CounterFamily
-    private let ends: OutcomeMetrics
+    let events: CounterFamily
+    let ends: OutcomeMetrics
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
@@ -14,15 +14,15 @@ final class WorkerMetrics: Sendable {
     private let transactionTime: HistogramFamily
     private let batchTime: HistogramFamily
     private let batchEvents: HistogramFamily
-    private let latency: HistogramFamily
-    private let lag: GaugeFamily
-    private let oldest: GaugeFamily
-    private let queued: GaugeFamily
+    let latency: HistogramFamily
+    let lag: GaugeFamily
+    let oldest: GaugeFamily
+    let queued: GaugeFamily
     private let suspended: GaugeFamily
     private let remembered: GaugeFamily
     private let rememberedBytes: GaugeFamily
     private let ready: GaugeFamily
-    private let lookups: LookupMetrics
+    let lookups: LookupMetrics
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]

@@ -38,6 +38,7 @@ public final class WorkerStatus: Sendable {
     }
 
     private struct State {
+        var name = ""
         var problems: [Dependency: String] = [.worker: "it is starting"]
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
@@ -51,6 +52,11 @@ public final class WorkerStatus: Sendable {
 
     /// The status of a worker that is starting.
     public init() {}
+
+    /// The worker's transactional id; empty until it has one.
+    public var name: String { state.withLock { $0.name } }
+
+    func set(name: String) { state.withLock { $0.name = name } }
 
     // MARK: Readiness
 

@@ -30,7 +30,7 @@ extension Setting where Root: WithDefaults {
     ) -> Setting {
         Setting(
             description: KeyDescription(
-                name, .bytes(range), standard: AmountText.format(bytes: Root()[keyPath: member]), summary)
+                name, .bytes(range), standard: ByteCount.format(Root()[keyPath: member]), summary)
         ) { section, root in
             if let value = section.bytes(name, in: range) { root[keyPath: member] = value }
         }
@@ -65,7 +65,7 @@ extension Setting where Root: WithDefaults {
     ) -> Setting {
         Setting(
             description: KeyDescription(
-                name, .share(range), standard: AmountText.format(share: Root()[keyPath: member]), summary)
+                name, .share(range), standard: Share.format(Root()[keyPath: member]), summary)
         ) { section, root in
             if let value = section.share(name, in: range) { root[keyPath: member] = value }
         }

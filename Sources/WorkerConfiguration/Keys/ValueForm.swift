@@ -45,11 +45,11 @@ public indirect enum ValueForm: Sendable, Equatable {
         case .duration(let range):
             "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
         case .bytes(let range):
-            "\(AmountText.format(bytes: range.lowerBound)) to \(AmountText.format(bytes: range.upperBound))"
+            "\(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound))"
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .share(let range):
-            "\(AmountText.format(share: range.lowerBound)) to \(AmountText.format(share: range.upperBound))"
+            "\(Share.format(range.lowerBound)) to \(Share.format(range.upperBound))"
         case .choice(let words): words.joined(separator: ", ")
         case .bool, .text, .adapter, .address, .url, .origin, .rate, .topic, .digest, .path, .list, .properties,
             .settings:

@@ -64,7 +64,7 @@ public struct ConfigurationReader {
         // After the worker's, for the tiers are part of topics' names.
         readTopics(topics, into: &configuration)
         readLog(root.section("log"), into: &configuration.log)
-        configuration.admin = readAdmin(root.section("admin"))
+        configuration.admin = AdminReader(source: source).read(root.section("admin"))
         configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
             root.section("pickup"), isThere: root.key("pickup") != nil)
         root.finish()
@@ -118,39 +118,6 @@ public struct ConfigurationReader {
             diagnostics.error(
                 at: app.keyPlace, "apps.\(app.name).topics names a topic of the worker's own; choose other ones")
         }
-    }
-
-    private func readAdmin(_ section: Section) -> Configuration.Admin? {
-        defer { section.finish() }
-        let names = section.value("hosts"), token = section.requiredTextIfPresent("token_file")
-        // An empty section is as good as none.
-        guard section.value("listen") != nil || names != nil || token != nil,
-            let (text, node) = section.requiredText(Configuration.Admin.listenKey)
-        else { return nil }
-        guard let address = HostAndPort(text) else {
-            section.diagnostics.error(node, "admin.listen must be host:port, such as 127.0.0.1:9464")
-            return nil
-        }
-        var admin = Configuration.Admin(host: address.host, port: address.port)
-        if let names {
-            admin.hosts = names.sequence?.compactMap { $0.scalar?.string } ?? []
-            if admin.hosts.isEmpty || admin.hosts.count != names.sequence?.count {
-                section.diagnostics.error(names, "admin.hosts must be a list of host names, such as [remint.internal]")
-            }
-        }
-        if let (file, node) = token {
-            admin.tokenFile = section.diagnostics.resolve(file)
-            let token = section.secret(ofFile: file, node, named: "admin.token_file", source)
-            if let token, token.utf8.count < 16 {
-                section.diagnostics.error(
-                    node, "the token of admin.token_file is shorter than 16 bytes; make a longer one")
-            }
-        }
-        if admin.tokenFile == nil, !["127.0.0.1", "::1", "localhost"].contains(admin.host) {
-            section.diagnostics.warning(
-                node, "admin.listen can be reached from other machines and asks for no token; set admin.token_file")
-        }
-        return admin
     }
 
     private func readKeys(_ section: Section) -> [Configuration.Key] {

@@ -20,7 +20,8 @@ struct PickupReader {
         section.read(Configuration.Pickup.settings, into: &pickup)
         pickup.origins = origins(section)
         pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
-        pickup.certificate = certificate(section)
+        pickup.certificate = section.certificate(
+            "tls", keys: (Configuration.Pickup.certificateKey, Configuration.Pickup.privateKeyKey))
         pickup.session = session(section)
         pickup.users = users(section.section("users"))
         pickup.apiKeys = apiKeys(section.section("api_keys"))
@@ -84,18 +85,6 @@ struct PickupReader {
             section.diagnostics.error(node, "\(section.path(name)) must be a list of texts, as in [a, b]")
         }
         return texts
-    }
-
-    private func certificate(_ section: Section) -> (chain: String, key: String)? {
-        guard section.value("tls") != nil else { return nil }
-        let tls = section.section("tls")
-        defer { tls.finish() }
-        let named = (
-            chain: tls.requiredText(Configuration.Pickup.certificateKey),
-            key: tls.requiredText(Configuration.Pickup.privateKeyKey)
-        )
-        guard let chain = named.chain, let key = named.key else { return nil }
-        return (section.diagnostics.resolve(chain.text), section.diagnostics.resolve(key.text))
     }
 
     private func session(_ section: Section) -> Configuration.Pickup.Session? {

@@ -44,7 +44,7 @@ extension ValueForm {
         switch self {
         case .duration(let range):
             (range.contains(.zero) ? "[0-9]+" : "0*[1-9][0-9]*") + "(ms|s|m|h|d)"
-        case .bytes: "[0-9]+ ?(kB|MB|GB)?"
+        case .bytes: "[0-9]+ *(kB|MB|GB)?"
         case .share: "([0-9]+(\\.[0-9]*)?|\\.[0-9]+)%"
         case .rate: "[0-9]+/[sm]"
         case .address: ".+:[0-9]{1,5}"

@@ -6,36 +6,51 @@ import Vendors
 import Worker
 import WorkerConfiguration
 
-/// `remint check`: says everything that is wrong with a configuration, and where.
-struct CheckCommand: ParsableCommand {
+/// `remint check`: says everything that is wrong with a configuration, and where; with `--connect` also with what it reaches.
+struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Checks a configuration and its keys; makes no connection.",
-        discussion:
-            "Exit code 1 where a worker or a gateway could not start. Each line is file:line:column: severity: message."
-    )
+        commandName: "check", abstract: "Checks a configuration and its keys; with --connect, what it connects to.",
+        discussion: """
+            Exit code 1 where a worker or a gateway could not start. Each line is file:line:column: severity: message. Without
+            --connect no connection is made. With it, each of these is asked, a line for each: the brokers, the topics, the
+            groups and a transactional id, the vendors' endpoints and the signers; exit code 1 where one of them is not as a
+            worker needs it. No topic is created, no record written, no group joined.
+            """)
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the diagnostics as JSON.") var json = false
+    @Flag(help: "Ask brokers, vendors' endpoints and signers as well.") var connect = false
+    @Option(help: "How long each of them may take to answer, such as 15s or 500ms.") var timeout = "15s"
 
-    func run() throws {
+    func run() async throws {
+        guard let limit = DurationText.parse(timeout) else {
+            throw ValidationError("--timeout is a duration such as 15s or 500ms")
+        }
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = preflight.configuration.map(PickupService.diagnostics) ?? []
         let isReady = preflight.isReady && gateway.isEmpty
         let diagnostics = preflight.diagnostics + gateway + preflight.notices
-        if json {
-            Terminal.print(report(diagnostics, isReady: isReady))
-        } else {
+        if !json {
             for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
             if isReady, let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
         }
-        if !isReady { throw ExitCode.failure }
+        var answers: [ConnectionAnswer]?
+        if connect, isReady, let configuration = preflight.configuration {
+            answers = await ConnectionCheck(configuration, limit: limit).run { [json] answer in
+                if !json { Terminal.print("\(answer)") }
+            }
+        }
+        let isOK = isReady && answers?.allSatisfy(\.isOK) != false
+        if json { Terminal.print(report(diagnostics, answers, isOK: isOK)) }
+        if !isOK { throw ExitCode.failure }
     }
 
-    private func report(_ diagnostics: [Diagnostic], isReady: Bool) -> String {
+    /// - Parameter answers: of `--connect`; nil where nothing was asked.
+    private func report(_ diagnostics: [Diagnostic], _ answers: [ConnectionAnswer]?, isOK: Bool) -> String {
         var json = JSONWriter()
         json.beginObject()
         json.name("ok")
-        json.bool(isReady)
+        json.bool(isOK)
         json.name("diagnostics")
         json.beginArray()
         for diagnostic in diagnostics {
@@ -48,6 +63,19 @@ struct CheckCommand: ParsableCommand {
             json.endObject()
         }
         json.endArray()
+        if let answers {
+            json.name("connections")
+            json.beginArray()
+            for answer in answers {
+                json.beginObject()
+                json.member("asked", "\(answer.question)")
+                json.name("ok")
+                json.bool(answer.isOK)
+                json.member("detail", answer.detail)
+                json.endObject()
+            }
+            json.endArray()
+        }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
     }

@@ -1,7 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import Foundation
-import JOSE
+@_spi(Decryption) import JOSE
 import Keyring
 import Worker
 import WorkerConfiguration
@@ -12,7 +12,7 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect", abstract: "Decodes a token and tells what the vendor would say of it.",
         discussion: """
             The token is verified with the app's key ring, for the user it names or the one given. A replacement token's record,
-            as it stands on the token topic, is taken as well. Exit code 1 where the vendor would refuse the token. The
+            as it stands on the token topic, is taken as well; a sealed token is opened with --recipient first. Exit code 1 where the vendor would refuse the token. The
             signature is never printed. Give the token on standard input where others use this machine: what stands on the
             command line, everybody sees in the list of processes, and it stays in the shell's history.
             """)
@@ -22,6 +22,10 @@ struct InspectCommand: ParsableCommand {
     @Option(help: "The user who presents the token: an id, or a JSON object of ids. Default: the one it names.")
     var user: String?
     @Option(help: "The nonce of the challenge the token answers. Default: the one it names.") var challenge: String?
+    @Option(
+        help: ArgumentHelp(
+            "The private JWK, in a file of its owner's alone, that a sealed token is opened with.", valueName: "file"))
+    var recipient: String?
     @Flag(help: "Print the result as JSON.") var json = false
     @Argument(
         help: ArgumentHelp(
@@ -32,7 +36,7 @@ struct InspectCommand: ParsableCommand {
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let app = try options.app(app, in: configuration)
-        let token = try compactToken()
+        let token = try opened(try compactToken())
         let inspection = TokenInspection(token)
         let subject = try expected(app, inspection)
         let keys = preflight.rings[app.key]?.verificationKeys ?? []
@@ -53,6 +57,21 @@ struct InspectCommand: ParsableCommand {
                 "the input is JSON without a \"token\"; give a compact token or a replacement token's record")
         }
         return Array(token.utf8)
+    }
+
+    /// `token` itself or, where it is sealed, what `recipient` opens it to.
+    private func opened(_ token: [UInt8]) throws -> [UInt8] {
+        guard token.count(where: { $0 == UInt8(ascii: ".") }) == 4 else { return token }
+        guard let recipient else {
+            throw ValidationError("the token is sealed; give --recipient, the file of the private JWK")
+        }
+        let sealed: CompactJWE
+        do { sealed = try CompactJWE(parsing: token) } catch { throw ValidationError("the token: \(error.message)") }
+        do {
+            return try sealed.open(with: JWEDecryptionKey(privateJWK: try GuardedFile.read(recipient)))
+        } catch let error as JOSEError {
+            throw ValidationError("--recipient \(recipient): \(error.message)")
+        }
     }
 
     private func expected(_ app: Configuration.App, _ inspection: TokenInspection) throws -> Subject? {

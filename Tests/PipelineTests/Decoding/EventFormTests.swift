@@ -56,6 +56,13 @@ struct EventFormTests {
             .sample("\r\n\t {\"app\" : \"shop-ios\", \"report\" : \(report) } \n", key: nil, timestamp: nil),
             observedAt: nil),
         EventForm(
+            "an envelope behind Confluent's wire format",
+            .sample([0, 0, 0, 0, 42] + Array(#"{"app":"shop-ios","report":\#(report)}"#.utf8))),
+        EventForm(
+            "a raw report behind Confluent's wire format, whose schema's id looks like JSON",
+            .sample(
+                [0, 0x7B, 0x22, 0x7B, 0x7D] + Array(report.utf8), headers: [RecordHeader("remint-app", "shop-ios")])),
+        EventForm(
             "an envelope with escapes", .sample(#"{"\u0061pp":"\u0073hop-ios","report":\#(report)}"#)),
         EventForm(
             "an envelope with a content type of its own",
@@ -117,6 +124,24 @@ struct EventFormTests {
         EventForm(
             "trace headers, in their order and number", .raw(report, app: "shop-ios", trace),
             trace: ["00-abc-def-01", "a=1", "2"]),
+        EventForm(
+            "a structured CloudEvent with the attributes of a trace",
+            .sample(
+                #"{"specversion":"1.0","app":"shop-ios","traceparent":"3","tracestate":"b=2","data":\#(report)}"#,
+                headers: structured), trace: ["3", "b=2"]),
+        EventForm(
+            "a structured CloudEvent with a trace in its headers, which counts",
+            .sample(
+                #"{"specversion":"1.0","app":"shop-ios","traceparent":"3","tracestate":"b=2","data":\#(report)}"#,
+                headers: structured + [RecordHeader("traceparent", "4")]), trace: ["4"]),
+        EventForm(
+            "a binary CloudEvent with the attributes of a trace",
+            .sample(
+                report,
+                headers: [
+                    RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios"),
+                    RecordHeader("ce_traceparent", "5"), RecordHeader("ce_tracestate", "c=3"),
+                ]), trace: ["5", "c=3"]),
     ]
 
     @Test(arguments: forms)

@@ -34,6 +34,12 @@ struct MalformedEventTests {
         MalformedEvent("an empty value", .sample([], headers: binary), says: "no value"),
         MalformedEvent("white space", .sample(" \n ", headers: binary), says: "empty"),
         MalformedEvent("a NUL", .sample([0], headers: binary), says: "byte 0"),
+        MalformedEvent("nothing behind Confluent's prefix", .sample([0, 0, 0, 0, 7], headers: binary), says: "byte 0"),
+        MalformedEvent(
+            "Avro behind Confluent's prefix", .sample([0, 0, 0, 0, 7, 2, 6, 0x61, 0x62, 0x63], headers: binary),
+            says: "not JSON"),
+        MalformedEvent(
+            "two of Confluent's prefixes", .sample([0, 0, 0, 0, 7, 0, 0, 0, 0, 7, 0x7B, 0x7D]), says: "not JSON"),
         MalformedEvent("a byte order mark", .sample([0xEF, 0xBB, 0xBF] + Array(report.utf8)), says: "byte 0"),
         MalformedEvent("truncated JSON", .sample(String(report.dropLast(3)), headers: binary), says: "not JSON"),
         MalformedEvent("two JSON texts", .sample(report + report, headers: binary), says: "not JSON"),

@@ -7,7 +7,7 @@ struct SessionWalkTests {
     /// Two of each combination of batch size, linger and share.
     static let seeds = Array(1...42)
 
-    @Test(.timeLimit(.minutes(5)), arguments: seeds)
+    @Test(.timeLimit(.minutes(10)), arguments: seeds)
     func `three thousand things at random leave every event with one end, and no offset past one without`(_ seed: Int) {
         var walk = SessionWalk(seed: seed)
         var step = 0
@@ -24,7 +24,7 @@ struct SessionWalkTests {
         #expect(records > 300)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `the walks meet everything that can happen`() throws {
         var met: [SessionWalk.Event: Int] = [:]
         for seed in Self.seeds.prefix(24) {

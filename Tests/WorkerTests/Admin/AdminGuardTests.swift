@@ -53,14 +53,34 @@ import WorkerTestSupport
         .init(
             name: "another scheme", headers: ["Authorization": "Basic t0ken-of-the-server"], token: true, status: 401),
         .init(name: "a probe", path: "/health/live", token: true, status: 200),
+        .init(name: "no token, the page without its figures", path: "/", token: true, status: 200),
+        .init(name: "no token, its figures", path: "/status", token: true, status: 401),
+        .init(
+            name: "the token, the figures", path: "/status", headers: ["Authorization": "Bearer t0ken-of-the-server"],
+            token: true, status: 200),
+        .init(
+            name: "a link to the page from elsewhere", path: "/",
+            headers: ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"],
+            status: 200),
+        .init(
+            name: "a link to the figures from elsewhere", path: "/status",
+            headers: ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"],
+            status: 403),
+        .init(
+            name: "the page in another page's frame", path: "/",
+            headers: ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"],
+            status: 403),
+        .init(
+            name: "the page, asked for by another page's script", path: "/",
+            headers: ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "empty"],
+            status: 403),
     ]
 
     @Test(arguments: attempts) func `who asks is looked at first`(_ attempt: Attempt) async throws {
         let log = RecordingLog()
         var server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0, hosts: ["workers.example"], tokenFile: nil),
-            status: WorkerStatus(),
-            metrics: MetricsRegistry(), logger: log.logger())
+            status: WorkerStatus(), metrics: MetricsRegistry(), reporter: StatusReporter(), logger: log.logger())
         if attempt.token { server.token = SecretBytes(copying: "t0ken-of-the-server".utf8) }
         let running = Task { [server] in try await server.run() }
         let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""

@@ -23,7 +23,8 @@ import WorkerTestSupport
         let status = WorkerStatus()
         let registry = MetricsRegistry()
         let server = AdminServer(
-            address: .init(host: "127.0.0.1", port: 0), status: status, metrics: registry, logger: log.logger())
+            address: .init(host: "127.0.0.1", port: 0), status: status, metrics: registry, reporter: StatusReporter(),
+            logger: log.logger())
         let running = Task { try await server.run() }
         let line = await log.line("the admin server listens")
         let address = line.metadata["remint.admin.address"] ?? ""
@@ -128,7 +129,7 @@ import WorkerTestSupport
         try await serving { bench in
             let answer = try await bench.client.ask(path)
             #expect([200, 404].contains(answer.status), "\(path)")
-            if answer.status == 200 { #expect(path == "/metrics/") }
+            if answer.status == 200 { #expect(["/", "/metrics/"].contains(path)) }
         }
     }
 
@@ -138,7 +139,7 @@ import WorkerTestSupport
         func start(_ port: Int) -> Task<Void, any Error> {
             let server = AdminServer(
                 address: .init(host: "127.0.0.1", port: port), status: status, metrics: MetricsRegistry(),
-                logger: log.logger())
+                reporter: StatusReporter(), logger: log.logger())
             return Task { try await server.run() }
         }
         let first = start(0)

@@ -4,7 +4,7 @@ import Testing
 @testable import Worker
 
 /// What becomes part of a transaction while its records are on their way.
-@Suite(.timeLimit(.minutes(5))) struct AdditionsTests {
+@Suite(.timeLimit(.minutes(10))) struct AdditionsTests {
     @Test func `are taken in their order until none is left`() async throws {
         try await CommitBench.with { bench in
             var events = Events(bench.configuration)

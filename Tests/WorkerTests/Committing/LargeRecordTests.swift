@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct LargeRecordTests {
+@Suite(.timeLimit(.minutes(10))) struct LargeRecordTests {
     /// What the client itself refuses.
     @Test func `of many records only the large ones become smaller`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in

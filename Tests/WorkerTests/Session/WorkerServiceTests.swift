@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Worker
 @testable import WorkerConfiguration
 
-@Suite(.timeLimit(.minutes(5))) struct WorkerServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct WorkerServiceTests {
     @Test func `answers events, says so in its metrics, and stops when it is told to`() async throws {
         try await RunningWorker.with { worker in
             try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
@@ -101,7 +101,7 @@ import WorkerTestSupport
         let status = WorkerStatus()
         let server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0), status: status, metrics: WorkerMetrics().registry,
-            logger: log.logger())
+            reporter: StatusReporter(), logger: log.logger())
         let other = Task { try await server.run() }
         defer { other.cancel() }
         let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""

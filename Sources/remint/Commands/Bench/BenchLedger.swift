@@ -15,30 +15,35 @@ struct BenchLedger: AsyncParsableCommand {
         commandName: "ledger", abstract: "Time and memory of the ledger, for this many subjects.",
         discussion: """
             Without --brokers the records are made in this process and only the ledger is measured. With --brokers they are
-            written to a topic of their own, which is read as remint ledger reads the token topic, and deleted.
+            written to a topic of their own, which is read as remint ledger reads the token topic, and deleted. Memory is what the
+            process takes more than at its start, the producer of those records included.
             """)
 
     @Option(help: "How many subjects hold a token.") var subjects = 1_000_000
     @Option(help: "A real cluster, host:port.") var brokers: String?
+    @Option(help: "With --brokers: write to this topic and leave it there, for a reading by other means.") var keep:
+        String?
+    @OptionGroup var memory: LedgerMemory
     @Flag(help: "Print the result as JSON.") var json = false
 
     func validate() throws {
         guard subjects > 0 else { throw ValidationError("--subjects is at least 1") }
+        guard keep == nil || brokers != nil else { throw ValidationError("--keep needs --brokers") }
+        _ = try memory.bytes
     }
 
     func run() async throws {
         let before = ResidentMemory.now
         let start = ContinuousClock.now
-        let ledger: Ledger
+        let live: Int
         let seconds: Double
         if let brokers {
-            (ledger, seconds) = try await throughBrokers(brokers)
+            (live, seconds) = try await throughBrokers(brokers)
         } else {
-            ledger = inMemory()
+            live = inMemory()
             seconds = (.now - start) / .seconds(1)
         }
         let peak = max(0, ResidentMemory.peak - before)
-        let live = ledger.holdings(at: UnixTime.system()).reduce(0) { $0 + $1.live }
         guard live == subjects else { throw BenchFailed("\(live) live tokens were read of \(subjects)") }
         report(seconds, peak)
     }
@@ -58,19 +63,21 @@ struct BenchLedger: AsyncParsableCommand {
         let time = (seconds * 100).rounded() / 100
         Terminal.print("\(subjects) subjects in \(time) s, \(Int(Double(subjects) / max(0.001, seconds))) a second")
         Terminal.print(
-            "peak memory \(peak >> 20) MB, \(Int(each.rounded(.up))) bytes per subject; the ledger's own bound is \(Ledger.bytesPerSubject)"
+            "peak memory \(peak >> 20) MB, \(Int(each.rounded(.up))) bytes per subject; a table takes \(LedgerTable.bytesPerSubject)"
         )
     }
 
-    private func inMemory() -> Ledger {
-        var ledger = Ledger()
+    private func inMemory() -> Int {
+        var table = LedgerTable(subjects: subjects)
         let end = UnixTime.system().seconds + 3600
         for number in 0..<subjects {
-            ledger.take(
+            table.take(
                 key: Array("bench/user-\(number)".utf8), headers: Self.headers(number, end), isTombstone: false,
-                partition: Int32(number % 6), offset: Int64(number / 6))
+                offset: Int64(number))
         }
-        return ledger
+        var holdings = LedgerHoldings()
+        holdings.add(table, matching: LedgerFilter(), at: UnixTime.system())
+        return holdings.live
     }
 
     private static func headers(_ number: Int, _ end: Int64) -> [RecordHeader] {
@@ -82,9 +89,9 @@ struct BenchLedger: AsyncParsableCommand {
     }
 
     /// Only the reading is measured.
-    private func throughBrokers(_ brokers: String) async throws -> (Ledger, Double) {
+    private func throughBrokers(_ brokers: String) async throws -> (Int, Double) {
         var configuration = Configuration()
-        let topic = "remint-bench-ledger-\(UInt32.random(in: 0 ... .max))"
+        let topic = keep ?? "remint-bench-ledger-\(UInt32.random(in: 0 ... .max))"
         configuration.topics.tokens = topic
         configuration.kafka.bootstrapServers = brokers
         let logger = Logger.quiet(configuration.log)
@@ -95,14 +102,15 @@ struct BenchLedger: AsyncParsableCommand {
             try await fill(topic, producer)
             let start = ContinuousClock.now
             let ledger = try await LedgerReader(
-                configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine()
-            ).read()
+                configuration, brokers: brokers, memory: try memory.bytes, logger: .quiet(configuration.log),
+                display: ProgressLine()
+            ).holdings(at: UnixTime.system())
             let seconds = (.now - start) / .seconds(1)
-            try? await producer.deleteTopics([topic], within: .seconds(10))
+            if keep == nil { try? await producer.deleteTopics([topic], within: .seconds(10)) }
             await producer.close(within: .seconds(10))
-            return (ledger, seconds)
+            return (ledger.live, seconds)
         } catch {
-            try? await producer.deleteTopics([topic], within: .seconds(10))
+            if keep == nil { try? await producer.deleteTopics([topic], within: .seconds(10)) }
             await producer.close(within: .seconds(1))
             throw error
         }

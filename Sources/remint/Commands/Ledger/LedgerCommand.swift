@@ -10,8 +10,9 @@ struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger", abstract: "Shows live tokens by app and key.",
         discussion: """
-            Reads the headers of the token topic from its beginning to where it ends now. Of each subject a hash is kept, at most
-            \(Ledger.bytesPerSubject) bytes each: 161 MB for a million, besides what the Kafka client fetches ahead.
+            Reads the headers of the token topic from its beginning to where it ends now, partition by partition. Of each subject
+            a hash is kept, \(LedgerTable.bytesPerSubject) bytes each in a table of at most --memory; a partition with more subjects is
+            read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -19,6 +20,7 @@ struct LedgerCommand: AsyncParsableCommand {
     @Option(help: "Only of this version of the key.") var keyID: String?
     @Option(help: ArgumentHelp("Only tokens that end within this time.", valueName: "1h")) var expiringWithin: String?
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @OptionGroup var memory: LedgerMemory
     @Flag(help: "Print the list as JSON, a line each.") var json = false
 
     func run() async throws {
@@ -27,17 +29,17 @@ struct LedgerCommand: AsyncParsableCommand {
         let filter = LedgerFilter(
             apps: app.map { [$0] }, keyID: keyID, expiringBefore: try expiringWithin.map { try now.moment(after: $0) })
         let ledger = try await LedgerReader(
-            configuration, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
-            display: ProgressLine()
-        ).read()
-        let holdings = ledger.holdings(at: now, matching: filter)
+            configuration, brokers: try configuration.brokers(instead: brokers), memory: try memory.bytes,
+            logger: .quiet(configuration.log), display: ProgressLine()
+        ).holdings(at: now, matching: filter)
+        let holdings = ledger.list
         json ? holdings.forEach(Self.printJSON) : printTable(holdings, now)
         if ledger.strangers > 0 {
             Terminal.error("remint: \(ledger.strangers) records of the token topic are no replacement tokens")
         }
     }
 
-    private func printTable(_ holdings: [Ledger.Holding], _ now: UnixTime) {
+    private func printTable(_ holdings: [LedgerHolding], _ now: UnixTime) {
         var table = TextTable("APP", "KEY", "LIVE", "FIRST ENDS", "LAST ENDS", "ENDED")
         for holding in holdings {
             table.add(
@@ -48,7 +50,7 @@ struct LedgerCommand: AsyncParsableCommand {
         for line in table.lines { Terminal.print(line) }
     }
 
-    private static func printJSON(_ holding: Ledger.Holding) {
+    private static func printJSON(_ holding: LedgerHolding) {
         var json = JSONWriter()
         json.beginObject()
         json.member("app", holding.app)

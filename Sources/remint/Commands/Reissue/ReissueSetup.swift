@@ -64,7 +64,7 @@ struct ReissueSetup {
             expiringBefore: try command.expiringWithin.map { try now.moment(after: $0) })
         let reader = LedgerReader(
             configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine())
-        return try await reader.keys(in: try await reader.read(), matching: filter, at: now)
+        return try await reader.keys(matching: filter, at: now)
     }
 
     /// The input's items, a few at a time.

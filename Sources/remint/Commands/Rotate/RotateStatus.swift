@@ -23,18 +23,17 @@ struct RotateStatus: AsyncParsableCommand {
         let files = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json")
         let progress = try files.load()
         let brokers = try ring.configuration.brokers(instead: brokers)
+        let now = UnixTime.system()
         let ledger = try await LedgerReader(
             ring.configuration, brokers: brokers, logger: .quiet(ring.configuration.log), display: ProgressLine()
-        ).read()
+        ).holdings(at: now, matching: LedgerFilter(apps: ring.apps.map(\.name))).list
         let logger = Logger.quiet(ring.configuration.log)
         let lag = BulkLag(
             ring.configuration, KafkaProperties(ring.configuration, bootstrapServers: brokers), logger: logger)
         let waiting = await lag.value
         await lag.close()
-        let now = UnixTime.system()
         func live(_ version: String) -> (count: Int, lastEnd: Int64?) {
-            let holdings = ledger.holdings(
-                at: now, matching: LedgerFilter(apps: ring.apps.map(\.name), keyID: version))
+            let holdings = ledger.filter { $0.keyID == version }
             return (holdings.reduce(0) { $0 + $1.live }, holdings.compactMap(\.lastEnd).max())
         }
         let old = live(rotation.from), new = live(rotation.to)

@@ -1,6 +1,5 @@
 import Glibc
 import JOSE
-package import Keyring
 
 /// A ring's campaign on disk: `rotation.json` beside the listing.
 package struct RotationFile: Sendable {
@@ -9,6 +8,9 @@ package struct RotationFile: Sendable {
 
     /// The campaign of the ring in `directory`.
     package init(_ directory: KeyRingDirectory) { path = "\(directory.path)/rotation.json" }
+
+    /// What tells one state of the file from another; nil where there is none.
+    package var revision: KeyRingDirectory.Revision? { KeyRingDirectory.Revision(of: path) }
 
     /// The campaign; nil where none was ever begun.
     ///

@@ -1,0 +1,131 @@
+package import AdapterKit
+package import Pipeline
+
+/// Whose key signed a token: the app and the key's version.
+package struct LedgerLabel: Sendable, Hashable {
+    /// The app.
+    package let app: String
+    /// The id of the key's version.
+    package let keyID: String
+}
+
+/// The newest token of each subject in a part of the token topic, read record by record, as a value.
+///
+/// Of a subject it keeps a hash and where its newest token stands, 40 bytes in a table with open addressing, never the subject
+/// itself. The table is made for as many subjects as there can be, so that it seldom grows.
+package struct LedgerTable: Sendable {
+    /// 40 bytes: two of a hash, a version, an offset, an end, and a label's number from 1 on; 0 is an empty place.
+    private struct Slot {
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        var version: Int64 = 0
+        var offset: Int64 = 0
+        var expiresAt: UInt32 = 0
+        var label: UInt16 = 0
+        /// Whether the subject's token was taken away. The place stays, for others may stand behind it.
+        var isGone = false
+    }
+
+    private let slice: LedgerSlice
+    private var slots: [Slot]
+    private var used = 0
+    private var labels: [LedgerLabel] = []
+    private var labelNumbers: [LedgerLabel: UInt16] = [:]
+    /// How many subjects have a token, live or not.
+    package private(set) var subjectCount = 0
+    /// How many records were no replacement tokens.
+    package private(set) var strangers = 0
+
+    /// What a subject takes in a table that is as full as it gets, in bytes.
+    package static let bytesPerSubject = MemoryLayout<Slot>.stride * 5 / 4
+
+    /// Nothing read yet.
+    ///
+    /// - Parameters:
+    ///   - slice: which subjects are meant; others are passed over.
+    ///   - subjects: how many there can be at most; more are taken as well, but the table is copied then.
+    package init(_ slice: LedgerSlice = .all, subjects: Int = 1000) {
+        self.slice = slice
+        slots = Self.room(for: max(16, subjects))
+    }
+
+    /// A record of the token topic; one without a value takes the subject's token away.
+    package mutating func take(key: [UInt8]?, headers: [RecordHeader], isTombstone: Bool, offset: Int64) {
+        guard let key else {
+            if slice.isFirst { strangers += 1 }
+            return
+        }
+        let hash = SubjectHash(key)
+        guard slice.contains(hash) else { return }
+        if isTombstone { return remove(hash) }
+        guard let entry = LedgerEntry(headers: headers), let label = number(of: entry) else {
+            strangers += 1
+            return
+        }
+        if (used + 1) * 5 > slots.count * 4 { grow() }
+        let place = place(of: hash)
+        let isKnown = slots[place].label != 0
+        if isKnown, !slots[place].isGone, slots[place].version > entry.version { return }
+        if !isKnown { used += 1 }
+        if !isKnown || slots[place].isGone { subjectCount += 1 }
+        slots[place] = Slot(
+            high: hash.high, low: hash.low, version: entry.version, offset: offset,
+            expiresAt: UInt32(clamping: entry.expiresAt), label: label)
+    }
+
+    /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
+    package func end(key: [UInt8], offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
+        let hash = SubjectHash(key)
+        guard slice.contains(hash) else { return nil }
+        let slot = slots[place(of: hash)]
+        guard slot.label != 0, !slot.isGone, slot.offset == offset else { return nil }
+        let end = Int64(slot.expiresAt), label = labels[Int(slot.label) - 1]
+        guard end > now.seconds, filter.matches(app: label.app, keyID: label.keyID, expiresAt: end) else { return nil }
+        return end
+    }
+
+    /// Calls `body` with each subject's label and its newest token's end, in seconds since 1970.
+    package func each(_ body: (LedgerLabel, Int64) -> Void) {
+        for slot in slots where slot.label != 0 && !slot.isGone {
+            body(labels[Int(slot.label) - 1], Int64(slot.expiresAt))
+        }
+    }
+
+    private mutating func remove(_ hash: SubjectHash) {
+        let place = place(of: hash)
+        guard slots[place].label != 0, !slots[place].isGone else { return }
+        slots[place].isGone = true
+        subjectCount -= 1
+    }
+
+    /// Where `hash` stands, or would. There is an empty place always: at most four of five are used.
+    private func place(of hash: SubjectHash) -> Int {
+        var place = Int(hash.low.multipliedFullWidth(by: UInt64(slots.count)).high)
+        while slots[place].label != 0, slots[place].low != hash.low || slots[place].high != hash.high {
+            place += 1
+            if place == slots.count { place = 0 }
+        }
+        return place
+    }
+
+    private mutating func grow() {
+        let old = slots
+        slots = Self.room(for: used * 2)
+        used = 0
+        for slot in old where slot.label != 0 && !slot.isGone {
+            slots[place(of: SubjectHash(high: slot.high, low: slot.low))] = slot
+            used += 1
+        }
+    }
+
+    private static func room(for subjects: Int) -> [Slot] { Array(repeating: Slot(), count: subjects / 4 * 5 + 8) }
+
+    private mutating func number(of entry: LedgerEntry) -> UInt16? {
+        let label = LedgerLabel(app: entry.app, keyID: entry.keyID)
+        if let number = labelNumbers[label] { return number }
+        guard let number = UInt16(exactly: labels.count + 1) else { return nil }
+        labels.append(label)
+        labelNumbers[label] = number
+        return number
+    }
+}

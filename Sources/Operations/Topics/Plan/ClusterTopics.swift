@@ -1,0 +1,70 @@
+import Kafka
+package import Logging
+import Worker
+package import WorkerConfiguration
+
+/// The cluster's topics, asked for and made by an operator's command.
+package struct ClusterTopics {
+    private static let patience = Duration.seconds(30)
+
+    private let properties: KafkaProperties
+    private let logger: Logger
+
+    /// The topics at `brokers`.
+    package init(_ configuration: Configuration, brokers: String, logger: Logger) {
+        properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        self.logger = logger
+    }
+
+    /// Those of `wanted` that the cluster has and shows, by name. None is created by asking.
+    ///
+    /// - Throws: `KafkaError`; DESCRIBE and DESCRIBE_CONFIGS on the topics are needed.
+    package func read(_ wanted: [WantedTopic]) async throws -> [String: ActualTopic] {
+        let names = Set(wanted.map(\.name))
+        return try await withProducer { producer in
+            let listed = try await producer.topics(within: Self.patience).filter {
+                names.contains($0.name) && $0.partitionCount > 0
+            }
+            let settings = try await producer.settings(of: listed.map(\.name), within: Self.patience)
+            return Dictionary(
+                listed.map { topic in
+                    let actual = ActualTopic(
+                        partitions: topic.partitionCount, replication: topic.replication,
+                        settings: settings[topic.name] ?? [:])
+                    return (topic.name, actual)
+                }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// Creates `topics`, which do not exist. One that cannot be created keeps none of the others from it.
+    ///
+    /// - Parameter each: told of each topic, and why it could not be created, if so.
+    /// - Throws: `KafkaError` where no client can be made.
+    package func create(_ topics: [WantedTopic], _ each: (WantedTopic, (any Error)?) -> Void) async throws {
+        try await withProducer { producer in
+            for topic in topics {
+                let settings = topic.settings.map { ($0.name, $0.value) }
+                do {
+                    try await producer.createTopic(
+                        topic.name, partitions: topic.partitions, replication: topic.replication,
+                        settings: Dictionary(settings, uniquingKeysWith: { first, _ in first }), within: Self.patience)
+                    each(topic, nil)
+                } catch {
+                    each(topic, error)
+                }
+            }
+        }
+    }
+
+    private func withProducer<Result>(_ body: (KafkaProducer) async throws -> Result) async throws -> Result {
+        let producer = try KafkaProducer(properties.producer, logger: logger)
+        do {
+            let result = try await body(producer)
+            await producer.close(within: .seconds(1))
+            return result
+        } catch {
+            await producer.close(within: .seconds(1))
+            throw error
+        }
+    }
+}

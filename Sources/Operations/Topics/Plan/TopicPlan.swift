@@ -1,0 +1,106 @@
+/// What lies between the topics that Remint needs and those that a cluster has.
+package struct TopicPlan: Sendable, Equatable {
+    /// One thing about a topic that is another than wanted.
+    package struct Change: Sendable, Equatable {
+        /// `partitions`, `replication`, or the name of a setting.
+        package let what: String
+        /// How it is.
+        package let actual: String
+        /// How it should be.
+        package let wanted: String
+    }
+
+    /// A topic and what is to be done about it.
+    package struct Entry: Sendable, Equatable {
+        /// The topic as it should be.
+        package let wanted: WantedTopic
+        /// As it is; nil where it is missing.
+        package let actual: ActualTopic?
+        /// What would have to be changed; nothing of a missing one.
+        package let changes: [Change]
+        /// What is to be said of it, the worst first.
+        package let findings: [TopicFinding]
+
+        /// Whether there is anything to do.
+        package var isSettled: Bool { actual != nil && changes.isEmpty }
+    }
+
+    /// Every topic, in the order of `WantedTopic.all`.
+    package let entries: [Entry]
+
+    /// The difference between `wanted` and `actual`, which holds the topics by their names.
+    package init(_ wanted: [WantedTopic], _ actual: [String: ActualTopic]) {
+        let largestEvent = wanted.filter { $0.use == .events }
+            .compactMap { actual[$0.name]?.settings[Self.recordSize].flatMap { Int64($0) } }.max()
+        entries = wanted.map { topic in
+            guard let found = actual[topic.name] else { return Self.missing(topic) }
+            let sized = topic.use == .deadLetters ? Self.tooSmall(found, for: largestEvent) : []
+            let findings = Self.broken(topic, found) + ReplicationRules.findings(found) + sized
+            return Entry(
+                wanted: topic, actual: found, changes: Self.changes(topic, found),
+                findings: findings.filter { $0.severity == .error } + findings.filter { $0.severity != .error })
+        }
+    }
+
+    /// The topics that do not exist.
+    package var missing: [WantedTopic] { entries.filter { $0.actual == nil }.map(\.wanted) }
+    /// How many topics there is something to do about.
+    package var unsettled: Int { entries.count { !$0.isSettled } }
+    /// Whether something loses data, keeps what must end, or keeps the worker from working.
+    package var hasErrors: Bool { entries.contains { $0.findings.contains { $0.severity == .error } } }
+
+    private static let recordSize = "max.message.bytes"
+
+    private static func missing(_ topic: WantedTopic) -> Entry {
+        // Without the control topic a worker works, by itself.
+        let consequence =
+            topic.use == .control
+            ? "it is missing: suspensions and pauses hold for one worker alone, and end with it"
+            : "it is missing: no worker is ready"
+        return Entry(
+            wanted: topic, actual: nil, changes: [],
+            findings: [
+                TopicFinding(severity: .error, message: "\(consequence); make it with: remint topics create")
+            ])
+    }
+
+    private static func changes(_ wanted: WantedTopic, _ actual: ActualTopic) -> [Change] {
+        var changes: [Change] = []
+        if actual.partitions < wanted.fewestPartitions {
+            changes.append(
+                Change(what: "partitions", actual: String(actual.partitions), wanted: String(wanted.partitions)))
+        }
+        if let replication = wanted.replication, actual.replication > 0, actual.replication < replication {
+            changes.append(
+                Change(what: "replication", actual: String(actual.replication), wanted: String(replication)))
+        }
+        for setting in wanted.settings where setting.failure(in: actual.settings) != nil {
+            changes.append(
+                Change(what: setting.name, actual: actual.settings[setting.name] ?? "", wanted: setting.value))
+        }
+        return changes
+    }
+
+    private static func broken(_ wanted: WantedTopic, _ actual: ActualTopic) -> [TopicFinding] {
+        wanted.settings.compactMap { setting in
+            guard let demand = setting.failure(in: actual.settings), let value = actual.settings[setting.name] else {
+                return nil
+            }
+            return TopicFinding(
+                severity: demand.severity,
+                message: "\(setting.name)=\(value): \(demand.consequence); set it to \(setting.value)")
+        }
+    }
+
+    private static func tooSmall(_ letters: ActualTopic, for largestEvent: Int64?) -> [TopicFinding] {
+        guard let largestEvent, let size = letters.settings[recordSize].flatMap({ Int64($0) }), size < largestEvent
+        else { return [] }
+        return [
+            TopicFinding(
+                severity: .warning,
+                message:
+                    "\(recordSize)=\(size): the largest events are no dead letters byte for byte; set it to \(largestEvent)"
+            )
+        ]
+    }
+}

@@ -1,0 +1,107 @@
+import WorkerConfiguration
+
+/// The settings of each kind of topic that follow from how long the configuration lets tokens live and events wait.
+struct TopicTimes {
+    private static let hour: Int64 = 3_600_000
+    private static let day = 24 * hour
+    private static let week = 7 * day
+    private static let retention = "retention.ms"
+    /// Ten years in seconds: longer than any token lives, and less than arithmetic cannot hold.
+    private static let longest: Int64 = 315_360_000
+
+    /// How long a token may live, in milliseconds.
+    let lifetime: Int64
+    /// How long after its first failure an event may still be tried, in milliseconds.
+    let deadline: Int64
+
+    init(_ configuration: Configuration) {
+        lifetime = Self.milliseconds(configuration.apps.map(\.lifetime).max() ?? 0)
+        deadline = Self.milliseconds(configuration.worker.retries.deadline.components.seconds)
+    }
+
+    private static func milliseconds(_ seconds: Int64) -> Int64 { min(max(0, seconds), longest) * 1000 }
+
+    /// Of a topic that events come from.
+    var events: [TopicSetting] {
+        [
+            Self.deleting("events with one key drop each other before they are read"),
+            TopicSetting(
+                Self.retention, milliseconds: max(Self.week, 2 * deadline), under: "delete",
+                [
+                    TopicDemand(
+                        .atLeast(deadline), .warning,
+                        "events that wait out an outage are deleted sooner than worker.retries.deadline")
+                ]),
+        ]
+    }
+
+    /// Of a retry tier.
+    var retries: [TopicSetting] {
+        [
+            Self.deleting("events with one key drop each other before they are tried again"),
+            TopicSetting(
+                Self.retention, milliseconds: max(Self.week, 2 * deadline), under: "delete",
+                [
+                    TopicDemand(
+                        .atLeast(deadline), .error,
+                        "events are deleted before worker.retries.deadline, without an outcome"
+                    )
+                ]),
+        ]
+    }
+
+    /// Of the token topic.
+    var tokens: [TopicSetting] {
+        [
+            TopicSetting(
+                TopicSetting.policy, "compact,delete",
+                [
+                    TopicDemand(
+                        .includes("compact"), .error,
+                        "age alone decides which tokens stay, dead ones for as long as live ones"),
+                    TopicDemand(.includes("delete"), .warning, "tokens that ended stay for ever"),
+                ]),
+            TopicSetting(
+                Self.retention, milliseconds: max(Self.week, 2 * lifetime), under: "delete",
+                [TopicDemand(.atLeast(lifetime), .error, "tokens are deleted while they live")]),
+            TopicSetting(
+                "min.compaction.lag.ms", milliseconds: 0, under: "compact",
+                [TopicDemand(.atMost(lifetime), .error, "dead tokens are kept for longer than any token lives")]),
+            TopicSetting(
+                "max.compaction.lag.ms", milliseconds: min(max(Self.hour, lifetime), Self.day), under: "compact",
+                [
+                    // Segments are rolled as often as this; a token of minutes is no reason to roll them every minute.
+                    TopicDemand(
+                        .atMost(max(Self.hour, lifetime)), .warning,
+                        "dead tokens may be kept for longer than any token lives")
+                ]),
+        ]
+    }
+
+    /// Of the dead letters.
+    static let deadLetters = [
+        deleting("dead letters with one key drop each other"),
+        TopicSetting(
+            retention, milliseconds: 30 * day, under: "delete",
+            [TopicDemand(.atLeast(week), .warning, "dead letters are gone within a week, seen or not")]),
+    ]
+
+    /// Of the control topic.
+    static let control = [
+        TopicSetting(
+            TopicSetting.policy, "compact",
+            [
+                TopicDemand(.excludes("delete"), .error, "suspensions and pauses are forgotten when they are old"),
+                TopicDemand(.includes("compact"), .warning, "it grows for ever"),
+            ])
+    ]
+
+    private static func deleting(_ consequence: String) -> TopicSetting {
+        TopicSetting(
+            TopicSetting.policy, "delete",
+            [
+                TopicDemand(.excludes("compact"), .error, consequence),
+                TopicDemand(.includes("delete"), .warning, "it grows for ever"),
+            ])
+    }
+}

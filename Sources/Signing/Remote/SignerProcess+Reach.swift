@@ -1,0 +1,33 @@
+public import AdapterKit
+public import Logging
+import Synchronization
+
+extension SignerProcess {
+    /// Connects to the signer at `socket`, asks once for its keys, and ends the connection.
+    ///
+    /// - Parameters:
+    ///   - wanted: the rings it is asked for, and the algorithms the apps that use them take.
+    ///   - limit: how long that may take.
+    /// - Returns: what keeps any of the rings from signing, and what helps; nil where nothing does.
+    public static func trouble(
+        at socket: String, wanted: [String: Set<Algorithm>], within limit: Duration, logger: Logger
+    ) async -> String? {
+        let (troubles, continuation) = AsyncStream<Void>.makeStream()
+        let signer = SignerProcess(
+            socket: socket, wanted: wanted, problems: { text, _ in if text != nil { continuation.finish() } },
+            lanes: 1, times: Times(patienceForKeys: limit), logger: logger)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await signer.run() }
+            group.addTask { await signer.waitForKeys(within: limit) }
+            group.addTask { for await _ in troubles {} }
+            await group.next()
+            // Whatever is being said of the keys is said to its end.
+            group.cancelAll()
+            await group.waitForAll()
+        }
+        let texts = signer.state.withLock { $0.troubles.values.sorted() }
+        if !texts.isEmpty { return texts.joined(separator: "; ") }
+        return wanted.keys.allSatisfy { signer.activeKey(of: $0) != nil }
+            ? nil : "did not tell its keys within \(limit)"
+    }
+}

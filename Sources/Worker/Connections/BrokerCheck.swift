@@ -1,0 +1,143 @@
+import Kafka
+import Pipeline
+import WorkerConfiguration
+
+/// What brokers are asked. Once they did not answer, nothing more is asked of them.
+struct BrokerCheck {
+    private let group: String
+    private let properties: KafkaProperties
+    private let limit: Duration
+    /// What the cluster shows, by name; nil before it has answered.
+    private var topics: [String: TopicMetadata]?
+
+    init(_ configuration: Configuration, limit: Duration) {
+        group = configuration.kafka.group
+        properties = KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
+        self.limit = limit
+    }
+
+    /// Connects, and asks which topics there are.
+    mutating func reach() async throws(ConnectionProblem) -> String {
+        let limit = limit
+        let found = try await withProducer(properties.producer) { producer throws(KafkaError) in
+            try await producer.topics(within: limit)
+        }
+        topics = Dictionary(found.map { ($0.name, $0) }) { first, _ in first }
+        return "\(found.count) topics are shown"
+    }
+
+    /// Looks whether a topic is there, whether the leaders of its partitions answer, and whether it may be read.
+    func look(at name: String, isRead: Bool) async throws(ConnectionProblem) -> String {
+        let topics = try answeredTopics()
+        if let error = topics[name]?.error, error.code != .unknownTopicOrPartition { throw problem(error, nil) }
+        guard let topic = topics[name], topic.partitionCount > 0 else {
+            throw ConnectionProblem(
+                "there is none, or this account may not see it; create it, rename it under topics, or allow DESCRIBE")
+        }
+        return try await withReader { reader throws(KafkaError) in
+            let end = ContinuousClock.now + limit
+            var ends: [PartitionOffset] = []
+            for number in 0..<topic.partitionCount {
+                let partition = TopicPartition(topic: name, partition: Int32(clamping: number))
+                let bounds = try await reader.bounds(of: partition, within: max(.zero, end - .now))
+                ends.append(PartitionOffset(partition, offset: bounds.upperBound))
+            }
+            guard isRead else { return "\(ends.count) partitions; only a record shows whether it may be written" }
+            try await Self.read(ends, reader, until: end)
+            return "\(ends.count) partitions, and it may be read"
+        }
+    }
+
+    /// Reads from `ends` on until every partition has said that there is no more, or has given a record.
+    private static func read(
+        _ ends: [PartitionOffset], _ reader: KafkaConsumer, until limit: ContinuousClock.Instant
+    ) async throws(KafkaError) {
+        _ = try await reader.metadata(of: ends.first?.partition.topic ?? "", within: max(.zero, limit - .now))
+        try await reader.read(ends)
+        var open = Set(ends.map(\.partition))
+        while !open.isEmpty {
+            guard .now < limit else { throw .overdue("reading \(open.count) of \(ends.count) partitions") }
+            for event in await reader.events(limit: 100, within: .milliseconds(200)) {
+                switch event {
+                case .record(let record): open.remove(TopicPartition(record.position))
+                case .endOfPartition(let partition): open.remove(partition)
+                case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
+                case .rebalance: break
+                }
+            }
+        }
+    }
+
+    /// Asks for what the group has committed, which is the group's to know.
+    func use(group: String, of topic: String) async throws(ConnectionProblem) -> String {
+        _ = try answeredTopics()
+        let limit = limit
+        return try await withReader(group: group) { reader throws(KafkaError) in
+            _ = try await reader.committed([TopicPartition(topic: topic, partition: 0)], within: limit)
+            return "its coordinator answers"
+        }
+    }
+
+    /// Registers a transactional id that no worker has: it begins with the group's name as theirs do, and ends otherwise.
+    func register(_ id: String) async throws(ConnectionProblem) -> String {
+        _ = try answeredTopics()
+        let limit = limit
+        return try await withProducer(properties.transactionalProducer(id: id)) { producer throws(KafkaError) in
+            try await producer.initTransactions(within: limit)
+            return "it can be registered"
+        }
+    }
+
+    // MARK: Clients
+
+    private func answeredTopics() throws(ConnectionProblem) -> [String: TopicMetadata] {
+        guard let topics else { throw ConnectionProblem("not asked, for no broker answers") }
+        return topics
+    }
+
+    private func withProducer<Answer>(
+        _ properties: ClientProperties, _ ask: (KafkaProducer) async throws(KafkaError) -> Answer
+    ) async throws(ConnectionProblem) -> Answer {
+        let producer: KafkaProducer
+        do throws(KafkaError) { producer = try KafkaProducer(properties, logger: ConnectionCheck.silence) } catch {
+            throw problem(error, nil)
+        }
+        do throws(KafkaError) {
+            let answer = try await ask(producer)
+            await producer.close(within: .zero)
+            return answer
+        } catch {
+            let reason = producer.lastError
+            await producer.close(within: .zero)
+            throw problem(error, reason)
+        }
+    }
+
+    /// - Parameter group: the consumer's; by default one that is no worker's.
+    private func withReader<Answer>(
+        group: String? = nil, _ ask: (KafkaConsumer) async throws(KafkaError) -> Answer
+    ) async throws(ConnectionProblem) -> Answer {
+        let reader: KafkaConsumer
+        do throws(KafkaError) {
+            reader = try KafkaConsumer(
+                properties.reader(group: group ?? "\(self.group)-check"), reading: [], logger: ConnectionCheck.silence)
+        } catch { throw problem(error, nil) }
+        do throws(KafkaError) {
+            let answer = try await ask(reader)
+            await reader.close(within: .seconds(1))
+            return answer
+        } catch {
+            // What the client said meanwhile is among its events.
+            _ = await reader.events(limit: 100, within: .zero)
+            let reason = await reader.lastError
+            await reader.close(within: .seconds(1))
+            throw problem(error, reason)
+        }
+    }
+
+    private func problem(_ error: KafkaError, _ reason: KafkaError?) -> ConnectionProblem {
+        // That time ran out says less than what the client said meanwhile.
+        let cause = error.code.isSilence ? reason ?? error : error
+        return ConnectionProblem("\(cause); \(cause.code.remedy(group: group))")
+    }
+}

@@ -1,0 +1,24 @@
+import Kafka
+
+extension KafkaError.Code {
+    /// Whether it says no more than that nobody answered.
+    var isSilence: Bool { [.transport, .timedOut, .allBrokersDown].contains(self) }
+
+    /// What helps where a client of the workers of `group` hears this.
+    func remedy(group: String) -> String {
+        switch self {
+        case .transport, .timedOut, .allBrokersDown, .unknownHost:
+            "correct kafka.bootstrap_servers, let this machine reach every broker's advertised address, and set kafka.properties.security.protocol as the brokers want it"
+        case .tls:
+            "trust the brokers' authority with kafka.properties.ssl.ca.location, and use the names of their certificates"
+        case .authentication, .saslAuthenticationFailed:
+            "correct sasl.mechanism and the credentials under kafka.properties"
+        case .topicAuthorizationFailed: "allow this account DESCRIBE and READ, or WRITE, on the topic"
+        case .groupAuthorizationFailed: "allow this account READ on groups that begin with \(group)"
+        case .transactionalIDAuthorizationFailed:
+            "allow this account WRITE on transactional ids that begin with \(group)-"
+        case .clusterAuthorizationFailed: "allow this account IDEMPOTENT_WRITE on the cluster"
+        default: "the brokers' logs say more"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Keyring
+import Synchronization
+import WorkerConfiguration
+
+/// The key rings' folders as an onlooker reads them: versions, states, campaigns; never a key. A folder is read again only where its
+/// listing or its campaign changed.
+final class RingShelf: Sendable {
+    private struct Entry {
+        let listing: KeyRingDirectory.Revision?
+        let campaign: KeyRingDirectory.Revision?
+        let report: RingReport
+    }
+
+    private let keys: [Configuration.Key]
+    private let entries = Mutex<[String: Entry]>([:])
+
+    /// The folders of `keys`.
+    init(_ keys: [Configuration.Key]) { self.keys = keys }
+
+    /// What the folders hold now, in the order of the configuration.
+    func read() -> [RingReport] {
+        entries.withLock { entries in
+            keys.map { key in
+                guard let path = key.path else { return RingReport(name: key.name, isBehindSigner: true) }
+                let directory = KeyRingDirectory(path: path)
+                let rotation = RotationFile(directory)
+                // First the revisions: what changes while it is read is read again.
+                let (listing, campaign) = (directory.revision, rotation.revision)
+                if let entry = entries[key.name], entry.listing == listing, entry.campaign == campaign,
+                    entry.report.problem == nil
+                {
+                    return entry.report
+                }
+                let report = Self.read(key.name, directory, rotation)
+                entries[key.name] = Entry(listing: listing, campaign: campaign, report: report)
+                return report
+            }
+        }
+    }
+
+    private static func read(_ name: String, _ directory: KeyRingDirectory, _ rotation: RotationFile) -> RingReport {
+        var report = RingReport(name: name)
+        do throws(KeyRingError) {
+            report.versions = try directory.readListing().versions
+            report.campaign = try rotation.load()
+        } catch { report.problem = "\(error)" }
+        return report
+    }
+}

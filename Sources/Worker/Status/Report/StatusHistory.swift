@@ -1,0 +1,86 @@
+import Pipeline
+
+/// The figures of the last minute, second by second, so that somebody who looks once sees how fast things go.
+struct StatusHistory: Sendable {
+    /// What was counted since the start, at one moment.
+    struct Sample: Sendable {
+        /// When.
+        var at: ContinuousClock.Instant
+        /// Events taken.
+        var taken: PerLane<Int>
+        /// Events that ended.
+        var ended: Int
+        /// Tokens published.
+        var minted: Int
+        /// The latencies' buckets.
+        var latency: PerLane<[Int]>
+    }
+
+    /// How far back it goes, in samples.
+    static let length = 61
+    /// How far back a rate looks, so that it follows and does not flicker.
+    private static let window = Duration.seconds(10)
+
+    private var samples: [Sample] = []
+
+    /// Adds what was counted now; what is older than the last minute is forgotten.
+    mutating func add(_ sample: Sample) {
+        samples.append(sample)
+        if samples.count > Self.length { samples.removeFirst(samples.count - Self.length) }
+    }
+
+    /// What the last seconds came to.
+    var rates: StatusReport.Rates {
+        guard let last = samples.last, let first = start else { return StatusReport.Rates() }
+        let steps = zip(samples, samples.dropFirst())
+        return StatusReport.Rates(
+            seconds: (last.at - first.at) / .seconds(1), ended: rate(\.ended), minted: rate(\.minted),
+            endedBySecond: steps.map { max(0, $1.ended - $0.ended) },
+            mintedBySecond: steps.map { max(0, $1.minted - $0.minted) })
+    }
+
+    /// Events of `lane` taken, a second.
+    func takenPerSecond(_ lane: Lane) -> Double { rate { $0.taken[lane] } }
+
+    /// How long the events of `lane` took that ended in the last minute; nil where none did.
+    ///
+    /// - Parameter bounds: the buckets' upper bounds.
+    func latency(_ lane: Lane, bounds: [Double]) -> StatusReport.Latency? {
+        guard let now = samples.last?.latency[lane], let then = samples.first?.latency[lane] else { return nil }
+        // Before its first event a lane has no buckets.
+        let before = then + Array(repeating: 0, count: max(0, now.count - then.count))
+        let counts = zip(now, before).map { max(0, $0 - $1) }
+        let count = counts.reduce(0, +)
+        guard count > 0 else { return nil }
+        return StatusReport.Latency(
+            median: Self.quantile(0.5, counts, bounds), p99: Self.quantile(0.99, counts, bounds), count: count)
+    }
+
+    /// The sample a rate begins with: the oldest within the window.
+    private var start: Sample? {
+        guard let last = samples.last else { return nil }
+        let first = samples.first { last.at - $0.at <= Self.window }
+        return first.flatMap { $0.at < last.at ? $0 : nil }
+    }
+
+    private func rate(_ count: (Sample) -> Int) -> Double {
+        guard let last = samples.last, let first = start else { return 0 }
+        return Double(max(0, count(last) - count(first))) / ((last.at - first.at) / .seconds(1))
+    }
+
+    /// The value below which `share` of the observations lie, as if they were spread evenly over their bucket; what lies above the
+    /// last bound counts as that bound, as Prometheus' histogram_quantile has it.
+    static func quantile(_ share: Double, _ counts: [Int], _ bounds: [Double]) -> Double {
+        let rank = share * Double(counts.reduce(0, +))
+        var below = 0.0
+        for (index, count) in counts.enumerated() where count > 0 {
+            guard index < bounds.count else { break }
+            if below + Double(count) >= rank {
+                let lower = index == 0 ? 0 : bounds[index - 1]
+                return lower + (bounds[index] - lower) * max(0, rank - below) / Double(count)
+            }
+            below += Double(count)
+        }
+        return bounds.last ?? 0
+    }
+}

@@ -1,0 +1,162 @@
+import AdapterKit
+import JOSE
+import Keyring
+import Pipeline
+
+extension StatusReport {
+    /// The report as `/status` answers it.
+    var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("shape", Self.shape)
+        json.member("at", at.description)
+        write(worker, to: &json)
+        write(rates, to: &json)
+        json.array("lanes", lanes) { lane, json in write(lane, to: &json) }
+        write(outcomes, "outcomes", to: &json)
+        write(unattributed, "unattributed", to: &json)
+        json.array("apps", apps) { app, json in
+            app.status.write(to: &json)
+            write(app.outcomes, "outcomes", to: &json)
+            guard !app.deadLetters.isEmpty else { return }
+            json.object("dead_letters") { json in
+                for (code, count) in app.deadLetters.sorted(by: { $0.key < $1.key }) { json.member(code, Int64(count)) }
+            }
+        }
+        json.array("rings", rings) { ring, json in write(ring, to: &json) }
+        let campaigns = rings.compactMap { ring in ring.campaign.map { (ring.name, $0) } }
+        json.array("campaigns", campaigns) { campaign, json in write(campaign.1, of: campaign.0, to: &json) }
+        json.array("lookups", lookups) { account, json in
+            json.member("account", account.account)
+            json.member("circuit", account.circuit)
+            json.member("queued", Int64(account.queued))
+            json.member("in_flight", Int64(account.inFlight))
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    private func write(_ worker: Worker, to json: inout JSONWriter) {
+        json.object("worker") { json in
+            json.member("name", worker.name)
+            json.member("group", worker.group)
+            json.member("started", worker.started.description)
+            json.member("state", worker.state)
+            json.member("seconds_since_heartbeat", worker.sinceHeartbeat)
+            json.object("problems") { json in
+                for (dependency, problem) in worker.problems.sorted(by: { $0.key < $1.key }) {
+                    json.member(dependency.rawValue, problem)
+                }
+            }
+        }
+    }
+
+    private func write(_ rates: Rates, to json: inout JSONWriter) {
+        json.object("rates") { json in
+            json.member("seconds", rates.seconds)
+            json.member("ended", rates.ended)
+            json.member("minted", rates.minted)
+            json.integers("ended_by_second", rates.endedBySecond)
+            json.integers("minted_by_second", rates.mintedBySecond)
+        }
+    }
+
+    private func write(_ flow: LaneFlow, to json: inout JSONWriter) {
+        json.member("lane", flow.lane.rawValue)
+        json.member("taken", Int64(flow.taken))
+        json.member("taken_per_second", flow.takenPerSecond)
+        json.member("queued", Int64(flow.queued))
+        json.member("lag", Int64(flow.lag))
+        json.member("partitions", Int64(flow.partitions))
+        json.member("oldest_seconds", flow.oldest)
+        guard let latency = flow.latency else { return }
+        json.object("latency") { json in
+            json.member("p50", latency.median)
+            json.member("p99", latency.p99)
+            json.member("count", Int64(latency.count))
+        }
+    }
+
+    private func write(_ outcomes: Outcomes, _ name: String, to json: inout JSONWriter) {
+        json.object(name) { json in
+            for (name, count) in zip(Outcomes.names, outcomes.counts) { json.member(name, Int64(count)) }
+        }
+    }
+
+    private func write(_ ring: RingReport, to json: inout JSONWriter) {
+        json.member("ring", ring.name)
+        json.member("source", ring.isBehindSigner ? "signer" : "folder")
+        if let problem = ring.problem { json.member("problem", problem) }
+        json.array("versions", ring.versions) { version, json in
+            json.member("id", version.id)
+            json.member("state", version.state.rawValue)
+            json.member("algorithm", version.algorithm.rawValue)
+            if let created = version.created { json.member("created", created.description) }
+            if let activated = version.activated { json.member("activated", activated.description) }
+            if let retireAfter = version.retireAfter { json.member("retire_after", retireAfter.description) }
+            guard let since = version.activated ?? version.created else { return }
+            json.member("age_seconds", max(0, at.seconds - since.seconds))
+        }
+    }
+
+    private func write(_ campaign: Rotation, of ring: String, to json: inout JSONWriter) {
+        json.member("ring", ring)
+        json.member("from", campaign.from)
+        json.member("to", campaign.to)
+        json.member("phase", campaign.phase.rawValue)
+        json.member("begun", campaign.begun.description)
+        if let pause = campaign.pause { json.member("paused", pause) }
+    }
+}
+
+extension WorkerStatus.AppStatus {
+    /// The members of the app's object, in `/status` as in `/apps`.
+    func write(to json: inout JSONWriter) {
+        json.member("app", name)
+        json.member("adapter", adapter)
+        json.member("key_ring", keyRing)
+        if let keyVersion { json.member("key_version", keyVersion) }
+        json.member("state", suspension?.cause.rawValue ?? "active")
+        guard let suspension else { return }
+        json.member("suspended_since", suspension.since.description)
+        json.member("refusing_users", Int64(suspension.users))
+        if let version = suspension.keyVersion { json.member("refused_key_version", version) }
+        json.member("by", suspension.by)
+        json.member("why", suspension.why)
+    }
+}
+
+extension JSONWriter {
+    /// A number to the thousandth; 0 for one that JSON has no form for.
+    fileprivate mutating func member(_ name: String, _ number: Double) {
+        self.name(name)
+        let thousandths = (number * 1000).rounded()
+        raw(thousandths.isFinite && abs(thousandths) < 1e15 ? "\(thousandths / 1000)" : "0")
+    }
+
+    fileprivate mutating func integers(_ name: String, _ numbers: [Int]) {
+        self.name(name)
+        beginArray()
+        for number in numbers { integer(Int64(number)) }
+        endArray()
+    }
+
+    fileprivate mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        self.name(name)
+        beginObject()
+        body(&self)
+        endObject()
+    }
+
+    /// An array of objects, one for each of `elements`.
+    mutating func array<Element>(_ name: String, _ elements: [Element], _ body: (Element, inout JSONWriter) -> Void) {
+        self.name(name)
+        beginArray()
+        for element in elements {
+            beginObject()
+            body(element, &self)
+            endObject()
+        }
+        endArray()
+    }
+}

@@ -1,0 +1,143 @@
+import AdapterKit
+import Keyring
+import Pipeline
+
+/// What a worker says of itself, all of it, at one moment: the answer to `/status`, from which the page and `remint status` are made.
+///
+/// It holds names, counts, times and stable codes; never a user, a token, a key or a text from a report.
+struct StatusReport: Sendable {
+    /// The version of the shape. Members may be added to it; one that is taken away or comes to mean something else makes it the next.
+    static let shape: Int64 = 1
+
+    /// When it was made.
+    var at: UnixTime
+    /// The worker.
+    var worker: Worker
+    /// What the last seconds came to.
+    var rates: Rates
+    /// The lanes, the most urgent first.
+    var lanes: [LaneFlow]
+    /// Events that ended since the start, by outcome.
+    var outcomes: Outcomes
+    /// Those among them that no configured app answers for.
+    var unattributed: Outcomes
+    /// The apps, in the order of the configuration.
+    var apps: [App]
+    /// The key rings, in the order of the configuration.
+    var rings: [RingReport]
+    /// The accounts at vendors that are asked about users.
+    var lookups: [LookupAccount]
+
+    /// The worker.
+    struct Worker: Sendable {
+        /// Its transactional id; empty until it has one.
+        var name: String
+        /// Its consumer group.
+        var group: String
+        /// When it started.
+        var started: UnixTime
+        /// What keeps it from being ready, by dependency; empty where it is ready.
+        var problems: [WorkerStatus.Dependency: String]
+        /// Whether it takes nothing new.
+        var isQuiet: Bool
+        /// How long ago its loop came by, in seconds.
+        var sinceHeartbeat: Int64
+
+        /// In a word: ready, quiet or not_ready.
+        var state: String { isQuiet ? "quiet" : problems.isEmpty ? "ready" : "not_ready" }
+    }
+
+    /// Events a second.
+    struct Rates: Sendable, Equatable {
+        /// Over how many seconds; 0 where nothing is known yet.
+        var seconds = 0.0
+        /// Events that ended, a second.
+        var ended = 0.0
+        /// Tokens published, a second.
+        var minted = 0.0
+        /// Events that ended in each of the last seconds, the oldest first.
+        var endedBySecond: [Int] = []
+        /// Tokens published, likewise.
+        var mintedBySecond: [Int] = []
+    }
+
+    /// One lane.
+    struct LaneFlow: Sendable {
+        /// Which.
+        var lane: Lane
+        /// Events taken since the start.
+        var taken: Int
+        /// Events taken, a second.
+        var takenPerSecond: Double
+        /// Events taken and not in work.
+        var queued: Int
+        /// Records that have not ended in the partitions that are known to this worker.
+        var lag: Int
+        /// How many partitions those are.
+        var partitions: Int
+        /// The age of the oldest event that was taken and has not ended, in seconds.
+        var oldest: Double
+        /// From production to visible outcome, over the last minute; nil where nothing ended in it.
+        var latency: Latency?
+    }
+
+    /// A distribution of times, in seconds; each figure is estimated within its histogram bucket.
+    struct Latency: Sendable, Equatable {
+        /// The half is faster.
+        var median: Double
+        /// 99 of 100 are faster.
+        var p99: Double
+        /// How many events it is about.
+        var count: Int
+    }
+
+    /// One app.
+    struct App: Sendable {
+        /// Its name, adapter, key and suspension.
+        var status: WorkerStatus.AppStatus
+        /// Its events that ended since the start.
+        var outcomes: Outcomes
+        /// Its dead letters by code.
+        var deadLetters: [String: Int]
+    }
+
+    /// One account at a vendor.
+    struct LookupAccount: Sendable {
+        /// Its name.
+        var account: String
+        /// closed, half_open or open.
+        var circuit: String
+        /// Users the vendor is still to be asked about.
+        var queued: Int
+        /// Requests under way.
+        var inFlight: Int
+    }
+
+    /// Events that ended, by outcome.
+    struct Outcomes: Sendable, Equatable {
+        /// Every outcome's name, in the order they are shown.
+        static let names = ["minted", "superseded", "skipped", "deferred", "dead_lettered"]
+        /// Each count, in the order of `names`.
+        private(set) var counts = Array(repeating: 0, count: Self.names.count)
+
+        /// Adds `count` to the outcome called `name`.
+        mutating func add(_ count: Int, _ name: String) {
+            guard let index = Self.names.firstIndex(of: name) else { return }
+            counts[index] += count
+        }
+    }
+}
+
+/// One key ring as it lies on the disk.
+struct RingReport: Sendable {
+    /// Its name.
+    var name: String
+    /// Whether a signer holds it, so that its versions cannot be seen here.
+    var isBehindSigner = false
+    /// Its versions, in the order of the file.
+    var versions: [ListedVersion] = []
+    /// The campaign that replaces one of them; nil where none was begun.
+    var campaign: Rotation?
+    /// What keeps the folder from being read.
+    var problem: String?
+}

@@ -1,0 +1,95 @@
+import AdapterKit
+import Pipeline
+import Synchronization
+import WorkerConfiguration
+
+/// Makes the worker's report out of what is counted anyway: metrics, the status, the rings' folders. The loop is neither asked nor
+/// held up, and many who look cost what one costs.
+final class StatusReporter: Sendable {
+    /// A report is good for so long.
+    private static let freshness = Duration.milliseconds(500)
+
+    private let status: WorkerStatus
+    private let metrics: WorkerMetrics
+    private let rings: RingShelf
+    private let group: String
+    private let now: @Sendable () -> UnixTime
+    private let started: UnixTime
+    private let history = Mutex(StatusHistory())
+    private let last = Mutex<(made: ContinuousClock.Instant, json: [UInt8])?>(nil)
+
+    /// A reporter of the worker that `status` and `metrics` are about; it starts now.
+    init(
+        _ configuration: Configuration, status: WorkerStatus, metrics: WorkerMetrics,
+        now: @escaping @Sendable () -> UnixTime
+    ) {
+        self.status = status
+        self.metrics = metrics
+        self.now = now
+        rings = RingShelf(configuration.keys)
+        group = configuration.kafka.group
+        started = now()
+    }
+
+    /// Notes once a second what was counted, until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            note(at: .now)
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    /// Notes what was counted by `instant`.
+    func note(at instant: ContinuousClock.Instant) {
+        let counted = metrics.outcomeCounts
+        let sample = StatusHistory.Sample(
+            at: instant, taken: PerLane { metrics.taken($0) }, ended: counted.reduce(0) { $0 + $1.count },
+            minted: counted.reduce(0) { $0 + ($1.outcome == "minted" ? $1.count : 0) },
+            latency: PerLane { metrics.latencyCounts($0) })
+        history.withLock { $0.add(sample) }
+    }
+
+    /// The report as `/status` answers it, at most half a second old.
+    var json: [UInt8] {
+        last.withLock { last in
+            if let last, .now - last.made < Self.freshness { return last.json }
+            let json = report().json
+            last = (.now, json)
+            return json
+        }
+    }
+
+    /// The report of this moment.
+    func report() -> StatusReport {
+        let history = history.withLock { $0 }
+        var (all, unattributed) = (StatusReport.Outcomes(), StatusReport.Outcomes())
+        var apps = status.apps.map { StatusReport.App(status: $0, outcomes: .init(), deadLetters: [:]) }
+        let places = Dictionary(apps.indices.map { (apps[$0].status.name, $0) }) { first, _ in first }
+        for counted in metrics.outcomeCounts {
+            all.add(counted.count, counted.outcome)
+            guard let place = places[counted.app] else {
+                unattributed.add(counted.count, counted.outcome)
+                continue
+            }
+            apps[place].outcomes.add(counted.count, counted.outcome)
+            if counted.outcome == "dead_lettered" {
+                apps[place].deadLetters[counted.code, default: 0] += counted.count
+            }
+        }
+        return StatusReport(
+            at: now(),
+            worker: StatusReport.Worker(
+                name: status.name, group: group, started: started, problems: status.problems,
+                isQuiet: status.isQuiet, sinceHeartbeat: status.sinceHeartbeat.components.seconds),
+            rates: history.rates, lanes: Lane.allCases.map { flow($0, history) }, outcomes: all,
+            unattributed: unattributed, apps: apps, rings: rings.read(), lookups: metrics.lookupAccounts)
+    }
+
+    private func flow(_ lane: Lane, _ history: StatusHistory) -> StatusReport.LaneFlow {
+        let lag = metrics.lag(lane)
+        return StatusReport.LaneFlow(
+            lane: lane, taken: metrics.taken(lane), takenPerSecond: history.takenPerSecond(lane),
+            queued: metrics.queued(lane), lag: lag.records, partitions: lag.partitions, oldest: metrics.oldest(lane),
+            latency: history.latency(lane, bounds: metrics.latencyBounds))
+    }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import Operations
+import YAMLReading
+
+/// `--memory`, what the ledger's table takes at most.
+struct LedgerMemory: ParsableArguments {
+    @Option(help: ArgumentHelp("What the table of subjects takes at most, from 1MB on.", valueName: "192MB"))
+    var memory = "\(LedgerReader.standardMemory >> 20)MB"
+
+    /// - Throws: `ValidationError`.
+    var bytes: Int {
+        get throws {
+            guard let bytes = ByteCount.parse(memory), bytes >= 1 << 20 else {
+                throw ValidationError(
+                    "--memory \(memory.printable(limit: 20)) is not a size from 1MB on, such as 192MB")
+            }
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import AdapterKit
+import BrazeAdapter
+import Kafka
+import StubServer
+import Testing
+import WorkerConfiguration
+import WorkerTestSupport
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(10))) struct ConnectionCheckTests {
+    /// What a check of a broker with a worker's topics says, but for those that are `missing`, once `prepare` was done to it.
+    private func answers(
+        missing: Set<String> = [], asking times: Int = 1,
+        _ prepare: (EmbeddedBroker) async throws -> Void = { _ in }
+    ) async throws -> [ConnectionAnswer] {
+        try await Brokers.with { broker in
+            let configuration = try readConfiguration(workerConfiguration(brokers: broker.bootstrapServers))
+            for topic in configuration.allTopics + [configuration.topics.control] where !missing.contains(topic) {
+                try await broker.createTopic(topic, partitions: 2)
+            }
+            try await prepare(broker)
+            for _ in 1..<times { await ConnectionCheck(configuration, limit: patience).run() }
+            var told: [ConnectionAnswer] = []
+            let answers = await ConnectionCheck(configuration, limit: patience).run { told.append($0) }
+            #expect(told == answers)
+            #expect(answers.map(\.question) == configuration.connectionQuestions)
+            return answers
+        }
+    }
+
+    /// The one answer that is not ok.
+    private func failure(_ answers: [ConnectionAnswer]) throws -> ConnectionAnswer {
+        let failures = answers.filter { !$0.isOK }
+        try #require(failures.count == 1, "\(answers)")
+        return failures[0]
+    }
+
+    @Test func `a broker with everything a worker needs`() async throws {
+        let answers = try await answers()
+        #expect(answers.allSatisfy { $0.isOK }, "\(answers)")
+        #expect(answers.map(\.description).contains("topic remint.tokens: ok, 2 partitions, and it may be read"))
+        #expect(answers.last?.description == "transactional id remint-check: ok, it can be registered")
+    }
+
+    @Test func `a topic that is not there is not created by being asked for`() async throws {
+        let failure = try failure(try await answers(missing: ["remint.dead-letters"], asking: 2))
+        #expect(failure.question == .topic("remint.dead-letters", isRead: false))
+        #expect(failure.detail.contains("there is none") && failure.detail.contains("create it"))
+    }
+
+    @Test func `a topic that may not be seen`() async throws {
+        let answers = try await answers { broker in
+            try await broker.inject(.topic("remint.tokens", .topicAuthorizationFailed))
+        }
+        let failure = try failure(answers)
+        #expect(failure.question == .topic("remint.tokens", isRead: true))
+        #expect(failure.detail.contains("TOPIC_AUTHORIZATION_FAILED") && failure.detail.contains("allow this account"))
+    }
+
+    @Test func `nobody at the brokers' address, and nothing more is asked of them`() async throws {
+        let port = try #require(DeafPort())
+        let configuration = try readConfiguration(workerConfiguration(brokers: "127.0.0.1:\(port.number)"))
+        let answers = await ConnectionCheck(configuration, limit: .seconds(5)).run()
+        #expect(answers.allSatisfy { !$0.isOK })
+        let first = try #require(answers.first)
+        #expect(
+            first.detail.contains("refused") && first.detail.contains("correct kafka.bootstrap_servers"), "\(first)")
+        #expect(answers.dropFirst().allSatisfy { $0.detail == "not asked, for no broker answers" })
+    }
+
+    // MARK: Beside the brokers
+
+    /// What a check says of an app whose vendor is at `endpoint`, and whose key is with a signer at `socket`.
+    private func answers(endpoint: String, socket: String) async throws -> [ConnectionAnswer] {
+        let text = """
+            kafka: { bootstrap_servers: embedded }
+            keys: { push: { signer: "\(socket)" } }
+            apps: { shop: { adapter: braze, key: push, lookup: { mode: verify, endpoint: "\(endpoint)", key: hunter2 } } }
+            """
+        let answers = await ConnectionCheck(try readConfiguration(text), limit: patience).run()
+        #expect(!"\(answers)".contains("hunter2"))
+        return answers
+    }
+
+    @Test func `an endpoint that answers, and a signer that is not there`() async throws {
+        let stub = try #require(
+            try BrazeAdapter(settings: .init()).stub(StubSetting(authorization: "Bearer hunter2", gone: [])))
+        let server = try await StubServer.start(stub, now: { UnixTime(seconds: 1_800_000_000) })
+        let folder = try TemporaryFolder()
+        let answers = try await answers(endpoint: server.url, socket: "\(folder.path)/s")
+        await server.stop()
+        #expect(answers.map(\.isOK) == [true, false])
+        #expect(answers.first?.detail.hasPrefix("it answers with status ") == true)
+        #expect(
+            answers.last?.description
+                == "signer \(folder.path)/s: error: it cannot be reached: No such file or directory; start it with: remint signer"
+        )
+    }
+
+    @Test func `an endpoint where nobody listens`() async throws {
+        let port = try #require(DeafPort())
+        let folder = try TemporaryFolder()
+        let answers = try await answers(endpoint: "http://127.0.0.1:\(port.number)", socket: "\(folder.path)/s")
+        let answer = try #require(answers.first)
+        #expect(!answer.isOK)
+        #expect(answer.detail.contains("the connection is refused"))
+        #expect(answer.detail.contains("apps.shop.lookup"))
+    }
+}

@@ -1,0 +1,139 @@
+import AdapterKit
+import Foundation
+import JOSE
+import Keyring
+import Telemetry
+import Testing
+import WorkerTestSupport
+
+@testable import Pipeline
+@testable import Worker
+@testable import WorkerConfiguration
+
+/// What `/status` answers.
+@Suite("The status report")
+struct StatusReportTests {
+    private func object(_ reporter: StatusReporter) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(reporter.report().json)) as? [String: Any])
+    }
+
+    private func settlement(_ app: String?, _ outcome: Outcome) -> Settlement {
+        Settlement(
+            origin: RecordPosition(topic: "t", partition: 0, offset: 0), eventID: nil, app: app, outcome: outcome,
+            output: nil, algorithm: nil)
+    }
+
+    @Test func `has shape 1, whose members stay what they are`() throws {
+        let object = try object(StatusReporter())
+        #expect(object["shape"] as? Int == 1)
+        #expect(
+            object.keys.sorted() == [
+                "apps", "at", "campaigns", "lanes", "lookups", "outcomes", "rates", "rings", "shape", "unattributed",
+                "worker",
+            ])
+        #expect(object["at"] as? String == Events.now.description)
+        let worker = try #require(object["worker"] as? [String: Any])
+        #expect(
+            worker.keys.sorted() == ["group", "name", "problems", "seconds_since_heartbeat", "started", "state"])
+        #expect(worker["state"] as? String == "not_ready")
+        #expect(worker["problems"] as? [String: String] == ["worker": "it is starting"])
+        let rates = try #require(object["rates"] as? [String: Any])
+        #expect(rates.keys.sorted() == ["ended", "ended_by_second", "minted", "minted_by_second", "seconds"])
+        let lanes = try #require(object["lanes"] as? [[String: Any]])
+        #expect(lanes.map { $0["lane"] as? String } == Lane.allCases.map(\.rawValue))
+        #expect(
+            lanes[0].keys.sorted() == [
+                "lag", "lane", "oldest_seconds", "partitions", "queued", "taken", "taken_per_second",
+            ])
+        #expect(object["outcomes"] as? [String: Int] == Self.outcomes())
+    }
+
+    private static func outcomes(minted: Int = 0, skipped: Int = 0, dead: Int = 0) -> [String: Int] {
+        ["minted": minted, "superseded": 0, "skipped": skipped, "deferred": 0, "dead_lettered": dead]
+    }
+
+    @Test func `counts by app, and apart what no app answers for`() throws {
+        let (status, metrics) = (WorkerStatus(), WorkerMetrics())
+        status.set(name: "w-1")
+        status.set(.worker, nil)
+        let suspension = Suspension(
+            app: "ill", since: UnixTime(seconds: 0), by: "w-1", why: "\"refused\"\n", users: 3, keyVersion: "k1")
+        status.set([
+            .init(name: "ill", adapter: "braze", keyRing: "r", keyVersion: "k1", suspension: suspension),
+            .init(name: "well", adapter: "infobip", keyRing: "r", keyVersion: nil, suspension: nil),
+        ])
+        let reporter = StatusReporter(status: status, metrics: metrics)
+        metrics.ends.count([
+            settlement("well", .minted), settlement("well", .minted), settlement("ill", .skipped("why")),
+            settlement("ill", .deadLettered(.unknownApp)), settlement(nil, .deadLettered(.unknownApp)),
+        ])
+        let object = try object(reporter)
+        #expect(object["outcomes"] as? [String: Int] == Self.outcomes(minted: 2, skipped: 1, dead: 2))
+        #expect(object["unattributed"] as? [String: Int] == Self.outcomes(dead: 1))
+        let worker = try #require(object["worker"] as? [String: Any])
+        #expect(worker["name"] as? String == "w-1")
+        #expect(worker["state"] as? String == "ready")
+        let apps = try #require(object["apps"] as? [[String: Any]])
+        #expect(apps.map { $0["app"] as? String } == ["ill", "well"])
+        #expect(apps.map { $0["state"] as? String } == ["suspended", "active"])
+        #expect(apps[0]["outcomes"] as? [String: Int] == Self.outcomes(skipped: 1, dead: 1))
+        #expect(apps[0]["dead_letters"] as? [String: Int] == ["unknown_app": 1])
+        #expect(apps[0]["why"] as? String == "\"refused\"\n")
+        #expect(apps[0]["by"] as? String == "w-1")
+        #expect(apps[1]["outcomes"] as? [String: Int] == Self.outcomes(minted: 2))
+        #expect(apps[1]["dead_letters"] == nil)
+    }
+
+    @Test func `lanes have their rate, lag, age and latencies`() throws {
+        let metrics = WorkerMetrics()
+        let reporter = StatusReporter(metrics: metrics)
+        let start = ContinuousClock.now
+        reporter.note(at: start)
+        metrics.took(500, .live)
+        metrics.set(lag: [["live", "t", "0"]: 7, ["live", "t", "1"]: 5, ["bulk", "b", "0"]: 1])
+        metrics.latency.observe(Array(repeating: 0.02, count: 100), ["live"])
+        reporter.note(at: start + .seconds(5))
+        let lanes = try #require(try object(reporter)["lanes"] as? [[String: Any]])
+        let live = try #require(lanes.first { $0["lane"] as? String == "live" })
+        #expect(live["taken"] as? Int == 500)
+        #expect(live["taken_per_second"] as? Double == 100)
+        #expect(live["lag"] as? Int == 12)
+        #expect(live["partitions"] as? Int == 2)
+        let latency = try #require(live["latency"] as? [String: Any])
+        #expect(latency["count"] as? Int == 100)
+        #expect(latency["p50"] as? Double == 0.018, "between the bounds 10 and 25 ms")
+    }
+
+    @Test func `key rings with the ages of their versions, and their campaigns, as they change`() throws {
+        let folder = try TemporaryFolder()
+        try KeyRings.make("\(folder.path)/r")
+        let place = FileLocation(file: "c.yaml", line: 1, column: 1)
+        let reporter = StatusReporter(keys: [
+            .init(name: "r", path: "\(folder.path)/r", signer: nil, place: place),
+            .init(name: "gone", path: "\(folder.path)/gone", signer: nil, place: place),
+            .init(name: "away", path: nil, signer: "signer.sock", place: place),
+        ])
+        var report = try object(reporter)
+        var rings = try #require(report["rings"] as? [[String: Any]])
+        #expect(rings.map { $0["ring"] as? String } == ["r", "gone", "away"])
+        #expect(rings.map { $0["source"] as? String } == ["folder", "folder", "signer"])
+        #expect(rings.map { $0["problem"] is String } == [false, true, false])
+        let versions = try #require(rings[0]["versions"] as? [[String: Any]])
+        #expect(versions.map { $0["id"] as? String } == ["k1"])
+        #expect(versions[0]["state"] as? String == "active")
+        #expect(versions[0]["age_seconds"] as? Int == 0)
+        #expect((report["campaigns"] as? [Any])?.isEmpty == true)
+
+        try RotationFile(KeyRingDirectory(path: "\(folder.path)/r")).save(
+            Rotation(from: "k1", to: "k2", at: UnixTime(seconds: 1_800_000_000)))
+        try KeyRings.make("\(folder.path)/gone", version: "k7")
+        report = try object(reporter)
+        rings = try #require(report["rings"] as? [[String: Any]])
+        #expect(rings.map { $0["problem"] is String } == [false, false, false])
+        let campaign = try #require((report["campaigns"] as? [[String: Any]])?.first)
+        #expect(campaign["ring"] as? String == "r")
+        #expect(campaign["from"] as? String == "k1")
+        #expect(campaign["to"] as? String == "k2")
+        #expect(campaign["phase"] as? String == "prepared")
+    }
+}

@@ -1,0 +1,15 @@
+import WorkerConfiguration
+
+@testable import Worker
+
+extension StatusReporter {
+    /// A reporter of a worker with nothing in its configuration but `keys`.
+    convenience init(
+        status: WorkerStatus = WorkerStatus(), metrics: WorkerMetrics = WorkerMetrics(),
+        keys: [Configuration.Key] = []
+    ) {
+        var configuration = Configuration()
+        configuration.keys = keys
+        self.init(configuration, status: status, metrics: metrics, now: { Events.now })
+    }
+}
