@@ -136,10 +136,18 @@ let package = Package(
             [
                 "Pipeline", "AdapterKit", "JOSE", "Formats", "Telemetry", logging, nio, sockets, http, tls, httpClient,
             ]),
+        module(
+            "BrokerTokens",
+            [
+                "Kafka", "VendorLookup", "AdapterKit", "JOSE", "Formats", "WorkerConfiguration", "Telemetry", logging,
+                nio,
+                sockets, http, tls, httpClient,
+            ]),
         .target(
             name: "Worker",
             dependencies: [
-                "Pipeline", "AdapterKit", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration",
+                "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "Signing", "VendorLookup", "Keyring", "JOSE",
+                "WorkerConfiguration",
                 "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, tls,
             ],
             // The page of the admin server, in the program itself.
@@ -246,6 +254,12 @@ let package = Package(
                 "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "Formats", "StubServer", "CertificateTestSupport",
                 "WorkerTestSupport", "AsyncTestSupport", logging, nio, sockets, http,
             ] + adapterDependencies),
+        tests(
+            "BrokerTokensTests",
+            [
+                "BrokerTokens", "Kafka", "WorkerConfiguration", "AdapterKit", "JOSE", "Formats", "StubServer",
+                "CertificateTestSupport", "AsyncTestSupport", logging,
+            ]),
         tests(
             "PickupTests", ["Pickup", "AdapterKit", "Pipeline", nio, httpTypes, httpParts, embedded],
             resources: [.copy("Pages")]),

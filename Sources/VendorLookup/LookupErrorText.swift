@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import AsyncHTTPClient
 import Glibc
 import NIOCore
@@ -9,9 +9,14 @@ import NIOSSL
 /// What keeps a request from having an answer, in words for an operator.
 ///
 /// An error's own words are never repeated: some libraries put headers and URLs into them.
-struct LookupErrorText: Sendable {
+package struct LookupErrorText: Sendable {
     let host: String
     let timeout: Duration
+
+    package init(host: String, timeout: Duration) {
+        self.host = host
+        self.timeout = timeout
+    }
 
     /// The time limit is over.
     var overdue: LookupFailure { unavailable("no answer within \(Self.text(timeout))") }
@@ -19,7 +24,7 @@ struct LookupErrorText: Sendable {
     static let stopping = LookupFailure(.unavailable, "the worker stops")
 
     /// What `error` means, which is no more than that there is no answer: nothing of it is about a user.
-    func failure(_ error: any Error) -> LookupFailure {
+    package func failure(_ error: any Error) -> LookupFailure {
         switch error {
         case is CancellationError: Self.stopping
         case let error as HTTPClientError: failure(of: error)

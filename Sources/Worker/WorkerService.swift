@@ -1,4 +1,5 @@
 public import AdapterKit
+import BrokerTokens
 import Kafka
 import Keyring
 public import Logging
@@ -65,6 +66,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     public func run() async throws {
         let metrics = WorkerMetrics()
+        // Held on to, so that a session's clients find the desk of the session before.
+        let tokens = configuration.kafka.tokens
+        defer { withExtendedLifetime(tokens) {} }
+        if let tokens { metrics.follow(tokens.tally, now: now) }
         let local = LocalSigner(rings, lanes: signingLanes)
         let signers = signers()
         let signer = route(local, signers)

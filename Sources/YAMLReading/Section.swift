@@ -36,7 +36,7 @@ package final class Section {
 
     /// The member `name`; nil where it is absent or null.
     package func value(_ name: String) -> Node? {
-        known.append(name)
+        if !known.contains(name) { known.append(name) }
         return members.first { $0.name == name }.flatMap { $0.value.null == nil ? $0.value : nil }
     }
 

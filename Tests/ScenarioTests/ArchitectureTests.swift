@@ -24,8 +24,12 @@ extension Scenarios {
             "Telemetry": [],
             "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
             "VendorLookup": ["Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
+            "BrokerTokens": [
+                "AdapterKit", "Formats", "JOSE", "Kafka", "Telemetry", "VendorLookup", "WorkerConfiguration",
+            ],
             "Worker": [
-                "Pipeline", "AdapterKit", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration",
+                "Pipeline", "AdapterKit", "BrokerTokens", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE",
+                "WorkerConfiguration",
                 "Telemetry",
             ],
             "Pickup": [
@@ -68,6 +72,10 @@ extension Scenarios {
             ],
             "VendorLookup": [
                 "AsyncHTTPClient", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
+            ],
+            "BrokerTokens": [
+                "AsyncHTTPClient", "Foundation", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+                "Synchronization",
             ],
             "Worker": [
                 "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
@@ -113,7 +121,7 @@ extension Scenarios {
             let modules = Set(
                 signers.map { $0.path.split(separator: "/Sources/").last?.split(separator: "/").first ?? "" })
             #expect(
-                modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "Operations", "remint"]),
+                modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "BrokerTokens", "Operations", "remint"]),
                 "\(modules)")
             for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
                 #expect(try !String(contentsOf: file, encoding: .utf8).contains("@_spi("), "\(file.path)")

@@ -6,17 +6,16 @@ import WorkerConfiguration
 /// Whatever is left out of a configuration that says everything: it works by the documented default, or is refused by name.
 @Suite("A key that is left out")
 struct RemovalTests {
-    private static let full = FullConfiguration()
-    private static let members = full?.members ?? []
+    private static let members = FullConfiguration.all.flatMap(\.members)
 
     @Test func `the full configuration has every key there is`() throws {
-        let full = try #require(Self.full)
-        #expect(FullConfiguration.declared.subtracting(full.written).sorted() == [])
-        #expect(full.written.subtracting(FullConfiguration.declared).sorted() == [])
+        let written = FullConfiguration.all.reduce(into: Set<String>()) { $0.formUnion($1.written) }
+        #expect(FullConfiguration.declared.subtracting(written).sorted() == [])
+        #expect(written.subtracting(FullConfiguration.declared).sorted() == [])
     }
 
     @Test func `it has every setting of every compiled adapter`() throws {
-        let full = try #require(Self.full)
+        let full = try #require(FullConfiguration.all.first { $0.fixture.name == "full" })
         let apps = try #require(full.fixture.read().configuration).apps
         for registration in AdapterRegistry.compiled.registrations {
             let names = Set(apps.filter { $0.adapter.name == registration.name }.map(\.name))
@@ -32,7 +31,7 @@ struct RemovalTests {
 
     @Test(.timeLimit(.minutes(10)), arguments: members)
     func `holds by its default, or is asked for`(_ member: FullConfiguration.Member) throws {
-        let full = try #require(Self.full)
+        let full = try FullConfiguration.of(member)
         let without = full.replacing(member)
         let (configuration, diagnostics) = without.read()
         let errors = diagnostics.filter { $0.severity == .error }.map(\.message)
@@ -44,7 +43,7 @@ struct RemovalTests {
         } else if !errors.isEmpty {
             let name = try #require(member.path.last)
             #expect(errors.contains { $0.contains(name) }, "\(errors)")
-        } else if case .key(let key) = member.declaration, key.form != .properties, key.form != .settings {
+        } else if case .key(let key) = member.declaration, ![.properties, .texts, .settings].contains(key.form) {
             let entry = without.effective().configuration?.entries.first { $0.path == member.path }
             if let entry {
                 guard case .vendor = entry.origin else {
@@ -91,7 +90,7 @@ struct RemovalTests {
         throws
     {
         guard case .section(let section) = member.declaration, section.absence == .refused else { return }
-        let errors = try #require(Self.full).replacing(member).read().diagnostics.map(\.message)
+        let errors = try FullConfiguration.of(member).replacing(member).read().diagnostics.map(\.message)
         #expect(errors.contains { $0.hasPrefix(section.name) }, "\(errors)")
     }
 }

@@ -14,11 +14,14 @@ final class ClientHandle: @unchecked Sendable {
     private let blockingCalls: DispatchQueue
     private let closed = Atomic(false)
     private let said = Mutex<KafkaError?>(nil)
+    /// Where it gets its tokens of OAUTHBEARER; nil where it needs none.
+    private let tokens: (desk: BearerDesk, seat: BearerSeat)?
 
     init(_ type: rd_kafka_type_t, _ properties: ClientProperties, events: Int32, logger: Logger) throws(KafkaError) {
         // Logs come as events, like everything else.
         let configuration = try unsafe properties.merging(["log.queue": "true"]).makeConfiguration()
         unsafe rd_kafka_conf_set_events(configuration, events)
+        if properties.tokens != nil { unsafe rd_kafka_conf_enable_sasl_queue(configuration, 1) }
         var text = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
             // librdkafka takes the configuration over only when it makes a client.
@@ -29,6 +32,10 @@ final class ClientHandle: @unchecked Sendable {
         self.logger = logger
         blockingCalls = DispatchQueue(label: "remint.kafka.blocking")
         unsafe rd_kafka_set_log_queue(pointer, nil)
+        tokens = properties.tokens.map { desk in
+            unsafe (desk, BearerSeat(pointer, wakeup: desk.wakeup))
+        }
+        if let (desk, seat) = tokens { desk.join(seat, logger) }
     }
 
     /// Whether the client is gone, or about to go. Asked and told on the client's own thread, where the closing has its
@@ -66,7 +73,10 @@ final class ClientHandle: @unchecked Sendable {
     }
 
     /// Frees the client. Blocks until its threads are gone, which a broken connection can delay.
-    func destroy() { unsafe rd_kafka_destroy(pointer) }
+    func destroy() {
+        if let (desk, seat) = tokens { desk.leave(seat) }
+        unsafe rd_kafka_destroy(pointer)
+    }
 
     /// Handles an event every client may have. The caller destroys it.
     func handle(common event: OpaquePointer) -> KafkaError? {
@@ -81,7 +91,7 @@ final class ClientHandle: @unchecked Sendable {
             return error
         case RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH:
             let reason =
-                "no OAUTHBEARER token source: set sasl.mechanism to PLAIN or SCRAM, or use TLS client certificates"
+                "no source of OAUTHBEARER tokens: name one under kafka.oauth, or set sasl.mechanism to PLAIN or SCRAM"
             unsafe rd_kafka_oauthbearer_set_token_failure(pointer, reason)
             return nil
         default: return nil

@@ -3,6 +3,8 @@ import CRdKafka
 /// librdkafka's configuration: names and values, later ones winning. Any property may be set.
 public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var values: [(name: String, value: String)] = []
+    /// Where clients get their tokens of SASL/OAUTHBEARER; nil where they need none.
+    public var tokens: BearerDesk?
 
     /// No properties.
     public init() {}
@@ -25,6 +27,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     public func merging(_ others: ClientProperties) -> ClientProperties {
         var merged = self
         for (name, value) in others.values { merged[name] = value }
+        merged.tokens = others.tokens ?? tokens
         return merged
     }
 
@@ -62,6 +65,8 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         do throws(KafkaError) { unsafe configuration = try unsafe properties.makeConfiguration() } catch {
             return error.message
         }
+        // librdkafka makes no client of OAUTHBEARER that nobody could tell of a token's end.
+        if tokens != nil { unsafe rd_kafka_conf_set_events(configuration, RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH) }
         var text = [CChar](repeating: 0, count: 512)
         let type = kind == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
         guard let client = unsafe rd_kafka_new(type, configuration, &text, text.count) else {

@@ -73,23 +73,18 @@ package struct LedgerReader {
             (partition, bounds.count, LedgerPlan.slices(records: bounds.count, memory: memory))
         }
         var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count * readings }, display)
-        do {
-            for (partition, records, slices) in plan {
-                for slice in slices {
-                    var table = LedgerTable(slice, subjects: LedgerPlan.room(records: records, slices: slices.count))
-                    try await turns.read(partition) { record in
-                        table.take(
-                            key: record.key, headers: record.headers, isTombstone: record.value == nil,
-                            offset: record.position.offset)
-                    }
-                    try await body(table, partition, &turns)
+        defer { turns.end() }
+        for (partition, records, slices) in plan {
+            for slice in slices {
+                var table = LedgerTable(slice, subjects: LedgerPlan.room(records: records, slices: slices.count))
+                try await turns.read(partition) { record in
+                    table.take(
+                        key: record.key, headers: record.headers, isTombstone: record.value == nil,
+                        offset: record.position.offset)
                 }
+                try await body(table, partition, &turns)
             }
-        } catch {
-            await turns.end()
-            throw error
         }
-        await turns.end()
     }
 }
 
@@ -116,8 +111,5 @@ private struct LedgerTurns {
         passed += reader.bounds[partition]?.count ?? 0
     }
 
-    mutating func end() async {
-        display.clear()
-        await reader.close()
-    }
+    mutating func end() { display.clear() }
 }

@@ -6,7 +6,8 @@ package import WorkerConfiguration
 
 /// A topic, read from its beginning to where it ended when the reading began; nothing is committed.
 package struct TopicReader {
-    private let consumer: KafkaConsumer
+    private let properties: ClientProperties
+    private let logger: Logger
     /// What each partition held when the reading began, in offsets.
     package let bounds: [TopicPartition: Range<Int64>]
 
@@ -14,39 +15,58 @@ package struct TopicReader {
     package init(_ topic: String, _ configuration: Configuration, brokers: String, logger: Logger) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let partitions = try await properties.partitions(of: topic, logger: logger)
-        consumer = try KafkaConsumer(
-            properties.reader(group: "\(configuration.kafka.group)-reader"),
-            reading: partitions.map { PartitionOffset($0, offset: 0) }, logger: logger)
-        var bounds: [TopicPartition: Range<Int64>] = [:]
-        for partition in partitions {
-            bounds[partition] = try await consumer.bounds(of: partition, within: .seconds(15))
+        self.properties = properties.reader(group: "\(configuration.kafka.group)-reader")
+        self.logger = logger
+        bounds = try await Self.with(self.properties, [], logger) { consumer in
+            var bounds: [TopicPartition: Range<Int64>] = [:]
+            for partition in partitions {
+                bounds[partition] = try await consumer.bounds(of: partition, within: .seconds(15))
+            }
+            return bounds
         }
-        self.bounds = bounds
     }
 
-    /// Reads every record, and closes.
+    /// Reads every record.
     ///
     /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
     package func readAll(_ each: (ConsumedRecord, Int, Int) throws -> Void) async throws {
-        try await take(bounds, each)
-        await close()
+        try await read(Array(bounds.keys), each)
     }
 
-    /// Reads every record of `partitions` from their beginning; may be called again until it is closed.
+    /// Reads every record of `partitions`.
+    ///
+    /// Each reading has a client of its own: librdkafka 2.0.2 now and then aborts the process when other partitions are assigned
+    /// to one that has just read.
     ///
     /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
     package func read(
         _ partitions: [TopicPartition], _ each: (ConsumedRecord, Int, Int) throws -> Void
     ) async throws {
-        try await consumer.read(partitions.map { PartitionOffset($0, offset: 0) })
-        try await take(bounds.filter { partitions.contains($0.key) }, each)
+        let meant = bounds.filter { partitions.contains($0.key) && !$0.value.isEmpty }
+        guard !meant.isEmpty else { return }
+        try await Self.with(properties, meant.keys.map { PartitionOffset($0, offset: 0) }, logger) { consumer in
+            try await Self.take(meant, from: consumer, each)
+        }
     }
 
-    /// Ends the reading.
-    package func close() async { await consumer.close(within: .seconds(5)) }
+    private static func with<Result>(
+        _ properties: ClientProperties, _ partitions: [PartitionOffset], _ logger: Logger,
+        _ body: (KafkaConsumer) async throws -> Result
+    ) async throws -> Result {
+        let consumer = try KafkaConsumer(properties, reading: partitions, logger: logger)
+        do {
+            let result = try await body(consumer)
+            await consumer.close(within: .seconds(5))
+            return result
+        } catch {
+            await consumer.close(within: .seconds(5))
+            throw error
+        }
+    }
 
-    private func take(
-        _ bounds: [TopicPartition: Range<Int64>], _ each: (ConsumedRecord, Int, Int) throws -> Void
+    private static func take(
+        _ bounds: [TopicPartition: Range<Int64>], from consumer: KafkaConsumer,
+        _ each: (ConsumedRecord, Int, Int) throws -> Void
     ) async throws {
         var reading = TopicReading(bounds)
         while !reading.isDone {

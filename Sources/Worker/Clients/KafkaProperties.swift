@@ -1,3 +1,4 @@
+import BrokerTokens
 public import Kafka
 public import Pipeline
 public import WorkerConfiguration
@@ -16,9 +17,13 @@ public struct KafkaProperties: Sendable {
         var configured = ClientProperties()
         for property in configuration.kafka.properties { configured[property.name] = property.value }
         let embedded = configuration.kafka.isEmbedded ? EmbeddedBroker.clientProperties : [:]
-        let common: ClientProperties = [
+        var common: ClientProperties = [
             "client.id": "remint", "socket.nagle.disable": "true", "reconnect.backoff.max.ms": "2000",
         ]
+        if let tokens = configuration.kafka.tokens {
+            common["sasl.mechanism"] = "OAUTHBEARER"
+            common.tokens = tokens.desk
+        }
         let address: ClientProperties = ["bootstrap.servers": bootstrapServers]
         let session = configured["session.timeout.ms"].flatMap { Int($0) } ?? 45_000
         // A coordinator that forgot a member's session waits for it for as long as this: five minutes by the library's
@@ -109,9 +114,10 @@ public struct KafkaProperties: Sendable {
         let producer = configuration.delivery == .exactlyOnce ? transactionalProducer(id: "\(group)-check") : producer
         var found = [producer.refusal(of: .producer), consumer(of: .live).refusal(of: .consumer)].compactMap { $0 }
         let mechanism = consumer["sasl.mechanism"] ?? consumer["sasl.mechanisms"] ?? ""
-        if mechanism.uppercased() == "OAUTHBEARER", consumer["enable.sasl.oauthbearer.unsecure.jwt"] != "true" {
-            found.append(
-                "sasl.mechanism is OAUTHBEARER, and there is no source of tokens; use PLAIN, SCRAM or TLS certificates")
+        if mechanism.uppercased() == "OAUTHBEARER", consumer["enable.sasl.oauthbearer.unsecure.jwt"] != "true",
+            configuration.kafka.oauth == nil
+        {
+            found.append("sasl.mechanism is OAUTHBEARER, and there is no source of tokens; name one under kafka.oauth")
         }
         return Array(Set(found)).sorted()
     }

@@ -1,4 +1,5 @@
 import AdapterKit
+import BrokerTokens
 import Pipeline
 import Telemetry
 
@@ -23,6 +24,7 @@ final class WorkerMetrics: Sendable {
     private let rememberedBytes: GaugeFamily
     private let ready: GaugeFamily
     let lookups: LookupMetrics
+    private let tokens: TokenMetrics
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -61,6 +63,7 @@ final class WorkerMetrics: Sendable {
         remembered = registry.gauge("remint_admission_subjects", "Recent subjects remembered.")
         rememberedBytes = registry.gauge("remint_admission_bytes", "Memory of the recent subjects.")
         lookups = LookupMetrics(registry)
+        tokens = TokenMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
     }
 
@@ -106,6 +109,11 @@ final class WorkerMetrics: Sendable {
             ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
         }
         for lane in Lane.allCases { latency.observe(ages[lane], [lane.rawValue]) }
+    }
+
+    /// Has what came of getting the brokers' tokens told with the rest.
+    func follow(_ tally: TokenTally, now: @escaping @Sendable () -> UnixTime) {
+        tokens.follow(tally, registry, now: now)
     }
 
     func add(_ tally: LookupTally) { lookups.add(tally) }

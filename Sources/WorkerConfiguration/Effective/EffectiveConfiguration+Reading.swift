@@ -85,6 +85,10 @@ extension EffectiveConfiguration {
                 // The embedded broker keeps no transactions.
                 return (configuration.delivery.rawValue, .standard)
             }
+            if path.last == Configuration.OAuth.section.name {
+                // Nobody but an authorization server is told who asks.
+                guard case .clientCredentials = configuration.kafka.oauth?.source else { return nil }
+            }
             guard let app else { return key.standard.map { ($0, .standard) } }
             if path.dropFirst(2).first == Configuration.Lookup.section.name {
                 return standardOfLookup(key, app, isCache: path.count > 3)

@@ -36,6 +36,8 @@ public indirect enum ValueForm: Sendable, Equatable {
     case list(of: ValueForm, count: ClosedRange<Int> = 1...Int.max)
     /// librdkafka's properties by their names.
     case properties
+    /// Texts by names of the user's.
+    case texts
     /// The adapter's own settings.
     case settings
 
@@ -51,7 +53,7 @@ public indirect enum ValueForm: Sendable, Equatable {
         case .share(let range):
             "\(Share.format(range.lowerBound)) to \(Share.format(range.upperBound))"
         case .choice(let words): words.joined(separator: ", ")
-        case .bool, .text, .adapter, .address, .url, .origin, .rate, .topic, .digest, .path, .list, .properties,
+        case .bool, .text, .adapter, .address, .url, .origin, .rate, .topic, .digest, .path, .list, .properties, .texts,
             .settings:
             nil
         }

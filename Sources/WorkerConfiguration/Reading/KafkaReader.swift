@@ -23,6 +23,8 @@ struct KafkaReader {
             property(name, key, value, properties)
         }
         if let servers { requireEncryption(kafka, servers.node, section) }
+        kafka.oauth = OAuthReader(source: source).read(section.section("oauth"), isThere: section.value("oauth") != nil)
+        if section.value("oauth") != nil { requireMechanism(kafka, section) }
         section.finish()
     }
 
@@ -79,6 +81,21 @@ struct KafkaReader {
         case "ssl.endpoint.identification.algorithm": value.lowercased() != "https"
         default: false
         }
+    }
+
+    /// Tokens are shown to brokers over SASL by OAUTHBEARER alone.
+    private func requireMechanism(_ kafka: Configuration.Kafka, _ section: Section) {
+        for property in kafka.properties where ["sasl.mechanism", "sasl.mechanisms"].contains(property.name) {
+            guard property.value.uppercased() != "OAUTHBEARER" else { continue }
+            section.diagnostics.error(
+                at: property.place, "\(property.name) is another mechanism than kafka.oauth is for; remove one of them")
+        }
+        let isSASL = kafka.properties.contains {
+            $0.name == "security.protocol" && $0.value.lowercased().hasPrefix("sasl_")
+        }
+        guard !isSASL else { return }
+        section.diagnostics.error(
+            section.key("oauth"), "kafka.oauth needs kafka.properties security.protocol: sasl_ssl")
     }
 
     /// Tokens travel here: plain text is for this machine, or for who says so in writing.

@@ -30,7 +30,7 @@ extension ValueForm {
                 ("type", .text("array")), ("items", .object(element.schema(adapters: adapters))),
                 ("minItems", .number("\(count.lowerBound)")),
             ] + most
-        case .properties:
+        case .properties, .texts:
             return [
                 ("type", .texts(["object", "null"])),
                 ("additionalProperties", .object([("type", .texts(["string", "number", "boolean"]))])),
@@ -52,7 +52,7 @@ extension ValueForm {
         case .origin: "https?://[^/?#@A-Z]+"
         case .topic: "[A-Za-z0-9._-]{1,249}"
         case .digest: "[0-9A-Fa-f]{64}"
-        case .integer, .number, .bool, .choice, .text, .adapter, .path, .list, .properties, .settings: ".+"
+        case .integer, .number, .bool, .choice, .text, .adapter, .path, .list, .properties, .texts, .settings: ".+"
         }
     }
 
@@ -82,7 +82,7 @@ extension ValueForm {
             return .array(elements.map { element.json(of: $0) })
         case .duration, .bytes, .share, .choice, .text, .adapter, .address, .url, .origin, .rate, .topic, .digest,
             .path,
-            .properties, .settings:
+            .properties, .texts, .settings:
             return .text(text)
         }
     }

@@ -11,6 +11,8 @@ extension Configuration {
         public var properties: [Property] = []
         /// Whether brokers beyond this machine may be spoken to in plain text.
         public var isInsecure = false
+        /// Where the tokens of SASL/OAUTHBEARER come from; nil where none are used.
+        public var oauth: OAuth?
 
         /// Every default.
         public init() {}
@@ -37,7 +39,7 @@ extension Configuration {
 extension Configuration.Kafka {
     static let section = SectionDescription(
         "kafka", "", keys: [serversKey, groupKey, instanceKey] + settings.map(\.description) + [propertiesKey],
-        ifAbsent: .refused)
+        sections: [Configuration.OAuth.section], ifAbsent: .refused)
 
     static let serversKey = KeyDescription(
         "bootstrap_servers", .text, example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",

@@ -2,7 +2,7 @@ import AdapterKit
 import Testing
 import WorkerConfiguration
 
-/// `Fixtures/good/full.yaml`, line by line: which key stands where.
+/// A file of `Fixtures/good` that says all it can, line by line: which key stands where.
 struct FullConfiguration: Sendable {
     /// A key or a section of the file.
     struct Member: CustomTestStringConvertible, Sendable {
@@ -16,8 +16,10 @@ struct FullConfiguration: Sendable {
         let value: String
         /// What is declared of it.
         let declaration: Declaration
+        /// The file.
+        let file: String
 
-        var testDescription: String { path.joined(separator: ".") }
+        var testDescription: String { "\(path.joined(separator: ".")) in \(file)" }
     }
 
     /// What is declared of a member.
@@ -35,8 +37,15 @@ struct FullConfiguration: Sendable {
     let members: [Member]
     private let lines: [String]
 
-    init?() {
-        guard let fixture = Fixture.all(in: "good").first(where: { $0.name == "full" }) else { return nil }
+    /// All of them: one file can name one source of tokens.
+    static let all: [FullConfiguration] = Fixture.all(in: "good").filter { $0.name.hasPrefix("full") }.map(Self.init)
+
+    /// The one that `member` is of.
+    static func of(_ member: Member) throws -> FullConfiguration {
+        try #require(all.first { $0.fixture.name == member.file })
+    }
+
+    private init(_ fixture: Fixture) {
         self.fixture = fixture
         lines = fixture.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let apps = fixture.read().configuration?.apps ?? []
@@ -54,7 +63,7 @@ struct FullConfiguration: Sendable {
             members.append(
                 Member(
                     path: path, lines: index..<end, indent: indent, value: String(match.3 ?? ""),
-                    declaration: Self.declaration(of: path, apps: apps)))
+                    declaration: Self.declaration(of: path, apps: apps), file: fixture.name))
         }
         self.members = members
     }

@@ -1,0 +1,83 @@
+import AdapterKit
+package import Formats
+package import Kafka
+package import Logging
+import Synchronization
+import Telemetry
+
+/// Keeps a desk: gets tokens from their source when the schedule says so, and hands them out.
+package struct TokenKeeper: Sendable {
+    let source: any TokenSource
+    let tally: TokenTally
+    let now: @Sendable () -> UnixTime
+    /// A random number from 0 to 1.
+    let draw: @Sendable () -> Double
+
+    /// How long the clock is believed, at most: a machine that slept finds its tokens old.
+    private static let longestWait = Duration.seconds(30)
+
+    package init(
+        source: any TokenSource, tally: TokenTally, now: @escaping @Sendable () -> UnixTime,
+        draw: @escaping @Sendable () -> Double
+    ) {
+        self.source = source
+        self.tally = tally
+        self.now = now
+        self.draw = draw
+    }
+
+    /// Keeps `desk` until the task is cancelled.
+    @concurrent
+    package func run(_ desk: BearerDesk, _ logger: Logger) async {
+        var schedule =
+            desk.token.map { token in
+                TokenSchedule(holding: UnixTime(milliseconds: token.expiry), at: now(), draw: draw())
+            } ?? TokenSchedule()
+        // What is here already is not read again until it changes.
+        var revision = desk.token == nil ? nil : source.revision
+        var trouble: String?
+        while !Task.isCancelled {
+            desk.readQuestions()
+            if let found = source.revision, found != revision {
+                revision = found
+                schedule.changed()
+            }
+            switch schedule.next(at: now()) {
+            case .fetch: await fetch(for: desk, &schedule, &trouble, logger)
+            case .wait(let moment):
+                if let trouble, !schedule.hasToken(at: now()) { desk.refuse(trouble) }
+                let rest = Duration.microseconds(max(1000, moment.microseconds(since: now())))
+                let limit = source.revision == nil ? Self.longestWait : FileRevision.interval
+                await desk.wakeup.wait(atMost: min(rest, limit))
+            }
+        }
+    }
+
+    private func fetch(
+        for desk: BearerDesk, _ schedule: inout TokenSchedule, _ trouble: inout String?, _ logger: Logger
+    ) async {
+        do throws(TokenFailure) {
+            let token = try await source.token(at: now())
+            guard !Task.isCancelled else { return }
+            let expiry = UnixTime(milliseconds: token.expiry)
+            guard expiry > now() else { throw TokenFailure("the token is over already; do the clocks agree?") }
+            schedule.obtained(expiry: expiry, at: now(), draw: draw())
+            tally.obtained(expiry: expiry)
+            // What was read again and is the same changes nothing for the clients.
+            if token.text != desk.token?.text || trouble != nil { desk.hand(token) }
+            if trouble != nil { logger.notice("tokens for the brokers can be got again") }
+            trouble = nil
+        } catch {
+            guard !Task.isCancelled else { return }
+            schedule.failed(at: now(), draw: draw())
+            tally.failed(error.message)
+            if trouble != error.message {
+                logger.error(
+                    "no token for the brokers can be got; connections live until the last one's end, and it is tried again",
+                    metadata: [LogKey.detail: "\(error.message)"])
+            }
+            trouble = error.message
+            if !schedule.hasToken(at: now()) { desk.refuse(error.message) }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+public import Formats
+
+/// When the next token is got, as a value.
+///
+/// A token is replaced after 70 to 80 % of its life: before librdkafka itself would ask, which it does after 80 %, and not
+/// in step with the other workers that got theirs in the same second. What fails is tried again after a second, then after
+/// twice as long each time, up to half a minute; the token before goes on being used as long as it lives.
+public struct TokenSchedule: Sendable {
+    /// What is to be done.
+    public enum Action: Sendable, Equatable {
+        /// Get a token, and say what came of it.
+        case fetch
+        /// Nothing before this moment.
+        case wait(until: UnixTime)
+    }
+
+    /// The least time between two fetches that went well, in seconds: for tokens that hardly live.
+    static let leastPause = 1.0
+    /// The pause after a first failure, in seconds.
+    static let firstPause = 1.0
+    /// The longest pause after failures, in seconds.
+    static let longestPause = 30.0
+
+    /// The moment of the next fetch; nil for at once.
+    private var due: UnixTime?
+    /// The end of the last token's life; nil before the first.
+    private var expiry: UnixTime?
+    private var failures = 0
+
+    /// No token yet.
+    public init() {}
+
+    /// Goes on with a token that somebody got before and that ends at `expiry`.
+    ///
+    /// - Parameter draw: a random number from 0 to 1.
+    public init(holding expiry: UnixTime, at now: UnixTime, draw: Double) {
+        obtained(expiry: expiry, at: now, draw: draw)
+        if expiry <= now { due = nil }
+    }
+
+    /// What is to be done at `now`.
+    public func next(at now: UnixTime) -> Action {
+        guard let due, due > now else { return .fetch }
+        return .wait(until: due)
+    }
+
+    /// Whether there is a token that lives.
+    public func hasToken(at now: UnixTime) -> Bool { expiry.map { $0 > now } ?? false }
+
+    /// A token was got, whose life ends at `expiry`.
+    ///
+    /// - Parameter draw: a random number from 0 to 1.
+    public mutating func obtained(expiry: UnixTime, at now: UnixTime, draw: Double) {
+        failures = 0
+        self.expiry = expiry
+        let life = Double(expiry.microseconds(since: now)) / 1e6
+        let share = 0.8 - 0.1 * min(max(draw, 0), 1)
+        wait(max(Self.leastPause, life * share), from: now)
+    }
+
+    /// There was none to get.
+    ///
+    /// - Parameter draw: a random number from 0 to 1.
+    public mutating func failed(at now: UnixTime, draw: Double) {
+        let pause = min(Self.longestPause, Self.firstPause * Double(1 << min(failures, 10)))
+        failures = min(failures + 1, 10)
+        // A quarter less at most, so that those who failed together do not all come back together.
+        wait(pause * (1 - 0.25 * min(max(draw, 0), 1)), from: now)
+    }
+
+    /// Whoever makes the tokens made another, so that it is got at once.
+    public mutating func changed() { due = nil }
+
+    private mutating func wait(_ seconds: Double, from now: UnixTime) {
+        due = now.advanced(byMicroseconds: Int64(min(seconds, 1e9) * 1e6))
+    }
+}

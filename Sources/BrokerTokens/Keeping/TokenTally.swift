@@ -1,0 +1,41 @@
+public import Formats
+import Synchronization
+
+/// What came of getting tokens, for metrics. Counts only grow.
+public final class TokenTally: Sendable {
+    private struct State {
+        var obtained = 0
+        var failed = 0
+        var expiry: UnixTime?
+        var trouble: String?
+    }
+
+    private let state = Mutex(State())
+
+    /// Nothing yet.
+    public init() {}
+
+    /// How many tokens were got, and how often there was none to get.
+    public var counts: (obtained: Int, failed: Int) { state.withLock { ($0.obtained, $0.failed) } }
+
+    /// The end of the last token's life; nil before the first.
+    public var expiry: UnixTime? { state.withLock { $0.expiry } }
+
+    /// Why there was none to get the last time; nil where there was one.
+    public var trouble: String? { state.withLock { $0.trouble } }
+
+    func obtained(expiry: UnixTime) {
+        state.withLock { state in
+            state.obtained += 1
+            state.expiry = expiry
+            state.trouble = nil
+        }
+    }
+
+    func failed(_ trouble: String) {
+        state.withLock { state in
+            state.failed += 1
+            state.trouble = trouble
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package import Formats
+import JOSE
+package import Kafka
+
+/// Tokens from a file that somebody else keeps fresh, such as a projected token of Kubernetes.
+package struct FileTokens: TokenSource {
+    let path: String
+    let extensions: [BearerToken.Extension]
+
+    package init(path: String, extensions: [BearerToken.Extension] = []) {
+        self.path = path
+        self.extensions = extensions
+    }
+
+    package var revision: FileRevision? { FileRevision(of: path) }
+
+    package func token(at now: UnixTime) async throws(TokenFailure) -> BearerToken {
+        let text = try Self.read(path, "kafka.oauth.token_file")
+        guard let claims = JWTClaims(text), let expiry = claims.expiry else {
+            throw TokenFailure("kafka.oauth.token_file \(path) holds no JWT with an exp")
+        }
+        guard expiry > now else {
+            throw TokenFailure("the token in \(path) ended at \(expiry); look at what is to renew it")
+        }
+        do throws(KafkaError) {
+            return try BearerToken(
+                text, expiry: expiry.milliseconds, principal: claims.subject ?? "", extensions: extensions)
+        } catch { throw TokenFailure("\(path): \(error.message)") }
+    }
+
+    /// A file that others may read, for who hands it out makes it so, but not change.
+    static func read(_ path: String, _ name: String) throws(TokenFailure) -> String {
+        do throws(GuardedFileError) {
+            let bytes = try GuardedFile.read(path, .instructions).trimmingLineEnd()
+            return bytes.withBytes { String(decoding: $0, as: UTF8.self) }
+        } catch { throw TokenFailure("\(name) \(error.path) \(error.message)") }
+    }
+}

@@ -1,0 +1,72 @@
+public import Logging
+import Synchronization
+
+/// Where the clients of this process get their tokens of SASL/OAUTHBEARER. All that share a source sit at one desk: what
+/// is handed out goes to each of them at once, whether its connections are busy or idle.
+///
+/// Somebody keeps the desk, from the first client's coming to the last one's going: gets tokens in good time, and hands
+/// them out. librdkafka asks through a queue of its own, never by a callback.
+public final class BearerDesk: Sendable {
+    private struct State {
+        var seats: [ObjectIdentifier: BearerSeat] = [:]
+        var token: BearerToken?
+        var keeper: Task<Void, Never>?
+    }
+
+    /// Signalled when a client asks for a token.
+    public let wakeup = Wakeup()
+    private let keep: @Sendable (BearerDesk, Logger) async -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter keep: keeps the desk until its task is cancelled; the logger is the first client's.
+    public init(keep: @escaping @Sendable (BearerDesk, Logger) async -> Void) { self.keep = keep }
+
+    /// The token that was handed out last; nil before the first.
+    public var token: BearerToken? { state.withLock { $0.token } }
+
+    /// Gives `token` to every client there is, and to each that comes.
+    ///
+    /// - Returns: how many clients took it; none takes one that is over.
+    @discardableResult
+    public func hand(_ token: BearerToken) -> Int {
+        let seats = state.withLock { state in
+            state.token = token
+            return Array(state.seats.values)
+        }
+        return seats.count { $0.hand(token) }
+    }
+
+    /// Tells the clients that ask that there is no token, for a reason without a secret in it. Each says so as an error, and
+    /// asks again after ten seconds.
+    public func refuse(_ reason: String) { for seat in seats { seat.refuse(reason) } }
+
+    /// Takes the clients' questions off their queues, so that the next one is told. They are answered by `hand` and `refuse`.
+    public func readQuestions() { for seat in seats { seat.readQuestions() } }
+
+    private var seats: [BearerSeat] { state.withLock { Array($0.seats.values) } }
+
+    // MARK: Clients
+
+    /// A client comes. It has the token at once, where there is one.
+    func join(_ seat: BearerSeat, _ logger: Logger) {
+        let token = state.withLock { state in
+            state.seats[ObjectIdentifier(seat)] = seat
+            // Unstructured, for clients come and go on many tasks; the last one that goes ends it.
+            if state.keeper == nil { state.keeper = Task { [self] in await keep(self, logger) } }
+            return state.token
+        }
+        if let token { seat.hand(token) }
+    }
+
+    /// A client is about to go.
+    func leave(_ seat: BearerSeat) {
+        seat.leave()
+        let keeper = state.withLock { state -> Task<Void, Never>? in
+            state.seats[ObjectIdentifier(seat)] = nil
+            guard state.seats.isEmpty else { return nil }
+            defer { state.keeper = nil }
+            return state.keeper
+        }
+        keeper?.cancel()
+    }
+}

@@ -1,0 +1,50 @@
+/// A token of SASL/OAUTHBEARER (RFC 7628). However it is printed, its text is not.
+public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Something beside the token that a broker wants to be told, such as Confluent's `logicalCluster`.
+    public struct Extension: Sendable, Hashable {
+        /// Its name.
+        public let name: String
+        /// Its value.
+        public let value: String
+
+        /// - Throws: `KafkaError` where the name is not letters alone, or is `auth`, or the value holds what is not visible
+        ///   (RFC 7628, section 3.1).
+        public init(_ name: String, _ value: String) throws(KafkaError) {
+            let isName =
+                !name.isEmpty && name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
+            guard isName, name != "auth", value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+                throw KafkaError(
+                    .invalidArgument, "an extension of OAUTHBEARER has a name of letters, not auth, and a visible value"
+                )
+            }
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// What the broker is shown.
+    public let text: String
+    /// The end of its life, in milliseconds since 1970.
+    public let expiry: Int64
+    /// Whom it is for, as far as this side knows.
+    public let principal: String
+    /// What goes with it.
+    public let extensions: [Extension]
+
+    /// - Throws: `KafkaError` where the text is not one of visible characters: librdkafka refuses any other, and repeats it.
+    public init(
+        _ text: String, expiry: Int64, principal: String, extensions: [Extension] = []
+    ) throws(KafkaError) {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw KafkaError(.invalidArgument, "a token of OAUTHBEARER is a text of visible characters")
+        }
+        self.text = text
+        self.expiry = expiry
+        self.principal = principal.utf8.contains(0) ? "" : principal
+        self.extensions = extensions
+    }
+
+    public var description: String { "a token of OAUTHBEARER" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

@@ -1,0 +1,41 @@
+import AdapterKit
+import BrokerTokens
+import Synchronization
+import Telemetry
+
+/// The metrics of the tokens of SASL/OAUTHBEARER.
+struct TokenMetrics: Sendable {
+    private let tokens: CounterFamily
+    private let life: GaugeFamily
+
+    init(_ registry: MetricsRegistry) {
+        tokens = registry.counter(
+            "remint_kafka_tokens_total", "Tokens for the brokers by result: obtained, failed.", labels: ["result"])
+        life = registry.gauge(
+            "remint_kafka_token_remaining_seconds", "Until the end of the brokers' token; absent without kafka.oauth.")
+    }
+
+    /// Has `tally` written down each time the metrics are read.
+    func follow(_ tally: TokenTally, _ registry: MetricsRegistry, now: @escaping @Sendable () -> UnixTime) {
+        let told = WrittenCounts()
+        registry.beforeReading { [tokens, life] in
+            let (obtained, failed) = told.advance(to: tally.counts)
+            tokens.add(obtained, "obtained")
+            tokens.add(failed, "failed")
+            if let expiry = tally.expiry { life.set(max(0, Double(expiry.microseconds(since: now())) / 1e6)) }
+        }
+    }
+}
+
+/// How much of a tally a counter holds already.
+private final class WrittenCounts: Sendable {
+    private let written = Mutex<(obtained: Int, failed: Int)>((0, 0))
+
+    /// What came since the last time.
+    func advance(to counts: (obtained: Int, failed: Int)) -> (obtained: Int, failed: Int) {
+        written.withLock { written in
+            defer { written = counts }
+            return (counts.obtained - written.obtained, counts.failed - written.failed)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+extension Configuration {
+    /// Where the tokens of SASL/OAUTHBEARER come from: `kafka.oauth`. It holds no secret, but the names of files that do.
+    public struct OAuth: Sendable, Hashable {
+        /// The kinds of sources.
+        public enum Kind: String, Sendable, CaseIterable {
+            /// A file that somebody else keeps fresh.
+            case file
+            /// An authorization server, asked with the client credentials grant (RFC 6749, section 4.4).
+            case oidc
+            /// Amazon MSK: a URL that is signed with AWS's credentials.
+            case awsMSKIAM = "aws_msk_iam"
+        }
+
+        /// A source with what it needs.
+        public enum Source: Sendable, Hashable {
+            /// The file at this path.
+            case file(String)
+            /// An authorization server.
+            case clientCredentials(ClientCredentials)
+            /// Amazon MSK in this region.
+            case awsMSKIAM(region: String)
+        }
+
+        /// How a client says who it is (RFC 6749, section 2.3.1).
+        public enum Authentication: String, Sendable, CaseIterable {
+            /// In the header `Authorization`.
+            case basic
+            /// In the request's body.
+            case post
+        }
+
+        /// What an authorization server is asked with.
+        public struct ClientCredentials: Sendable, Hashable, WithDefaults {
+            /// The token endpoint: https, or http to this machine.
+            public var endpoint = ""
+            /// Its host, and its port where that is not https's own: what may be said of it.
+            public var host = ""
+            /// The client's name.
+            public var clientID = ""
+            /// The file of the client's secret.
+            public var secretFile = ""
+            /// How the client says who it is.
+            public var authentication = Authentication.basic
+            /// What is asked for; nil for what the server gives by itself.
+            public var scope: String?
+            /// Whom the token is for; nil for what the server gives by itself.
+            public var audience: String?
+            /// The file of the certificate authorities that the endpoint is checked against, in PEM; nil for the system's.
+            public var certificateAuthority: String?
+
+            /// Nothing yet.
+            public init() {}
+        }
+
+        /// Something beside the token that the brokers want to be told.
+        public struct Extension: Sendable, Hashable {
+            /// Its name: letters.
+            public let name: String
+            /// Its value: visible characters.
+            public let value: String
+        }
+
+        /// The source.
+        public var source: Source
+        /// What goes with each token.
+        public var extensions: [Extension] = []
+    }
+}
+
+extension Configuration.OAuth {
+    static let section = SectionDescription(
+        "oauth",
+        """
+        Where the tokens of SASL/OAUTHBEARER come from. With it sasl.mechanism is OAUTHBEARER, and properties need \
+        security.protocol: sasl_ssl. A token is replaced after 70 to 80 % of its life, for all clients of the process at once.
+        """,
+        keys: [
+            KeyDescription(
+                "source", .choice(Kind.allCases.map(\.rawValue)), example: "oidc", isRequired: true,
+                """
+                file: a JWT in a file that something else keeps fresh. oidc: an authorization server, by the client credentials \
+                grant. aws_msk_iam: Amazon MSK, with the credentials that AWS's own tools would find.
+                """),
+            KeyDescription(
+                "token_file", .path, example: "/var/run/secrets/tokens/kafka", "For file: where the token is."),
+            KeyDescription(
+                "token_endpoint", .url, example: "https://login.example.com/oauth2/token",
+                "For oidc: the server's token endpoint, https beyond this machine."),
+            KeyDescription("client_id", .text, example: "remint", "For oidc: the client's name."),
+            KeyDescription(
+                "client_secret_file", .path, example: "secrets/kafka-client",
+                "For oidc: the file of its secret, mode 600. It is read for each token."),
+            authentication.description,
+            KeyDescription("scope", .text, example: "kafka", "For oidc: what is asked for."),
+            KeyDescription("audience", .text, example: "kafka.example.com", "For oidc: whom the token is for."),
+            KeyDescription(
+                "certificate_authority", .path, example: "ca.pem",
+                "For oidc: certificate authorities in PEM, where the endpoint's certificate is not from one the system knows."
+            ),
+            KeyDescription("region", .text, example: "eu-central-1", "For aws_msk_iam: the cluster's region."),
+            KeyDescription(
+                "extensions", .texts, example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
+                "SASL extensions, for brokers that want some (RFC 7628, section 3.1)."),
+        ], isRare: true, ifAbsent: .nothing)
+
+    static let authentication: Setting<ClientCredentials> = .choice(
+        "client_authentication", \.authentication,
+        "For oidc: how the client says who it is, in the header Authorization or in the request's body.")
+}
