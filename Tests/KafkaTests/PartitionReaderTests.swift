@@ -106,6 +106,19 @@ import Testing
         }
     }
 
+    @Test func `is told once what to read`() async throws {
+        try await withProducer { broker, producer in
+            #expect(await producer.deliver(numbered(4)).allSatisfy { $0 == nil })
+            let start = [PartitionOffset(partitions[0], offset: 0)]
+            let reader = try KafkaConsumer(consumerProperties(broker, group: "r"), reading: [], logger: silent)
+            try await reader.read(start)
+            #expect(try await consume(4, from: reader).count == 4)
+            let error = await #expect(throws: KafkaError.self) { try await reader.read(start) }
+            #expect(error?.code == .invalidState)
+            #expect(await reader.close(within: patience))
+        }
+    }
+
     @Test func `needs a group's name`() {
         let start = [PartitionOffset(partitions[0], offset: 0)]
         #expect(throws: KafkaError.self) {

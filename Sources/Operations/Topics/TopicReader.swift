@@ -33,10 +33,7 @@ package struct TopicReader {
         try await read(Array(bounds.keys), each)
     }
 
-    /// Reads every record of `partitions`.
-    ///
-    /// Each reading has a client of its own: librdkafka 2.0.2 now and then aborts the process when other partitions are assigned
-    /// to one that has just read.
+    /// Reads every record of `partitions`, with a client of its own, for one reads what it is told once.
     ///
     /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
     package func read(

@@ -15,18 +15,23 @@ struct AbandonedTiers {
 
     /// The topics with unread events, in the order of their names.
     ///
-    /// - Parameter producer: asked for the cluster's topics; another client is made only where there is something to read.
+    /// - Parameter producer: asked for the cluster's topics; another client is made for each topic where there is something to read.
     /// - Throws: `KafkaError` where no broker answers.
     func find(asking producer: KafkaProducer) async throws(KafkaError) -> [String] {
-        let candidates = Self.candidates(try await producer.topicNames(within: Self.timeout), configuration)
-        guard !candidates.isEmpty else { return [] }
+        var found: [String] = []
+        for topic in Self.candidates(try await producer.topicNames(within: Self.timeout), configuration)
+        where try await hasUnread(topic) { found.append(topic) }
+        return found
+    }
+
+    /// Each topic has a reader of its own, for one reads what it is told once.
+    private func hasUnread(_ topic: String) async throws(KafkaError) -> Bool {
         let reader = try KafkaConsumer(
             properties.reader(group: properties.consumer(of: .retries)["group.id"] ?? ""), reading: [], logger: logger)
         do throws(KafkaError) {
-            var found: [String] = []
-            for topic in candidates where try await hasUnread(topic, reader) { found.append(topic) }
+            let hasUnread = try await hasUnread(topic, reader)
             await reader.close(within: .seconds(1))
-            return found
+            return hasUnread
         } catch {
             await reader.close(within: .seconds(1))
             throw error
@@ -61,9 +66,9 @@ struct AbandonedTiers {
         while !unfinished.isEmpty {
             for event in await reader.events(limit: 100, within: .milliseconds(200)) {
                 switch event {
-                case .record(let record) where record.position.topic == topic: return true
+                case .record: return true
                 case .endOfPartition(let partition): unfinished.remove(partition)
-                case .record, .rebalance, .error: break
+                case .rebalance, .error: break
                 }
             }
             // What cannot be read in time may hold events.

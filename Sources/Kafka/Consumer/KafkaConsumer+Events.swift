@@ -1,0 +1,94 @@
+import CRdKafka
+import Glibc
+
+/// What a consumer's queue holds, read.
+extension KafkaConsumer {
+    func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
+        var events = releaseHeld(limit: limit)
+        while events.count < limit, let event = unsafe queue.poll() {
+            defer { unsafe rd_kafka_event_destroy(event) }
+            switch unsafe rd_kafka_event_type(event) {
+            case RD_KAFKA_EVENT_FETCH:
+                let count = events.count
+                unsafe appendRecords(of: event, to: &events)
+                if !pausing.isEmpty { holdBack(&events, from: count) }
+                promptFetch(after: events[count...])
+            case RD_KAFKA_EVENT_REBALANCE:
+                if let rebalance = unsafe rebalance(in: event) {
+                    owesAnswer = true
+                    events.append(.rebalance(rebalance))
+                    return events
+                }
+            default:
+                if let error = unsafe client.handle(common: event) { unsafe events.append(Self.notice(error, event)) }
+            }
+        }
+        return events
+    }
+
+    private func promptFetch(after taken: ArraySlice<Event>) {
+        let bytes = taken.reduce(0) { sum, event in
+            if case .record(let record) = event { sum + record.body.bytes.count } else { sum }
+        }
+        guard prompt.isDue(after: taken.count, bytes: bytes) else { return }
+        let partitions = assignment.subtracting(paused)
+        unsafe client.enqueue { [client, prompt] pointer in
+            unsafe prompt.ask(pointer, about: client.isClosed ? [] : partitions)
+        }
+    }
+
+    /// The end of a partition comes as an error that is none.
+    private static func notice(_ error: KafkaError, _ event: OpaquePointer) -> Event {
+        guard error.code == .partitionEnd, let place = unsafe rd_kafka_event_topic_partition(event) else {
+            return .error(error)
+        }
+        defer { unsafe rd_kafka_topic_partition_destroy(place) }
+        return unsafe .endOfPartition(
+            TopicPartition(topic: String(cString: place.pointee.topic), partition: place.pointee.partition))
+    }
+
+    private func appendRecords(of event: OpaquePointer, to events: inout [Event]) {
+        while let message = unsafe rd_kafka_event_message_next(event) {
+            if let error = unsafe KafkaError(message.pointee.err, in: "consuming") {
+                unsafe events.append(Self.notice(error, event))
+            } else {
+                unsafe events.append(.record(RecordReader.read(message, topic: name(of: message))))
+            }
+        }
+    }
+
+    private func name(of message: UnsafePointer<rd_kafka_message_t>) -> String {
+        guard let topic = unsafe message.pointee.rkt, let text = unsafe rd_kafka_topic_name(topic) else { return "" }
+        let address = UInt(bitPattern: text)
+        // Compared, for a handle that was freed may give its address to another topic.
+        if let name = names[address], unsafe Self.isEqual(name, text) { return name }
+        let name = unsafe String(cString: text)
+        if topics.contains(name) { names[address] = name }
+        return name
+    }
+
+    /// Whether they are the same. Without a copy, which `name` handed to C as it is would be, for each record.
+    private static func isEqual(_ name: String, _ text: UnsafePointer<CChar>) -> Bool {
+        var name = name
+        return name.withUTF8 { name in
+            guard let start = name.baseAddress else { return unsafe text.pointee == 0 }
+            return unsafe strncmp(start, text, name.count) == 0 && text[name.count] == 0
+        }
+    }
+
+    private func rebalance(in event: OpaquePointer) -> Rebalance? {
+        guard let list = unsafe rd_kafka_event_topic_partition_list(event) else { return nil }
+        let partitions = unsafe PartitionList.offsets(in: list).map(\.partition)
+        switch unsafe rd_kafka_event_error(event) {
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: return Rebalance(kind: .assigned, partitions: partitions)
+        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
+            return Rebalance(kind: .revoked(isLost: isAssignmentLost), partitions: partitions)
+        default:
+            // The group could not agree; answering with nothing lets the library try again.
+            unsafe rd_kafka_assign(client.pointer, nil)
+            assignment = []
+            held = []
+            return nil
+        }
+    }
+}
