@@ -1,5 +1,6 @@
 public import AdapterKit
 import BrokerTokens
+import JOSE
 import Kafka
 import Keyring
 public import Logging
@@ -22,7 +23,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let configuration: Configuration
     private let rings: [KeyRing]
     /// The rings' listings as they were when they were read.
-    private let revisions: [KeyRingDirectory.Revision?]
+    private let revisions: [FileRevision?]
     /// What the admin server asks for; nil for nothing.
     private let adminToken: SecretBytes?
     private let logger: Logger

@@ -13,6 +13,8 @@ package struct TokenKeeper: Sendable {
     /// A random number from 0 to 1.
     let draw: @Sendable () -> Double
 
+    /// How often a source's revision is looked at.
+    private static let interval = Duration.seconds(2)
     /// How long the clock is believed, at most: a machine that slept finds its tokens old.
     private static let longestWait = Duration.seconds(30)
 
@@ -47,7 +49,7 @@ package struct TokenKeeper: Sendable {
             case .wait(let moment):
                 if let trouble, !schedule.hasToken(at: now()) { desk.refuse(trouble) }
                 let rest = Duration.microseconds(max(1000, moment.microseconds(since: now())))
-                let limit = source.revision == nil ? Self.longestWait : FileRevision.interval
+                let limit = source.revision == nil ? Self.longestWait : Self.interval
                 await desk.wakeup.wait(atMost: min(rest, limit))
             }
         }

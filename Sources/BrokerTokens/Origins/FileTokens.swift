@@ -1,5 +1,5 @@
 package import Formats
-import JOSE
+package import JOSE
 package import Kafka
 
 /// Tokens from a file that somebody else keeps fresh, such as a projected token of Kubernetes.

@@ -1,4 +1,5 @@
 package import Formats
+package import JOSE
 package import Kafka
 
 /// Where tokens come from.

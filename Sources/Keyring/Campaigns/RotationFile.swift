@@ -1,5 +1,5 @@
 import Glibc
-import JOSE
+package import JOSE
 
 /// A ring's campaign on disk: `rotation.json` beside the listing.
 package struct RotationFile: Sendable {
@@ -10,7 +10,7 @@ package struct RotationFile: Sendable {
     package init(_ directory: KeyRingDirectory) { path = "\(directory.path)/rotation.json" }
 
     /// What tells one state of the file from another; nil where there is none.
-    package var revision: KeyRingDirectory.Revision? { KeyRingDirectory.Revision(of: path) }
+    package var revision: FileRevision? { FileRevision(of: path) }
 
     /// The campaign; nil where none was ever begun.
     ///

@@ -19,26 +19,8 @@ public struct KeyRingDirectory: Sendable {
     /// The file that lists the versions.
     public var listing: String { "\(path)/keyring.json" }
 
-    /// What tells one state of the listing from another, without reading it: its inode, size and time of change.
-    public struct Revision: Sendable, Equatable {
-        let inode: UInt64
-        let size: Int64
-        let seconds: Int
-        let nanoseconds: Int
-
-        /// The revision of the file `path`; nil where there is none.
-        init?(of path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            inode = UInt64(status.st_ino)
-            size = Int64(status.st_size)
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
-        }
-    }
-
     /// The listing's revision; nil where there is none.
-    public var revision: Revision? { Revision(of: listing) }
+    public var revision: FileRevision? { FileRevision(of: listing) }
 
     /// Reads the ring and every key that may still be used.
     ///

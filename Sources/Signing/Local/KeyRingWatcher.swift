@@ -1,3 +1,4 @@
+public import JOSE
 public import Keyring
 public import Logging
 import Pipeline
@@ -36,13 +37,13 @@ public struct KeyRingWatcher: Sendable {
     }
 
     /// The listings' revisions, in the order of the configuration.
-    public var revisions: [KeyRingDirectory.Revision?] { folders.map(\.directory.revision) }
+    public var revisions: [FileRevision?] { folders.map(\.directory.revision) }
 
     /// Looks once a second, until the task is cancelled. A ring that cannot be used is tried again each time, for what is
     /// wrong may be with a key's file.
     ///
     /// - Parameter revisions: the listings' as they were when the rings were loaded; by default as they are now.
-    public func run(since revisions: [KeyRingDirectory.Revision?]? = nil) async {
+    public func run(since revisions: [FileRevision?]? = nil) async {
         let folders = folders
         var seen = revisions ?? self.revisions
         var problems: [String: String] = [:]

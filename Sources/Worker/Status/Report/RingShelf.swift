@@ -1,3 +1,4 @@
+import JOSE
 import Keyring
 import Synchronization
 import WorkerConfiguration
@@ -6,8 +7,8 @@ import WorkerConfiguration
 /// listing or its campaign changed.
 final class RingShelf: Sendable {
     private struct Entry {
-        let listing: KeyRingDirectory.Revision?
-        let campaign: KeyRingDirectory.Revision?
+        let listing: FileRevision?
+        let campaign: FileRevision?
         let report: RingReport
     }
 
