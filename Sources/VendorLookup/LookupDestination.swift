@@ -35,7 +35,7 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
             url = try Self.url(endpoint.url)
             authorization = try endpoint.credentials.header(for: endpoint.authorization)
             authorities = try endpoint.certificateAuthority.map { path throws(EndpointError) in
-                try Self.certificates(in: path)
+                try HTTPClient.authorities(in: path)
             }
         } catch { throw EndpointError("look-ups of \(endpoint.account): \(error)") }
     }
@@ -52,36 +52,10 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    private static func certificates(in path: String) throws(EndpointError) -> [NIOSSLCertificate] {
-        let found = (try? NIOSSLCertificate.fromPEMFile(path)) ?? []
-        guard !found.isEmpty else {
-            throw EndpointError("certificate_authority: there is no certificate in PEM form in \(path)")
-        }
-        return found
-    }
-
     /// A client with the account's own connections. Whoever makes it must shut it down.
     func makeClient() -> HTTPClient {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        tls.certificateVerification = .fullVerification
-        tls.trustRoots = authorities.map { .certificates($0) } ?? .default
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(min(timeout, Self.patienceForConnection))),
-            connectionPool: .init(
-                idleTimeout: Self.idleTime, concurrentHTTP1ConnectionsPerHostSoftLimit: concurrency),
-            proxy: nil, decompression: .disabled)
-        configuration.httpVersion = .http1Only
-        // Whoever asked tries again, and knows better when.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        // A trace would hold the request's URL, and with it the user.
-        configuration.tracing.tracer = nil
-        return HTTPClient(
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration,
-            backgroundActivityLogger: Self.silence)
+        .strict(
+            authorities: authorities, patience: min(timeout, Self.patienceForConnection),
+            pool: .init(idleTimeout: Self.idleTime, concurrentHTTP1ConnectionsPerHostSoftLimit: concurrency))
     }
-
-    /// The client logs requests with their headers.
-    static let silence = Logger(label: "remint.lookup") { _ in SwiftLogNoOpLogHandler() }
 }

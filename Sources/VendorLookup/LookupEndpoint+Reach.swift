@@ -19,7 +19,7 @@ extension LookupEndpoint {
             request.headers = ["User-Agent": "remint"]
             // Of the answer no more is read than its head.
             let response = try await client.execute(
-                request, deadline: .now() + TimeAmount(limit), logger: LookupDestination.silence)
+                request, deadline: .now() + TimeAmount(limit), logger: HTTPClient.silence)
             result = .success(Int(response.status.code))
         } catch {
             let failure = LookupErrorText(host: destination.url.authority, timeout: limit).failure(error)

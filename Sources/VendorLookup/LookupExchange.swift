@@ -56,7 +56,7 @@ struct LookupExchange: Sendable {
         do {
             // Whoever waits has a time limit of its own; this one only keeps nothing from lasting for ever.
             let response = try await client.execute(
-                request, deadline: .now() + TimeAmount(account.timeout) + .seconds(5), logger: LookupDestination.silence
+                request, deadline: .now() + TimeAmount(account.timeout) + .seconds(5), logger: HTTPClient.silence
             )
             let headers = RetryHeaders(response.headers, now: now())
             let status = Int(response.status.code)

@@ -58,7 +58,7 @@ struct TokenEndpoint: Sendable {
         let answer: Result<(UInt, [UInt8]), TokenFailure>
         do {
             let response = try await client.execute(
-                request, deadline: .now() + TimeAmount(timeout), logger: Self.silence)
+                request, deadline: .now() + TimeAmount(timeout), logger: HTTPClient.silence)
             answer = .success(
                 (response.status.code, Array(buffer: try await response.body.collect(upTo: Self.limit))))
         } catch is NIOTooManyBytesError {
@@ -72,35 +72,17 @@ struct TokenEndpoint: Sendable {
     }
 
     private func makeClient() throws(TokenFailure) -> HTTPClient {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if let certificateAuthority {
+        do throws(EndpointError) {
             // Read each time, for it may have been replaced.
-            let found = (try? NIOSSLCertificate.fromPEMFile(certificateAuthority)) ?? []
-            guard !found.isEmpty else {
-                throw TokenFailure(
-                    "certificate_authority: there is no certificate in PEM form in \(certificateAuthority)")
+            let authorities = try certificateAuthority.map { path throws(EndpointError) in
+                try HTTPClient.authorities(in: path)
             }
-            tls.trustRoots = .certificates(found)
-        }
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(min(timeout, .seconds(5)))), proxy: nil, decompression: .disabled)
-        configuration.httpVersion = .http1Only
-        // The keeper tries again, and knows better when.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        // A trace would hold the URL.
-        configuration.tracing.tracer = nil
-        return HTTPClient(
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration,
-            backgroundActivityLogger: Self.silence)
+            return .strict(authorities: authorities, patience: min(timeout, .seconds(5)))
+        } catch { throw TokenFailure("\(error)") }
     }
 
     /// An error's code is one of few words; anything else might be a repetition of what was sent.
     private static func isCode(_ text: String) -> Bool {
         (1...40).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
     }
-
-    /// The client logs requests with their headers.
-    private static let silence = Logger(label: "remint.tokens") { _ in SwiftLogNoOpLogHandler() }
 }
