@@ -29,13 +29,21 @@ struct Remint: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            end(EXIT_SUCCESS)
         } catch let error as KafkaError {
             Terminal.error("remint: \(error)")
-            Foundation.exit(75)
+            end(75)
         } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            Terminal.error(fullMessage(for: error))
-            Foundation.exit(2)
+            let code = exitCode(for: error), message = fullMessage(for: error)
+            if !message.isEmpty { code.isSuccess ? Terminal.print(message) : Terminal.error(message) }
+            end(code == .validationFailure ? 2 : code.rawValue)
         }
+    }
+
+    /// Ends the process without its libraries' own clean-up: Kafka clients that did not close in time still free themselves on
+    /// threads of their own, with what libcrypto and others would take away from them.
+    private static func end(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 }
