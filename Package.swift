@@ -51,8 +51,11 @@ func module(
     .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: settings)
 }
 
 let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
@@ -226,7 +229,9 @@ let package = Package(
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(
             "WorkerConfigurationTests",
-            ["WorkerConfiguration", "AdapterKit", "ProgramTestSupport"] + adapterDependencies),
+            ["WorkerConfiguration", "AdapterKit", "Formats", "Vendors", "ProgramTestSupport"] + adapterDependencies,
+            // Read where they are, as a file's own folder is where its paths begin.
+            exclude: ["Fixtures"]),
         tests("TelemetryTests", ["Telemetry", logging]),
         // What the tests of the worker and of the modules it is made of share.
         .target(

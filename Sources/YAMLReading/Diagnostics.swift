@@ -32,9 +32,12 @@ package final class Diagnostics {
 
     package func complete(_ node: Node) { completed.insert(place(of: node)) }
 
+    /// Whether the environment had a part in the value.
+    package func isCompleted(_ node: Node) -> Bool { completed.contains(place(of: node)) }
+
     /// `text`, unless it came from the environment.
     package func quote(_ text: String, _ node: Node) -> String {
-        completed.contains(place(of: node)) ? "what the environment says" : text
+        isCompleted(node) ? "what the environment says" : text
     }
 
     package func place(of node: Node?) -> FileLocation {
@@ -54,15 +57,34 @@ extension Diagnostics {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            append(line: mark.line, column: mark.column, "not YAML: \(problem)")
+            append(line: mark.line, column: mark.column, "not YAML: \(problem)\(Self.remedy(problem))")
         case .duplicatedKeysInMapping(let duplicates, let context):
             append(
                 line: context.mark.line, column: context.mark.column,
-                "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", "))")
+                "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", ")); keep one of them")
         case .reader(let problem, let offset, _, let yaml):
             let lines = yaml.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
-            append(line: lines.count, column: (lines.last?.count ?? 0) + 1, "not YAML: \(problem)")
+            append(
+                line: lines.count, column: (lines.last?.count ?? 0) + 1, "not YAML: \(problem)\(Self.remedy(problem))")
         default: append(line: 1, column: 1, "not YAML")
+        }
+    }
+
+    /// What is mostly meant where libyaml says `problem`, which tells what it looked for alone; empty where that is enough.
+    private static func remedy(_ problem: String) -> String {
+        switch problem {
+        case "found character that cannot start any token":
+            "; indent with spaces, not tabs, and quote a text that begins with @ or `"
+        case "mapping values are not allowed in this context":
+            "; look for a missing colon or another indentation in the line above, and quote a text with a colon in it"
+        case "could not find expected ':'": "; write a colon and a space behind the key above"
+        case "found undefined alias": "; quote a text that begins with *, or write the &anchor in front of its alias"
+        case "found unexpected end of stream": "; a quote is open"
+        case "found unknown escape character", "did not find expected hexdecimal number":
+            "; a backslash is itself in single quotes"
+        case "but found another document": "; a file holds one: remove --- and what follows it"
+        case "control characters are not allowed": "; remove it"
+        default: ""
         }
     }
 }

@@ -22,7 +22,7 @@ package final class Section {
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
         var names: Set<String> = []
         for member in members where !names.insert(member.name).inserted {
-            diagnostics.error(member.key, "\(path(member.name)) stands twice")
+            diagnostics.error(member.key, "\(path(member.name)) stands twice; keep one of them")
         }
     }
 
@@ -36,7 +36,7 @@ package final class Section {
 
     /// The member `name`; nil where it is absent or null.
     package func value(_ name: String) -> Node? {
-        known.append(name)
+        if !known.contains(name) { known.append(name) }
         return members.first { $0.name == name }.flatMap { $0.value.null == nil ? $0.value : nil }
     }
 
@@ -57,22 +57,29 @@ package final class Section {
     }
 
     /// A text that must be there and not empty.
-    package func requiredText(_ name: String) -> (text: String, node: Node)? {
+    ///
+    /// - Parameter example: a value, for what is said where it is not there.
+    package func requiredText(_ name: String, example: String? = nil) -> (text: String, node: Node)? {
         guard value(name) != nil else {
-            diagnostics.error(node, "\(path(name)) is missing")
+            diagnostics.error(
+                node, "\(path(name)) is missing\(example.map { "; write it, as in \(name): \($0)" } ?? "")")
             return nil
         }
-        guard let found = text(name) else { return nil }
-        guard !found.text.isEmpty else {
-            diagnostics.error(found.node, "\(path(name)) is empty")
-            return nil
-        }
-        return found
+        return text(name, orElse: "give it a value")
     }
 
     /// A text that may be absent and must not be empty.
     package func requiredTextIfPresent(_ name: String) -> (text: String, node: Node)? {
-        value(name) == nil ? nil : requiredText(name)
+        text(name, orElse: "give it a value or remove it")
+    }
+
+    private func text(_ name: String, orElse remedy: String) -> (text: String, node: Node)? {
+        guard let found = text(name) else { return nil }
+        guard !found.text.isEmpty else {
+            diagnostics.error(found.node, "\(path(name)) is empty; \(remedy)")
+            return nil
+        }
+        return found
     }
 
     package func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
@@ -102,7 +109,7 @@ package final class Section {
         guard let share, range.contains(share) else {
             diagnostics.error(
                 node,
-                "\(path(name)) must be a share from \(range.lowerBound * 100)% to \(range.upperBound * 100)%, such as 10%"
+                "\(path(name)) must be a share from \(Share.format(range.lowerBound)) to \(Share.format(range.upperBound)), such as 10%"
             )
             return nil
         }
@@ -115,7 +122,8 @@ package final class Section {
         guard let number = ByteCount.parse(text), range.contains(number) else {
             diagnostics.error(
                 node,
-                "\(path(name)) must be from \(range.lowerBound >> 20)MB to \(range.upperBound >> 20)MB, such as 32MB")
+                "\(path(name)) must be from \(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound)), such as 32MB"
+            )
             return nil
         }
         return number
@@ -130,7 +138,7 @@ package final class Section {
 
     package func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (text, node) = text(name) else { return nil }
-        guard let duration = range.contains(.zero) ? DurationText.parseOrZero(text) : DurationText.parse(text) else {
+        guard let duration = DurationText.parseOrZero(text) else {
             diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d")
             return nil
         }
@@ -148,16 +156,39 @@ package final class Section {
     where Choice.RawValue == String {
         guard let (text, node) = text(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            let known = Choice.allCases.map(\.rawValue)
-            diagnostics.error(node, "\(path(name)) must be \(known.joined(separator: " or "))\(meant(text, known))")
+            refuse(text, node, name, known: Choice.allCases.map(\.rawValue))
             return nil
         }
         return (choice, node)
     }
 
+    /// One of the words `known`.
+    package func word(_ name: String, of known: [String]) -> String? {
+        guard let (text, node) = text(name) else { return nil }
+        guard known.contains(text) else {
+            refuse(text, node, name, known: known)
+            return nil
+        }
+        return text
+    }
+
+    private func refuse(_ text: String, _ node: Node, _ name: String, known: [String]) {
+        let words = known.count > 3 ? "one of \(known.joined(separator: ", "))" : known.joined(separator: " or ")
+        diagnostics.error(node, "\(path(name)) must be \(words)\(meant(text, known))")
+    }
+
     /// Refuses every member nobody asked for.
     package func finish() {
         for member in members where !isOpen && !known.contains(member.name) {
+            guard member.key.scalar != nil, member.name != "<<" else {
+                let place = name.isEmpty ? "the file" : name
+                diagnostics.error(
+                    member.key,
+                    member.name == "<<"
+                        ? "\(place) has a merge key, which is not read; write out what it stands for"
+                        : "a name in \(place) must be a text; known here: \(known.joined(separator: ", "))")
+                continue
+            }
             let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"
             let suggestion = meant(member.name, known)
             diagnostics.error(member.key, "unknown key \(path(member.name))\(suggestion.isEmpty ? list : suggestion)")

@@ -74,6 +74,34 @@ extension Scenarios {
             }
         }
 
+        @Test func `config shows what holds, and the schema of what may stand`() async throws {
+            let schema = try await Program.run(Repository.remint, ["config", "schema"])
+            let written = try String(
+                contentsOf: Repository.root.appending(path: "config/remint.schema.json"), encoding: .utf8)
+            #expect(schema.status == 0 && schema.outputText == written)
+            let temporary = try TemporaryFolder()
+            let file = temporary.url.appending(path: "remint.yaml")
+            let text = """
+                kafka: { bootstrap_servers: "${SERVERS}", properties: { sasl.password: hunter2 } }
+                keys: { shop: { path: keys/shop } }
+                apps: { ios: { adapter: ably, key: shop } }
+
+                """
+            try Data(text.utf8).write(to: file)
+            let show = ["config", "show", "--config", file.path]
+            let shown = try await Program.run(
+                Repository.remint, show, environment: ["SERVERS": "127.0.0.1:9092"])
+            #expect(shown.status == 0 && shown.errorText.isEmpty, "\(shown.errorText)")
+            #expect(shown.outputText.contains("  bootstrap_servers: 127.0.0.1:9092  # \(file.path):1, environment\n"))
+            #expect(shown.outputText.contains("    adapter: ably  # \(file.path):3\n"))
+            #expect(shown.outputText.contains("  level: info  # default\n"))
+            #expect(!shown.outputText.contains("hunter2"))
+            let refused = try await Program.run(Repository.remint, show)
+            #expect(refused.status == 1 && refused.outputText.isEmpty)
+            #expect(
+                refused.errorText.contains("\(file.path):1:29: error: the environment variable SERVERS is not defined"))
+        }
+
         @Test func `check prints JSON for machines`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")

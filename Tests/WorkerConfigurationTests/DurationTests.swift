@@ -35,7 +35,7 @@ struct DurationTests {
             says: "10:15 apps.ios.lifetime must be a duration such as"),
         Mistake("a list", SampleText.with("    lifetime: [1h]\n"), says: "10:15 apps.ios.lifetime must be a text"),
         Mistake(
-            "nothing at all", SampleText.with("    lifetime: 0s\n"), says: "10:15 apps.ios.lifetime must be a duration"),
+            "nothing at all", SampleText.with("    lifetime: 0s\n"), says: "10:15 apps.ios.lifetime must be from 1s"),
         Mistake(
             "less than any", SampleText.with("    lifetime: 999ms\n"), says: "10:15 apps.ios.lifetime must be from"),
         Mistake("more than any", SampleText.with("    lifetime: 366d\n"), says: "10:15 apps.ios.lifetime must be from"),

@@ -76,7 +76,7 @@ struct PickupMistakeTests {
         Mistake(
             "an API key for an app that is not there",
             pickup(listen, "api_keys: { backend: { hash: \(String(repeating: "0", count: 64)), apps: [web] } }"),
-            says: "12:104 apps has no app called web"),
+            says: "12:105 apps has no app called web"),
         Mistake(
             "a certificate without a key", pickup(listen, session, "tls: { certificate: chain.pem }"),
             says: "13:8 pickup.tls.key is missing"),

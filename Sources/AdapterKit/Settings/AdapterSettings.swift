@@ -9,17 +9,47 @@ public protocol AdapterSettings: Decodable, Sendable {
 
 /// One key under `apps.*.settings`.
 public struct SettingKey: Sendable, Equatable {
+    /// What a key holds.
+    public enum Kind: Sendable, Equatable {
+        /// A text that is not empty.
+        case text
+        /// `true` or `false`.
+        case boolean
+        /// A whole number.
+        case integer
+        /// One of these words.
+        case choice([String])
+        /// A list of texts, one at least.
+        case texts
+    }
+
     /// The key as it is written.
     public let name: String
+    /// What it holds.
+    public let kind: Kind
     /// Whether the app cannot do without it.
     public let isRequired: Bool
+    /// What holds where it is left out, as the configuration writes it; nil where that is no single value.
+    public let standard: String?
     /// What it means, its type and its default, in a line.
     public let summary: String
 
     /// A key of this name.
-    public init(_ name: String, isRequired: Bool = false, _ summary: String) {
+    ///
+    /// - Parameter meaning: what it means; the default is said behind it.
+    public init(
+        _ name: String, kind: Kind = .text, isRequired: Bool = false, standard: String? = nil, _ meaning: String
+    ) {
+        let isSaid = standard.map { "; default \($0)" } ?? ""
+        self.init(name, kind: kind, isRequired: isRequired, standard: standard, summary: meaning + isSaid)
+    }
+
+    /// A key of this name whose `summary` says its default already.
+    public init(_ name: String, kind: Kind, isRequired: Bool, standard: String?, summary: String) {
         self.name = name
+        self.kind = kind
         self.isRequired = isRequired
+        self.standard = standard
         self.summary = summary
     }
 }

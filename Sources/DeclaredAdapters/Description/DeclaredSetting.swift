@@ -48,11 +48,25 @@ package struct DeclaredSetting: Sendable {
     package var key: SettingKey {
         let standard = self.standard.map { "; default \($0.text)" } ?? (isRequired ? "" : "; default none")
         let words = self.words.map { ": \($0.joined(separator: ", "))" } ?? ""
-        return SettingKey(name, isRequired: isRequired, "\(about) (\(kind.word)\(words)\(standard))")
+        return SettingKey(
+            name, kind: kind.key, isRequired: isRequired, standard: self.standard?.text,
+            summary: "\(about) (\(kind.word)\(words)\(standard))")
     }
 }
 
 extension DeclaredSetting.Kind {
+    /// The kind as the configuration's reader takes it.
+    fileprivate var key: SettingKey.Kind {
+        switch self {
+        case .text, .json: .text
+        case .boolean: .boolean
+        case .integer: .integer
+        case .choice(let words): .choice(words)
+        case .algorithm(let algorithms): .choice(algorithms.map(\.rawValue))
+        case .texts: .texts
+        }
+    }
+
     /// The type's name in a file.
     package var word: String {
         switch self {

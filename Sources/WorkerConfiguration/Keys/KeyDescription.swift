@@ -35,6 +35,16 @@ public struct KeyDescription: Sendable {
 
 /// A section of the configuration: its keys and the sections in it.
 public struct SectionDescription: Sendable {
+    /// What holds where a section is left out.
+    public enum Absence: Sendable {
+        /// The configuration is refused.
+        case refused
+        /// Its keys' defaults hold.
+        case defaults
+        /// There is none of what it describes.
+        case nothing
+    }
+
     /// Its name; `*` for one whose name is the user's.
     public let name: String
     /// What it is about, in sentences; empty where its keys say it.
@@ -45,12 +55,15 @@ public struct SectionDescription: Sendable {
     public let sections: [SectionDescription]
     /// Whether a sample shows it as a comment, for most do without it.
     public let isRare: Bool
+    /// What holds where it is left out.
+    public let absence: Absence
 
     init(
         _ name: String, _ summary: String, keys: [KeyDescription] = [], sections: [SectionDescription] = [],
-        isRare: Bool = false
+        isRare: Bool = false, ifAbsent absence: Absence = .defaults
     ) {
         self.isRare = isRare
+        self.absence = absence
         self.name = name
         self.summary = summary
         self.keys = keys

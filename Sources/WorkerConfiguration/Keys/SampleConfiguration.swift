@@ -30,6 +30,7 @@ public struct SampleConfiguration {
 
     private let registry: AdapterRegistry
     private var lines = [
+        "# yaml-language-server: $schema=remint.schema.json",
         "# Every key of Remint's configuration, with its default where it has one. Check yours with: remint check --config FILE",
         "# Made by: remint config sample",
         "#",

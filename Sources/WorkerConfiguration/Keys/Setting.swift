@@ -1,3 +1,5 @@
+import Yams
+
 /// A key whose value goes straight into a member of `Root`: how it is read, and its default, which is the member's own.
 struct Setting<Root>: Sendable {
     /// What is said of it.
@@ -28,7 +30,7 @@ extension Setting where Root: WithDefaults {
     ) -> Setting {
         Setting(
             description: KeyDescription(
-                name, .bytes(range), standard: ValueForm.text(bytes: Root()[keyPath: member]), summary)
+                name, .bytes(range), standard: ByteCount.format(Root()[keyPath: member]), summary)
         ) { section, root in
             if let value = section.bytes(name, in: range) { root[keyPath: member] = value }
         }
@@ -63,7 +65,7 @@ extension Setting where Root: WithDefaults {
     ) -> Setting {
         Setting(
             description: KeyDescription(
-                name, .share(range), standard: ValueForm.text(share: Root()[keyPath: member]), summary)
+                name, .share(range), standard: Share.format(Root()[keyPath: member]), summary)
         ) { section, root in
             if let value = section.share(name, in: range) { root[keyPath: member] = value }
         }
@@ -93,10 +95,10 @@ extension Setting where Root: WithDefaults {
 
     /// A text that must not be empty.
     static func text(
-        _ name: String, _ member: Member<String>, _ summary: String
+        _ name: String, _ member: Member<String>, form: ValueForm = .text, _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(name, .text, standard: Root()[keyPath: member], summary)
+            description: KeyDescription(name, form, standard: Root()[keyPath: member], summary)
         ) { section, root in
             if let value = section.requiredTextIfPresent(name)?.text { root[keyPath: member] = value }
         }
@@ -107,6 +109,11 @@ extension Setting where Root: WithDefaults {
 protocol WithDefaults: SendableMetatype { init() }
 
 extension Section {
+    /// The text of `key`, which must be there and not empty.
+    func requiredText(_ key: KeyDescription) -> (text: String, node: Node)? {
+        requiredText(key.name, example: key.example)
+    }
+
     /// Reads `settings` into `root`.
     func read<Root>(_ settings: [Setting<Root>], into root: inout Root) {
         for setting in settings { setting.read(self, &root) }

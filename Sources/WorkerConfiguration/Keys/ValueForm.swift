@@ -1,5 +1,5 @@
 /// How a key's value is written, with its bounds: what the reader keeps, `check` says and the documentation shows.
-public enum ValueForm: Sendable, Equatable {
+public indirect enum ValueForm: Sendable, Equatable {
     /// A duration such as `20ms`, `10s` or `12h`.
     case duration(ClosedRange<Duration>)
     /// A number of bytes, alone or with `kB`, `MB` or `GB`.
@@ -16,36 +16,46 @@ public enum ValueForm: Sendable, Equatable {
     case choice([String])
     /// A text.
     case text
+    /// The name of an adapter, or the path of a vendor's file.
+    case adapter
+    /// `host:port`.
+    case address
+    /// A URL that begins with https:// or http://.
+    case url
+    /// A scheme and a host, and a port where it is not the scheme's own.
+    case origin
+    /// Requests a second or a minute: `4/s`, `200/m`.
+    case rate
+    /// A topic's name.
+    case topic
+    /// 64 hexadecimal digits.
+    case digest
     /// The path of a file or a folder, relative to the configuration's own.
     case path
-    /// A list of values, as in `[a, b]`.
-    case list(of: String)
-    /// A mapping whose names are the user's.
-    case mapping(of: String)
+    /// So many values, as in `[a, b]`.
+    case list(of: ValueForm, count: ClosedRange<Int> = 1...Int.max)
+    /// librdkafka's properties by their names.
+    case properties
+    /// Texts by names of the user's.
+    case texts
+    /// The adapter's own settings.
+    case settings
 
     /// The bounds or the words, for documentation; nil where there are none.
     public var bounds: String? {
         switch self {
         case .duration(let range):
             "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
-        case .bytes(let range): "\(Self.text(bytes: range.lowerBound)) to \(Self.text(bytes: range.upperBound))"
+        case .bytes(let range):
+            "\(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound))"
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
-        case .share(let range): "\(Self.text(share: range.lowerBound)) to \(Self.text(share: range.upperBound))"
+        case .share(let range):
+            "\(Share.format(range.lowerBound)) to \(Share.format(range.upperBound))"
         case .choice(let words): words.joined(separator: ", ")
-        case .bool, .text, .path, .list, .mapping: nil
+        case .bool, .text, .adapter, .address, .url, .origin, .rate, .topic, .digest, .path, .list, .properties, .texts,
+            .settings:
+            nil
         }
-    }
-
-    static func text(bytes: Int) -> String {
-        for (unit, shift) in [("GB", 30), ("MB", 20), ("kB", 10)] where bytes != 0 && bytes % (1 << shift) == 0 {
-            return "\(bytes >> shift)\(unit)"
-        }
-        return "\(bytes)"
-    }
-
-    static func text(share: Double) -> String {
-        let percent = (share * 1000).rounded() / 10
-        return percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
     }
 }

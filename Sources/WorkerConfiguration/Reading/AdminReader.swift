@@ -21,11 +21,14 @@ struct AdminReader {
         }
         if let names = section.value("hosts") {
             admin.hosts = names.sequence?.compactMap { $0.scalar?.string } ?? []
-            if admin.hosts.isEmpty { section.diagnostics.error(names, "admin.hosts must be a list of host names") }
+            if admin.hosts.isEmpty || admin.hosts.count != names.sequence?.count {
+                section.diagnostics.error(names, "admin.hosts must be a list of host names, such as [remint.internal]")
+            }
         }
         admin.tokenFile = tokenFile(section)
         admin.isOpen = section.bool("open") ?? false
-        admin.certificate = section.certificate("tls")
+        admin.certificate = section.certificate(
+            "tls", keys: (Configuration.Admin.certificateKey, Configuration.Admin.privateKeyKey))
         checkReach(of: admin, section)
         return admin
     }
@@ -34,7 +37,7 @@ struct AdminReader {
         guard let (file, node) = section.requiredTextIfPresent("token_file") else { return nil }
         let token = section.secret(ofFile: file, node, named: "admin.token_file", source)
         if let token, token.utf8.count < 16 {
-            section.diagnostics.error(node, "the token of admin.token_file is shorter than 16 bytes")
+            section.diagnostics.error(node, "the token of admin.token_file is shorter than 16 bytes; make a longer one")
         }
         return section.diagnostics.resolve(file)
     }
@@ -59,11 +62,13 @@ extension Configuration.Admin {
 
 extension Section {
     /// The PEM files of certificate chain and key that the section `name` names; nil where it is left out.
-    func certificate(_ name: String) -> (chain: String, key: String)? {
+    func certificate(
+        _ name: String, keys: (certificate: KeyDescription, key: KeyDescription)
+    ) -> (chain: String, key: String)? {
         guard value(name) != nil else { return nil }
         let tls = section(name)
         defer { tls.finish() }
-        let named = (chain: tls.requiredText("certificate"), key: tls.requiredText("key"))
+        let named = (chain: tls.requiredText(keys.certificate), key: tls.requiredText(keys.key))
         guard let chain = named.chain, let key = named.key else { return nil }
         return (diagnostics.resolve(chain.text), diagnostics.resolve(key.text))
     }

@@ -10,7 +10,8 @@ struct AppsReader {
 
     func read(_ section: Section) -> [Configuration.App] {
         if section.all.isEmpty {
-            section.diagnostics.error(section.node, "apps is empty; a worker without an app has nothing to do")
+            section.diagnostics.error(
+                section.node, "apps is empty, and a worker without an app has nothing to do; write one")
         }
         let members = section.all.compactMap { _, name, value in
             let app = Section(value, name: section.path(name), section.diagnostics)
@@ -36,7 +37,8 @@ struct AppsReader {
         let written = WrittenLookup(app.section("lookup"))
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
         let seconds = seconds(of: lifetime, adapter, app)
-        let lookup = LookupReader(source: source, written: written, adapter: adapter).read(app: name)
+        let unset = registration.settings.map(\.name).filter { settings?.mapping?[$0] == nil }
+        let lookup = LookupReader(source: source, written: written, adapter: adapter, unset: unset).read(app: name)
         if let proof, proof.choice == .ownToken, !adapter.reportsFailedToken {
             app.diagnostics.error(
                 proof.node,
@@ -49,8 +51,9 @@ struct AppsReader {
                 name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
                 lifetime: seconds, identity: identity ?? .reported, proof: proof?.choice ?? .none, topics: topics,
                 spread: spread ?? 0, missingUser: missingUser ?? .deadLetter,
-                publishWindow: publishWindow?.components.seconds ?? 600, seal: seal, publication: publication,
-                missingFacts: missingFacts(registration, app), lookup: lookup),
+                publishWindow: (publishWindow ?? Configuration.App.standardPublishWindow).components.seconds,
+                seal: seal, publication: publication,
+                missingFacts: missingFacts(registration, app), settings: registration.settings, lookup: lookup),
             written: written)
     }
 
@@ -77,7 +80,7 @@ struct AppsReader {
     private func topics(_ app: Section) -> [String] {
         guard let node = app.value("topics") else { return [] }
         let names = node.sequence?.compactMap { $0.scalar?.string } ?? []
-        guard let entries = node.sequence, 1...16 ~= entries.count, names.count == entries.count,
+        guard let entries = node.sequence, Configuration.App.topicCount ~= entries.count, names.count == entries.count,
             names.allSatisfy(TopicName.isValid), Set(names).count == names.count
         else {
             app.diagnostics.error(
@@ -88,7 +91,7 @@ struct AppsReader {
     }
 
     private func registration(_ app: Section) -> AdapterRegistry.Registration? {
-        guard let (name, node) = app.requiredText("adapter") else { return nil }
+        guard let (name, node) = app.requiredText(Configuration.App.adapterKey) else { return nil }
         if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") { return declared(name, node, app) }
         if let registration = registry[name] { return registration }
         let known = registry.registrations.map(\.name)
@@ -103,7 +106,8 @@ struct AppsReader {
     private func declared(_ path: String, _ node: Node, _ app: Section) -> AdapterRegistry.Registration? {
         let file = app.diagnostics.resolve(path)
         guard let text = source.file(file) else {
-            app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be read")
+            app.diagnostics.error(
+                node, "the file of \(app.path("adapter")) cannot be read; mend the path or put the file there")
             return nil
         }
         let (vendor, found) = DeclaredVendor.load(text, file: file)
@@ -116,10 +120,11 @@ struct AppsReader {
     }
 
     private func key(_ app: Section) -> (text: String, node: Node)? {
-        guard let (name, node) = app.requiredText("key") else { return nil }
+        guard let (name, node) = app.requiredText(Configuration.App.keyKey) else { return nil }
         guard keys.contains(name) else {
-            let meant = Spelling.nearest(to: name, among: keys).map { "; did you mean \($0)?" } ?? ""
-            app.diagnostics.error(node, "keys has no key ring called \(app.diagnostics.quote(name, node))\(meant)")
+            let known = keys.isEmpty ? "it has none; write the ring there" : "known: \(keys.joined(separator: ", "))"
+            let meant = Spelling.nearest(to: name, among: keys).map { "did you mean \($0)?" } ?? known
+            app.diagnostics.error(node, "keys has no key ring called \(app.diagnostics.quote(name, node)); \(meant)")
             return nil
         }
         return (name, node)
@@ -157,6 +162,10 @@ struct AppsReader {
                 userInfo: ConfiguredAdapter.userInfo(for: registration)
             ).adapter
         } catch let error as SettingsError {
+            // A key that no adapter of this name has was told already.
+            guard error.key.isEmpty || registration.settings.contains(where: { $0.name == error.key }) else {
+                return nil
+            }
             app.diagnostics.error(settings.value(error.key) ?? node, "\(settings.path(error.key)) \(error.message)")
         } catch let error as DecodingError {
             let key = error.codingPath.first

@@ -15,20 +15,29 @@ public struct ConfigurationReader {
     /// The configuration in `file`, where nothing is wrong with it, and what there is to say about it.
     public func read(_ file: String) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(file: file)
-        guard let text = source.file(file) else {
-            diagnostics.error(nil, "cannot be read; name an existing file with --config")
-            return (nil, diagnostics.all)
+        let found = read(diagnostics)
+        return (found?.configuration, diagnostics.all)
+    }
+
+    /// What holds by `file`, where nothing is wrong with it, and what there is to say about it.
+    public func effective(_ file: String) -> (configuration: EffectiveConfiguration?, diagnostics: [Diagnostic]) {
+        let diagnostics = Diagnostics(file: file)
+        let effective = read(diagnostics).map { EffectiveConfiguration($0.configuration, as: $0.root, diagnostics) }
+        return (effective, diagnostics.all)
+    }
+
+    /// The configuration, and the file's tree, completed from the environment; nil where something is wrong.
+    private func read(_ diagnostics: Diagnostics) -> (configuration: Configuration, root: Node)? {
+        guard let text = source.file(diagnostics.file) else {
+            diagnostics.error(nil, "cannot be read as a file of UTF-8 text; name one with --config")
+            return nil
         }
-        let configuration = parse(text, diagnostics).map { root in
-            var configuration = Configuration()
-            var expansion = Expansion(
-                environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
-            let expanded = expansion.expand(root)
-            read(Section(expanded, name: "", diagnostics), into: &configuration)
-            return configuration
-        }
-        let isUsable = !diagnostics.all.contains { $0.severity == .error }
-        return (isUsable ? configuration : nil, diagnostics.all)
+        guard let root = parse(text, diagnostics) else { return nil }
+        var configuration = Configuration()
+        var expansion = Expansion(environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
+        let expanded = expansion.expand(root)
+        read(Section(expanded, name: "", diagnostics), into: &configuration)
+        return diagnostics.all.contains { $0.severity == .error } ? nil : (configuration, expanded)
     }
 
     private func parse(_ text: String, _ diagnostics: Diagnostics) -> Node? {
@@ -49,14 +58,14 @@ public struct ConfigurationReader {
         let topics = root.section("topics")
         let keys = root.section("keys")
         configuration.keys = readKeys(keys)
-        configuration.apps = AppsReader(registry: registry, source: source, keys: keys.all.map(\.name)).read(
-            root.section("apps"))
+        let apps = root.section("apps")
+        configuration.apps = AppsReader(registry: registry, source: source, keys: keys.all.map(\.name)).read(apps)
         WorkerReader().read(root.section("worker"), into: &configuration.worker)
         // After the worker's, for the tiers are part of topics' names.
         readTopics(topics, into: &configuration)
         readLog(root.section("log"), into: &configuration.log)
         configuration.admin = AdminReader(source: source).read(root.section("admin"))
-        configuration.pickup = PickupReader(apps: configuration.apps.map(\.name)).read(
+        configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
             root.section("pickup"), isThere: root.key("pickup") != nil)
         root.finish()
     }
@@ -91,7 +100,7 @@ public struct ConfigurationReader {
             if let shared = topics.first(where: { topic in all.count { $0 == topic } > 1 }) {
                 section.diagnostics.error(
                     node,
-                    "two topics share the name \(section.diagnostics.quote(shared, node)); the worker would feed itself"
+                    "two topics share the name \(section.diagnostics.quote(shared, node)); the worker would feed itself: give each its own"
                 )
             }
         }
@@ -119,7 +128,9 @@ public struct ConfigurationReader {
             guard signer != nil || key.value("signer") == nil else { return nil }
             if let (_, node) = signer, key.value("path") != nil {
                 section.diagnostics.error(
-                    node, "\(key.name) has both path and signer; a ring is read from its folder or held by a signer")
+                    node,
+                    "\(key.name) has both path and signer; a ring is read from its folder or held by a signer: remove one of them"
+                )
             }
             let policy = PolicyReader(key: key).read()
             if let (_, node) = signer, key.value("policy") != nil {
@@ -127,7 +138,7 @@ public struct ConfigurationReader {
                     node, "\(key.name) has both policy and signer; the signer keeps it: write it into its configuration"
                 )
             }
-            guard let (path, node) = signer ?? key.requiredText("path") else { return nil }
+            guard let (path, node) = signer ?? folder(of: key) else { return nil }
             let resolved = section.diagnostics.resolve(path)
             return Configuration.Key(
                 name: name, path: signer == nil ? resolved : nil, signer: signer == nil ? nil : resolved,
@@ -135,15 +146,14 @@ public struct ConfigurationReader {
         }
     }
 
+    private func folder(of key: Section) -> (text: String, node: Node)? {
+        let path = Configuration.Key.pathKey
+        return key.requiredText(
+            path.name, example: path.example.map { "\($0), or name a signer's socket with \(key.path("signer"))" })
+    }
+
     private func readLog(_ section: Section, into log: inout Configuration.Log) {
-        if let (level, node) = section.text("level") {
-            if Configuration.Log.levels.contains(level) {
-                log.level = level
-            } else {
-                section.diagnostics.error(
-                    node, "log.level must be one of \(Configuration.Log.levels.joined(separator: ", "))")
-            }
-        }
+        if let level = section.word("level", of: Configuration.Log.levels) { log.level = level }
         section.read(Configuration.Log.settings, into: &log)
         section.finish()
     }
@@ -171,7 +181,7 @@ extension Section {
     /// The text of a file that holds no secret, without the end of its last line; see `secret`.
     func contents(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
         guard let contents = source.file(diagnostics.resolve(path)) else {
-            diagnostics.error(node, "the file of \(name) cannot be read")
+            diagnostics.error(node, "the file of \(name) cannot be read; mend the path or put the file there")
             return nil
         }
         return Self.withoutLineEnd(contents)

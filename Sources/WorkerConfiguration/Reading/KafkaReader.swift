@@ -5,13 +5,15 @@ struct KafkaReader {
     let source: ConfigurationSource
 
     func read(_ section: Section, into kafka: inout Configuration.Kafka) {
-        let servers = section.requiredText("bootstrap_servers")
+        let servers = section.requiredText(Configuration.Kafka.serversKey)
         if let servers { kafka.bootstrapServers = servers.text }
         if let (text, node) = section.requiredTextIfPresent("group") {
             kafka.group = text
             if let suffix = Self.laneSuffixes.first(where: text.hasSuffix) {
                 section.diagnostics.error(
-                    node, "kafka.group must not end in \(suffix): the lanes of the group without it have that name")
+                    node,
+                    "kafka.group must not end in \(suffix): the lanes of the group without it have that name; choose another"
+                )
             }
         }
         if let (text, _) = section.requiredTextIfPresent("instance") { kafka.instance = text }

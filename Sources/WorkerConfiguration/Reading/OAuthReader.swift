@@ -11,7 +11,7 @@ struct OAuthReader {
         defer { section.finish() }
         // Without a source nobody knows which keys are in their place, and all of them are known.
         for name in Configuration.OAuth.Kind.allCases.flatMap(Self.keys) + ["extensions"] { _ = section.value(name) }
-        guard section.requiredText("source") != nil,
+        guard required("source", section) != nil,
             let (kind, _) = section.choice("source", Configuration.OAuth.Kind.self)
         else { return nil }
         for other in Configuration.OAuth.Kind.allCases where other != kind {
@@ -23,7 +23,7 @@ struct OAuthReader {
 
     private func found(_ kind: Configuration.OAuth.Kind, _ section: Section) -> Configuration.OAuth.Source? {
         switch kind {
-        case .file: section.requiredText("token_file").map { .file(section.diagnostics.resolve($0.text)) }
+        case .file: required("token_file", section).map { .file(section.diagnostics.resolve($0.text)) }
         case .oidc: clientCredentials(section).map { .clientCredentials($0) }
         case .awsMSKIAM: region(section).map { .awsMSKIAM(region: $0) }
         }
@@ -48,13 +48,17 @@ struct OAuthReader {
         }
     }
 
+    private func required(_ name: String, _ section: Section) -> (text: String, node: Node)? {
+        section.requiredText(name, example: Configuration.OAuth.section.keys.first { $0.name == name }?.example)
+    }
+
     // MARK: Sources
 
     private func clientCredentials(_ section: Section) -> Configuration.OAuth.ClientCredentials? {
         var settings = Configuration.OAuth.ClientCredentials()
         let endpoint = endpoint(section)
-        let id = section.requiredText("client_id")
-        let file = section.requiredText("client_secret_file")
+        let id = required("client_id", section)
+        let file = required("client_secret_file", section)
         section.read([Configuration.OAuth.authentication], into: &settings)
         settings.scope = section.requiredTextIfPresent("scope")?.text
         settings.audience = section.requiredTextIfPresent("audience")?.text
@@ -65,7 +69,8 @@ struct OAuthReader {
         // What is in it is read when a token is got, for it may be replaced; that it is there is looked at here.
         let secret = section.secret(ofFile: file.text, file.node, named: section.path("client_secret_file"), source)
         if let secret, secret.isEmpty {
-            section.diagnostics.error(file.node, "the file of \(section.path("client_secret_file")) is empty")
+            section.diagnostics.error(
+                file.node, "the file of \(section.path("client_secret_file")) is empty; write the secret there")
         }
         settings.endpoint = endpoint.text
         settings.host = endpoint.authority
@@ -75,7 +80,7 @@ struct OAuthReader {
     }
 
     private func endpoint(_ section: Section) -> EndpointURL? {
-        guard let (text, node) = section.requiredText("token_endpoint") else { return nil }
+        guard let (text, node) = required("token_endpoint", section) else { return nil }
         do throws(EndpointURL.Problem) {
             let url = try EndpointURL(parsing: text)
             if url.isEncrypted || url.isLoopback { return url }
@@ -87,7 +92,7 @@ struct OAuthReader {
 
     /// A region becomes a part of host names.
     private func region(_ section: Section) -> String? {
-        guard let (text, node) = section.requiredText("region") else { return nil }
+        guard let (text, node) = required("region", section) else { return nil }
         guard text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }) else {
             section.diagnostics.error(node, "\(section.path("region")) must be a region's name, such as eu-central-1")
             return nil

@@ -12,13 +12,16 @@ struct PickupReader {
         defer { section.finish() }
         var pickup = Configuration.Pickup()
         pickup.place = section.diagnostics.place(of: section.node)
-        if let (host, port) = address("listen", section, isRequired: true) { (pickup.host, pickup.port) = (host, port) }
-        pickup.metrics = address("metrics", section, isRequired: false)
+        if let (host, port) = address(Configuration.Pickup.listenKey, section) {
+            (pickup.host, pickup.port) = (host, port)
+        }
+        pickup.metrics = address("metrics", section.requiredTextIfPresent("metrics"), section)
         pickup.publicURL = publicURL(section)
         section.read(Configuration.Pickup.settings, into: &pickup)
         pickup.origins = origins(section)
         pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
-        pickup.certificate = section.certificate("tls")
+        pickup.certificate = section.certificate(
+            "tls", keys: (Configuration.Pickup.certificateKey, Configuration.Pickup.privateKeyKey))
         pickup.session = session(section)
         pickup.users = users(section.section("users"))
         pickup.apiKeys = apiKeys(section.section("api_keys"))
@@ -29,10 +32,14 @@ struct PickupReader {
         return pickup
     }
 
-    private func address(_ name: String, _ section: Section, isRequired: Bool) -> (host: String, port: Int)? {
-        guard let (text, node) = isRequired ? section.requiredText(name) : section.requiredTextIfPresent(name) else {
-            return nil
-        }
+    private func address(_ key: KeyDescription, _ section: Section) -> (host: String, port: Int)? {
+        address(key.name, section.requiredText(key), section)
+    }
+
+    private func address(
+        _ name: String, _ found: (text: String, node: Node)?, _ section: Section
+    ) -> (host: String, port: Int)? {
+        guard let (text, node) = found else { return nil }
         guard let address = HostAndPort(text) else {
             section.diagnostics.error(node, "\(section.path(name)) must be host:port, such as 127.0.0.1:8080")
             return nil
@@ -64,11 +71,18 @@ struct PickupReader {
         return origins
     }
 
+    /// `name` is no app's, which the environment may have said.
+    private func noApp(_ name: String, _ node: Node, _ section: Section) -> String {
+        let meant = Spelling.nearest(to: name, among: apps).map { "; did you mean \($0)?" }
+        return
+            "apps has no app called \(section.diagnostics.quote(name, node))\(meant ?? "; known: \(apps.joined(separator: ", "))")"
+    }
+
     private func list(_ name: String, _ section: Section) -> [String] {
         guard let node = section.value(name) else { return [] }
         let texts = node.sequence?.compactMap { $0.scalar?.string } ?? []
         if texts.isEmpty || texts.count != node.sequence?.count {
-            section.diagnostics.error(node, "\(section.path(name)) must be a list of texts")
+            section.diagnostics.error(node, "\(section.path(name)) must be a list of texts, as in [a, b]")
         }
         return texts
     }
@@ -83,14 +97,17 @@ struct PickupReader {
         if inner.value("algorithms") != nil {
             let names = list("algorithms", inner)
             let known = names.compactMap(Algorithm.init(rawValue:))
-            if known.count != names.count || known.contains(where: { $0.keyType == .secret }) {
+            if known.count != names.count || !known.allSatisfy(Configuration.Pickup.sessionAlgorithms.contains) {
+                let list = Configuration.Pickup.sessionAlgorithms.map(\.rawValue).joined(separator: ", ")
                 inner.diagnostics.error(
-                    inner.value("algorithms"),
-                    "\(inner.path("algorithms")) knows RS256, PS256, ES256, EdDSA and their like, not shared secrets")
+                    inner.value("algorithms"), "\(inner.path("algorithms")) knows \(list), and no shared secrets")
             }
             session.algorithms = Set(known)
         }
-        let named = (issuer: inner.requiredText("issuer"), keys: inner.requiredText("jwks"))
+        let named = (
+            issuer: inner.requiredText(Configuration.Pickup.issuerKey),
+            keys: inner.requiredText(Configuration.Pickup.keySetKey)
+        )
         guard let issuer = named.issuer, let keys = named.keys else { return nil }
         session.issuer = issuer.text
         let isURL = keys.text.contains("://")
@@ -111,7 +128,7 @@ struct PickupReader {
         var users: [String: Configuration.Pickup.User] = [:]
         for (key, name, value) in section.all {
             guard apps.contains(name) else {
-                section.diagnostics.error(key, "apps has no app called \(name)")
+                section.diagnostics.error(key, noApp(name, key, section))
                 continue
             }
             let user = Section(value, name: section.path(name), section.diagnostics)
@@ -126,14 +143,15 @@ struct PickupReader {
         section.all.compactMap { _, name, value in
             let key = Section(value, name: section.path(name), section.diagnostics)
             defer { key.finish() }
-            guard let (hash, node) = key.requiredText("hash") else { return nil }
+            guard let (hash, node) = key.requiredText(Configuration.Pickup.hashKey) else { return nil }
             guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
                 key.diagnostics.error(node, "\(key.path("hash")) must be 64 hexadecimal digits, the key's SHA-256")
                 return nil
             }
             let scope = list("apps", key)
-            for app in scope where !apps.contains(app) {
-                key.diagnostics.error(key.value("apps"), "apps has no app called \(app)")
+            for node in key.value("apps")?.sequence ?? [] {
+                guard let app = node.scalar?.string, !apps.contains(app) else { continue }
+                key.diagnostics.error(node, noApp(app, node, key))
             }
             return Configuration.Pickup.APIKey(name: name, hash: hash, apps: scope)
         }

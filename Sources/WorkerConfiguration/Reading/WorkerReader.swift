@@ -23,20 +23,20 @@ struct WorkerReader {
     private func readTiers(_ section: Section) -> [Configuration.Retries.Tier]? {
         guard let node = section.value("tiers") else { return nil }
         let path = section.path("tiers")
-        guard let entries = node.sequence, (1...8).contains(entries.count) else {
+        guard let entries = node.sequence, Configuration.Retries.tierCount.contains(entries.count) else {
             section.diagnostics.error(node, "\(path) must be a list of one to eight durations, such as [10s, 1m, 10m]")
             return nil
         }
         var tiers: [Configuration.Retries.Tier] = []
         for entry in entries {
             guard let name = entry.scalar?.string, let delay = DurationText.parse(name),
-                delay >= .seconds(1), delay <= .seconds(86_400)
+                Configuration.Retries.tierRange.contains(delay)
             else {
                 section.diagnostics.error(entry, "a tier of \(path) must be a duration from 1s to 1d")
                 return nil
             }
             if let last = tiers.last, delay <= last.delay {
-                section.diagnostics.error(entry, "\(path) must grow from tier to tier")
+                section.diagnostics.error(entry, "\(path) must grow from tier to tier; order them, and write each once")
                 return nil
             }
             tiers.append(Configuration.Retries.Tier(name: name, delay: delay))

@@ -29,21 +29,14 @@ extension Configuration.Admin {
         sections: [
             SectionDescription(
                 "tls", "Certificate and key. Without them the admin server speaks plain text.",
-                keys: [
-                    KeyDescription(
-                        "certificate", .path, example: "tls/admin.pem", isRequired: true,
-                        "The certificate and its chain, in PEM."),
-                    KeyDescription(
-                        "key", .path, example: "tls/admin-key.pem", isRequired: true,
-                        "The private key, in PEM, mode 600."),
-                ], isRare: true)
-        ])
+                keys: [certificateKey, privateKeyKey], isRare: true, ifAbsent: .nothing)
+        ], ifAbsent: .nothing)
 
     static let listenKey = KeyDescription(
-        "listen", .text, standard: "127.0.0.1:9464",
+        "listen", .address, standard: "127.0.0.1:9464",
         "The address and the port. Beyond this machine token_file is asked for, or open.")
     static let hostsKey = KeyDescription(
-        "hosts", .list(of: "host names"), example: "[remint.internal]",
+        "hosts", .list(of: .text), example: "[remint.internal]",
         "Names that requests may ask for besides the address and localhost.")
     static let tokenKey = KeyDescription(
         "token_file", .path, example: "secrets/admin-token",
@@ -54,4 +47,8 @@ extension Configuration.Admin {
     static let openKey = KeyDescription(
         "open", .bool, standard: "false",
         "Whether other machines may ask without a token, as inside a network where nobody else can reach it.")
+    static let certificateKey = KeyDescription(
+        "certificate", .path, example: "tls/admin.pem", isRequired: true, "The certificate and its chain, in PEM.")
+    static let privateKeyKey = KeyDescription(
+        "key", .path, example: "tls/admin-key.pem", isRequired: true, "The private key, in PEM, mode 600.")
 }

@@ -31,6 +31,8 @@ extension Configuration {
         public var publication = TokenPublication.none
         /// What nobody knows of the vendor, as its file says: warnings for whoever checks the configuration.
         public var missingFacts: [Diagnostic] = []
+        /// What its adapter can be told, whether the file tells it or not.
+        public var settings: [SettingKey] = []
         /// What the vendor is asked before a token is minted; nil for nothing.
         public var lookup: Lookup?
     }
@@ -47,10 +49,10 @@ extension Configuration.App {
                     missingUserKey, sealKey, publishKey, settingsKey,
                 ],
                 sections: [Configuration.Lookup.section])
-        ])
+        ], ifAbsent: .refused)
 
     static let adapterKey = KeyDescription(
-        "adapter", .text, example: "braze", isRequired: true,
+        "adapter", .adapter, example: "braze", isRequired: true,
         """
         The vendor: braze, onesignal, bloomreach, dotdigital or infobip; a vendor of adapters/declared, such as ably; or the path \
         of a file of your own, such as ./our-vendor.yaml.
@@ -62,8 +64,10 @@ extension Configuration.App {
     static let lifetimeKey = KeyDescription(
         "lifetime", .duration(lifetimeRange), example: "12h", isReloadable: true,
         "How long tokens live. Default and bounds are the vendor's: Braze 12h (1m to 30d).")
+    static let standardPublishWindow = Duration.seconds(600)
     static let publishWindowKey = KeyDescription(
-        "publish_window", .duration(lifetimeRange), standard: "10m", isReloadable: true,
+        "publish_window", .duration(lifetimeRange), standard: DurationText.format(standardPublishWindow),
+        isReloadable: true,
         """
         How long a new version of the key must have been prepared before it may sign (remint rotate promote): until the vendor and \
         every other verifier has it.
@@ -81,8 +85,9 @@ extension Configuration.App {
         own_token: a report must hold the failed token, signed by a version of this ring for the report's user, unless the vendor's \
         code says that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
         """)
+    static let topicCount = 1...16
     static let topicsKey = KeyDescription(
-        "topics", .list(of: "topics"), example: "[shop.auth-failures]",
+        "topics", .list(of: .topic, count: topicCount), example: "[shop.auth-failures]",
         """
         Topics of the app's own: its events come from these alone, and no other app's do, so that the broker's ACLs keep producers \
         apart. Operators' requests still come on the bulk topic. By default the shared topics.
@@ -112,6 +117,6 @@ extension Configuration.App {
         (config/centrifugo). none: nothing.
         """)
     static let settingsKey = KeyDescription(
-        "settings", .mapping(of: "the adapter's own settings"), example: "{}", isReloadable: true,
+        "settings", .settings, example: "{}", isReloadable: true,
         "The adapter's own, which its README.md names.")
 }

@@ -39,7 +39,7 @@ extension Configuration {
 extension Configuration.Kafka {
     static let section = SectionDescription(
         "kafka", "", keys: [serversKey, groupKey, instanceKey] + settings.map(\.description) + [propertiesKey],
-        sections: [Configuration.OAuth.section])
+        sections: [Configuration.OAuth.section], ifAbsent: .refused)
 
     static let serversKey = KeyDescription(
         "bootstrap_servers", .text, example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
@@ -68,7 +68,7 @@ extension Configuration.Kafka {
     ]
 
     static let propertiesKey = KeyDescription(
-        "properties", .mapping(of: "librdkafka properties"), example: "{ client.id: remint }", isSecret: true,
+        "properties", .properties, example: "{ client.id: remint }", isSecret: true,
         """
         Any librdkafka property, such as security.protocol: sasl_ssl. A name with _file behind it (sasl.password_file) reads its \
         value from that file, which nobody else may be able to read (mode 600; but for ssl.ca.pem_file and \

@@ -51,7 +51,7 @@ extension Configuration.Key {
                         worker's that names a signer.
                         """, keys: Configuration.SigningPolicy.keys, isRare: true)
                 ])
-        ])
+        ], ifAbsent: .refused)
 
     static let pathKey = KeyDescription("path", .path, example: "keys/shop-braze", "The folder.")
     static let signerKey = KeyDescription(
@@ -62,7 +62,7 @@ extension Configuration.SigningPolicy {
     static let keys = [algorithmsKey, longestLifeKey, issuerKey]
 
     static let algorithmsKey = KeyDescription(
-        "algorithms", .list(of: "algorithms"), example: "[RS256]",
+        "algorithms", .list(of: .choice(Algorithm.allCases.map(\.rawValue))), example: "[RS256]",
         "The algorithms that are signed with. Default: all that the ring's keys are for.")
     static let lifeRange: ClosedRange<Duration> = .seconds(1)...longest
     static let longestLifeKey = KeyDescription(

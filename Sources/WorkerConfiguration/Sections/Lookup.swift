@@ -100,21 +100,27 @@ extension Configuration.Lookup {
             SectionDescription(
                 "cache", "How long an answer is believed.",
                 keys: [
-                    KeyDescription("exists", .duration(cacheRange), standard: "1h", "That a user exists."),
-                    KeyDescription("gone", .duration(cacheRange), standard: "10m", "That a user is gone."),
-                    KeyDescription("unknown", .duration(cacheRange), standard: "1m", "That a user is not known."),
+                    KeyDescription(
+                        "exists", .duration(cacheRange), standard: DurationText.format(Standard.existsFor),
+                        "That a user exists."),
+                    KeyDescription(
+                        "gone", .duration(cacheRange), standard: DurationText.format(Standard.goneFor),
+                        "That a user is gone."),
+                    KeyDescription(
+                        "unknown", .duration(cacheRange), standard: DurationText.format(Standard.unknownFor),
+                        "That a user is not known."),
                 ])
         ])
 
     private static let keys = [
         KeyDescription(
-            "mode", .choice(LookupMode.allCases.map(\.rawValue)), standard: "off",
+            "mode", .choice(LookupMode.allCases.map(\.rawValue)), standard: LookupMode.off.rawValue,
             """
             verify: whether the user exists; enrich: that, and what tokens may say of the user besides the id, for vendors whose \
             answers have it. Which vendors can be asked, and what their settings need for it, is in their README.md.
             """),
         KeyDescription(
-            "endpoint", .text, example: "https://rest.fra-01.braze.eu",
+            "endpoint", .url, example: "https://rest.fra-01.braze.eu",
             """
             The API's address. Required where each account has its own, otherwise the vendor's. https, unless the host is this machine \
             (127.0.0.0/8, ::1, localhost); no query, no fragment, no user name. A path is put in front of the API's paths.
@@ -146,22 +152,34 @@ extension Configuration.Lookup {
             in any case.
             """),
         KeyDescription(
-            "on_failure", .choice(OnFailure.allCases.map(\.rawValue)), standard: OnFailure.retry.rawValue,
+            "on_failure", .choice(OnFailure.allCases.map(\.rawValue)), standard: Standard.onFailure.rawValue,
             "What happens where there is no answer: retry in the retry tiers, or mint as if the answer had been good."),
         KeyDescription(
             "timeout", .duration(timeoutRange), example: "10s",
             "How long an answer may take. The default is the vendor's, mostly 10s."),
         KeyDescription(
-            "patience", .duration(patienceRange), standard: "1s",
+            "patience", .duration(patienceRange), standard: DurationText.format(Standard.patience),
             "How long an event waits in place for its answer before it goes to the retry tiers."),
         KeyDescription(
-            "rate", .text, example: "4/s",
+            "rate", .rate, example: "4/s",
             """
             Requests a second or a minute: 4/s, 200/m. By default the vendor's own limit, which this can only lower; for a Braze \
             account with the faster of its two limits up to 40/s. Each worker counts by itself: with several, write each one's share.
             """),
-        KeyDescription("concurrency", .integer(concurrencyRange), standard: "4", "Requests under way at once."),
+        KeyDescription(
+            "concurrency", .integer(concurrencyRange), standard: "\(Standard.concurrency)",
+            "Requests under way at once."),
     ]
+
+    /// What holds where the file says nothing and the vendor has no say.
+    enum Standard {
+        static let onFailure = OnFailure.retry
+        static let patience = Duration.seconds(1)
+        static let existsFor = Duration.seconds(3600)
+        static let goneFor = Duration.seconds(600)
+        static let unknownFor = Duration.seconds(60)
+        static let concurrency = 4
+    }
 
     static let timeoutRange: ClosedRange<Duration> = .milliseconds(100)...(.seconds(300))
     static let patienceRange: ClosedRange<Duration> = .zero...(.seconds(10))

@@ -84,7 +84,7 @@ extension Configuration.OAuth {
             KeyDescription(
                 "token_file", .path, example: "/var/run/secrets/tokens/kafka", "For file: where the token is."),
             KeyDescription(
-                "token_endpoint", .text, example: "https://login.example.com/oauth2/token",
+                "token_endpoint", .url, example: "https://login.example.com/oauth2/token",
                 "For oidc: the server's token endpoint, https beyond this machine."),
             KeyDescription("client_id", .text, example: "remint", "For oidc: the client's name."),
             KeyDescription(
@@ -99,9 +99,9 @@ extension Configuration.OAuth {
             ),
             KeyDescription("region", .text, example: "eu-central-1", "For aws_msk_iam: the cluster's region."),
             KeyDescription(
-                "extensions", .mapping(of: "texts"), example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
+                "extensions", .texts, example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
                 "SASL extensions, for brokers that want some (RFC 7628, section 3.1)."),
-        ], isRare: true)
+        ], isRare: true, ifAbsent: .nothing)
 
     static let authentication: Setting<ClientCredentials> = .choice(
         "client_authentication", \.authentication,

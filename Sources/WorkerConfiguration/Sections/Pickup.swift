@@ -101,32 +101,26 @@ extension Configuration.Pickup {
         keys: [
             listenKey,
             KeyDescription(
-                "public_url", .text, example: "https://tokens.example.com",
+                "public_url", .url, example: "https://tokens.example.com",
                 "How devices reach it, which proofs of possession name (RFC 9449). By default its own address."),
             KeyDescription(
-                "origins", .list(of: "origins"), example: "[https://shop.example.com]",
+                "origins", .list(of: .origin), example: "[https://shop.example.com]",
                 "Origins of the pages that may ask (CORS). By default none."),
             KeyDescription(
-                "metrics", .text, example: "127.0.0.1:9465",
+                "metrics", .address, example: "127.0.0.1:9465",
                 "Where /metrics is served, for monitoring alone. By default nowhere."),
             KeyDescription(
-                "seal_keys", .list(of: "files"), example: "[secrets/recipient.jwk]", isSecret: true,
+                "seal_keys", .list(of: .path), example: "[secrets/recipient.jwk]",
                 "Private JWKs that open the tokens of apps with seal; several while a recipient is replaced."),
         ] + settings.map(\.description),
         sections: [
             SectionDescription(
                 "tls", "Certificate and key. Without them the gateway speaks plain text, for a proxy in front of it.",
-                keys: [
-                    KeyDescription(
-                        "certificate", .path, example: "tls/chain.pem", isRequired: true,
-                        "The certificate and its chain, in PEM."),
-                    KeyDescription(
-                        "key", .path, example: "tls/key.pem", isRequired: true, "The private key, in PEM, mode 600."),
-                ], isRare: true),
+                keys: [certificateKey, privateKeyKey], isRare: true, ifAbsent: .nothing),
             SectionDescription(
                 "session",
                 "The customer's session, a JWT that the device shows: it gets the token of that user and of nobody else.",
-                keys: sessionKeys),
+                keys: sessionKeys, ifAbsent: .nothing),
             SectionDescription(
                 "users", "How a session names an app's user, where it is not the session's user by a single id.",
                 sections: [
@@ -138,7 +132,7 @@ extension Configuration.Pickup {
                                 "id", .text, example: "registered",
                                 "The id's name, for vendors that name users by several ids (Bloomreach)."),
                         ])
-                ]),
+                ], ifAbsent: .nothing),
             SectionDescription(
                 "api_keys",
                 "Trusted backends, each under its name: they name the user themselves. remint pickup-key makes a key and its hash.",
@@ -146,17 +140,22 @@ extension Configuration.Pickup {
                     SectionDescription(
                         "*", "",
                         keys: [
+                            hashKey,
                             KeyDescription(
-                                "hash", .text, example: "64 hexadecimal digits", isRequired: true,
-                                "The key's SHA-256; the key itself is kept nowhere."),
-                            KeyDescription(
-                                "apps", .list(of: "apps"), example: "[shop-ios]", "The apps it is for. By default all."),
+                                "apps", .list(of: .text), example: "[shop-ios]", "The apps it is for. By default all."),
                         ])
-                ]),
-        ])
+                ], ifAbsent: .nothing),
+        ], ifAbsent: .nothing)
 
     static let listenKey = KeyDescription(
-        "listen", .text, example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
+        "listen", .address, example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
+    static let certificateKey = KeyDescription(
+        "certificate", .path, example: "tls/chain.pem", isRequired: true, "The certificate and its chain, in PEM.")
+    static let privateKeyKey = KeyDescription(
+        "key", .path, example: "tls/key.pem", isRequired: true, "The private key, in PEM, mode 600.")
+    static let hashKey = KeyDescription(
+        "hash", .digest, example: "64 hexadecimal digits", isRequired: true,
+        "The key's SHA-256; the key itself is kept nowhere.")
 
     static let settings: [Setting<Self>] = [
         .choice(
@@ -175,21 +174,27 @@ extension Configuration.Pickup {
         .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
     ]
 
+    static let issuerKey = KeyDescription(
+        "issuer", .text, example: "https://login.example.com", isRequired: true, "iss, byte for byte.")
+    static let keySetKey = KeyDescription(
+        "jwks", .text, example: "https://login.example.com/.well-known/jwks.json", isRequired: true,
+        """
+        The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per cool_down at most for a key \
+        that is not known; a set that cannot be fetched is kept for a day.
+        """)
+    /// What sessions can be signed with: whoever could check a shared secret could sign with it too.
+    static let sessionAlgorithms = Algorithm.allCases.filter { $0.keyType != .secret }
+
     static let sessionKeys =
         [
-            KeyDescription(
-                "issuer", .text, example: "https://login.example.com", isRequired: true, "iss, byte for byte."),
+            issuerKey,
             KeyDescription(
                 "audience", .text, example: "shop",
                 "What aud is or holds. Only for an issuer that signs for nobody else leave it out."),
+            keySetKey,
             KeyDescription(
-                "jwks", .text, example: "https://login.example.com/.well-known/jwks.json", isRequired: true,
-                """
-                The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per cool_down at most for a key \
-                that is not known; a set that cannot be fetched is kept for a day.
-                """),
-            KeyDescription(
-                "algorithms", .list(of: "algorithms"), standard: "[EdDSA, ES256, PS256, RS256]",
+                "algorithms", .list(of: .choice(sessionAlgorithms.map(\.rawValue))),
+                standard: "[EdDSA, ES256, PS256, RS256]",
                 "What sessions may be signed with."),
         ] + sessionSettings.map(\.description)
 

@@ -26,8 +26,10 @@ extension Configuration {
 
 extension Configuration.Retries {
     /// Read by itself, for tiers must grow.
+    static let tierCount = 1...8
+    static let tierRange: ClosedRange<Duration> = .seconds(1)...(.seconds(86_400))
     static let tiersKey = KeyDescription(
-        "tiers", .list(of: "durations from 1s to 1d"),
+        "tiers", .list(of: .duration(tierRange), count: tierCount),
         standard: "[\(Configuration.Retries().tiers.map(\.name).joined(separator: ", "))]",
         "How long an event waits before each further attempt: one to eight, each longer than the one before. Each is a topic."
     )

@@ -24,14 +24,17 @@ extension Configuration.Topics {
         "topics", "Names of the topics, where yours differ.", keys: settings.map(\.description))
 
     static let settings: [Setting<Self>] = [
-        .text("invalidations", \.invalidations, "Events of the live lane."),
-        .text("invalidations_bulk", \.invalidationsBulk, "Events of the bulk lane: re-issue jobs and campaigns."),
-        .text("tokens", \.tokens, "The token topic: the latest token of each subject; compacted."),
-        .text("dead_letters", \.deadLetters, "What could not be answered, byte for byte, with a code."),
+        .text("invalidations", \.invalidations, form: .topic, "Events of the live lane."),
         .text(
-            "retries", \.retries,
+            "invalidations_bulk", \.invalidationsBulk, form: .topic,
+            "Events of the bulk lane: re-issue jobs and campaigns."),
+        .text("tokens", \.tokens, form: .topic, "The token topic: the latest token of each subject; compacted."),
+        .text("dead_letters", \.deadLetters, form: .topic, "What could not be answered, byte for byte, with a code."),
+        .text(
+            "retries", \.retries, form: .topic,
             "What the retry tiers' topics begin with: remint.retries.10s, remint.retries.1m, …"),
         .text(
-            "control", \.control, "Which apps are suspended or paused, for every worker; compacted, one partition."),
+            "control", \.control, form: .topic,
+            "Which apps are suspended or paused, for every worker; compacted, one partition."),
     ]
 }

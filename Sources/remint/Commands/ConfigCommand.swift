@@ -5,7 +5,8 @@ import WorkerConfiguration
 /// `remint config`: what there is to configure.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Shows what can be configured.", subcommands: [ConfigSample.self])
+        commandName: "config", abstract: "Shows what can be configured.",
+        subcommands: [ConfigSample.self, ConfigSchema.self, ConfigShow.self])
 }
 
 /// `remint config sample`.
@@ -16,5 +17,36 @@ struct ConfigSample: ParsableCommand {
 
     func run() {
         Terminal.print(String(SampleConfiguration(registry: .remint).text.dropLast()))
+    }
+}
+
+/// `remint config schema`.
+struct ConfigSchema: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Prints the JSON Schema of the configuration, for editors.",
+        discussion: "config/remint.schema.json is what it prints.")
+
+    func run() {
+        Terminal.print(String(ConfigurationSchema(registry: .remint).text.dropLast()))
+    }
+}
+
+/// `remint config show`.
+struct ConfigShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Prints what holds by a configuration, and where each value comes from.",
+        discussion: """
+            Behind each value stands its file and line, "environment" where that had a part in it, or "default". Secrets are not \
+            shown, and what is not set and has no default is left out. Exit code 1 where the configuration is wrong.
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run() throws {
+        let reader = ConfigurationReader(registry: .remint, source: .system)
+        let (effective, diagnostics) = reader.effective(options.config)
+        for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
+        guard let effective else { throw ExitCode.failure }
+        Terminal.print(String(effective.text.dropLast()))
     }
 }

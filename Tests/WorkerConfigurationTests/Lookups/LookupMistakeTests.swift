@@ -45,7 +45,7 @@ struct LookupMistakeTests {
             "a long timeout", keyed("timeout: 301s"), says: "12:16 apps.shop.lookup.timeout must be from 100ms to 5m"),
         Mistake(
             "no timeout", keyed("timeout: 0s"),
-            says: "12:16 apps.shop.lookup.timeout must be a duration such as 20ms, 10s, 1m, 12h or 30d"),
+            says: "12:16 apps.shop.lookup.timeout must be from 100ms to 5m"),
         Mistake(
             "a long patience", keyed("patience: 11s"), says: "12:17 apps.shop.lookup.patience must be from 0s to 10s"),
         Mistake(
@@ -57,7 +57,7 @@ struct LookupMistakeTests {
             "12:37 apps.shop.lookup.cache.gone must be from 1s to 7d"),
         Mistake(
             "a belief of nothing", keyed("cache: { unknown: 0s }"),
-            says: "12:25 apps.shop.lookup.cache.unknown must be a duration such as 20ms, 10s, 1m, 12h or 30d"),
+            says: "12:25 apps.shop.lookup.cache.unknown must be from 1s to 7d"),
         Mistake(
             "a cache that is a duration", keyed("cache: 1h"),
             says: "12:14 apps.shop.lookup.cache must be a mapping of names to values"),
@@ -89,12 +89,12 @@ struct LookupMistakeTests {
         Mistake(
             "a vendor without a look-up", LookupText.app("mute", ["mode: verify"]),
             says:
-                "9:13 apps.shop.lookup.mode must be off: Mute has no look-up, or apps.shop.settings lacks what it takes; see the adapter's README.md"
+                "9:13 apps.shop.lookup.mode must be off: Mute has no look-up, or apps.shop.settings lacks what it takes (not set: lacks, limit); see the adapter's README.md"
         ),
         Mistake(
             "settings that lack what it takes", LookupText.app("basic", settings: "{ lacks: true }", LookupText.basic),
             says:
-                "9:13 apps.shop.lookup.mode must be off: Basic has no look-up, or apps.shop.settings lacks what it takes; see the adapter's README.md"
+                "9:13 apps.shop.lookup.mode must be off: Basic has no look-up, or apps.shop.settings lacks what it takes (not set: limit); see the adapter's README.md"
         ),
         Mistake(
             "answers that add nothing",
@@ -107,10 +107,10 @@ struct LookupMistakeTests {
         Mistake(
             "an empty endpoint",
             LookupText.app(["mode: verify", "endpoint: ${AT:-}", "key: hunter2"]),
-            says: "10:17 apps.shop.lookup.endpoint is empty"),
+            says: "10:17 apps.shop.lookup.endpoint is empty; give it a value or remove it"),
         Mistake(
             "an empty endpoint where the vendor has one", basic("endpoint: ''"),
-            says: "12:17 apps.shop.lookup.endpoint is empty"),
+            says: "12:17 apps.shop.lookup.endpoint is empty; give it a value or remove it"),
         Mistake(
             "a rate above the vendor's", keyed("rate: 251/m"),
             says: "12:13 apps.shop.lookup.rate must be at most 250/m, which is what Keyed allows"),
@@ -145,11 +145,11 @@ struct LookupMistakeTests {
             says: "12:7 apps.shop.lookup.key stands here too; keep one of them"),
         Mistake(
             "an empty key", LookupText.app(["mode: verify", "endpoint: https://a", "key: ''"]),
-            says: "11:12 apps.shop.lookup.key is empty"),
+            says: "11:12 apps.shop.lookup.key is empty; write the key there"),
         Mistake(
             "an empty variable",
             LookupText.app(["mode: verify", "endpoint: https://a", "key: ${KEY}"]).with(environment: ["KEY": ""]),
-            says: "11:12 apps.shop.lookup.key is empty"),
+            says: "11:12 apps.shop.lookup.key is empty; write the key there"),
         Mistake(
             "an undefined variable", LookupText.app(["mode: off", "key: ${KEY}"]),
             says:
@@ -180,7 +180,8 @@ struct LookupMistakeTests {
         Mistake(
             "an empty username and an empty password",
             LookupText.app("basic", ["mode: verify", "username: ''", "password: ''"]),
-            says: "10:17 apps.shop.lookup.username is empty", "11:17 apps.shop.lookup.password is empty"),
+            says: "10:17 apps.shop.lookup.username is empty; give it a value",
+            "11:17 apps.shop.lookup.password is empty; write the password there"),
         Mistake(
             "a username with a colon",
             LookupText.app("basic", ["mode: verify", "username: hunter2:a", "password: hunter2"]),
@@ -214,7 +215,9 @@ struct LookupMistakeTests {
         Mistake(
             "a key's file that is not there", keyFile(nil),
             says: "11:17 the file of apps.shop.lookup.key_file cannot be read"),
-        Mistake("an empty file", keyFile("\n"), says: "11:17 the file of apps.shop.lookup.key_file is empty"),
+        Mistake(
+            "an empty file", keyFile("\n"),
+            says: "11:17 the file of apps.shop.lookup.key_file is empty; write the key there"),
         Mistake(
             "two lines", keyFile("hunter2\nhunter2\n"),
             says:
@@ -222,14 +225,16 @@ struct LookupMistakeTests {
         ),
         Mistake(
             "a file without a name", LookupText.app(["mode: verify", "endpoint: https://a", "key_file: ''"]),
-            says: "11:17 apps.shop.lookup.key_file is empty"),
+            says: "11:17 apps.shop.lookup.key_file is empty; give it a value"),
         Mistake(
             "a password's file that is not there",
             LookupText.app("basic", ["mode: verify", "username: a", "password_file: word"]),
             says: "11:22 the file of apps.shop.lookup.password_file cannot be read"),
         Mistake(
             "authorities that are not there", authority(nil),
-            says: "12:30 the file of apps.shop.lookup.certificate_authority cannot be read"),
+            says:
+                "12:30 the file of apps.shop.lookup.certificate_authority cannot be read; mend the path or put the file there"
+        ),
         Mistake(
             "a key in place of authorities", authority("-----BEGIN PRIVATE KEY-----\nhunter2\n"),
             says:
@@ -237,7 +242,7 @@ struct LookupMistakeTests {
         ),
         Mistake(
             "authorities without a name", keyed("certificate_authority: ''"),
-            says: "12:30 apps.shop.lookup.certificate_authority is empty"),
+            says: "12:30 apps.shop.lookup.certificate_authority is empty; give it a value or remove it"),
     ]
 
     static let all: [Mistake] = [values, terms, credentials, files].flatMap { $0 }

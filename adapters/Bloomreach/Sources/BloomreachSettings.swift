@@ -3,7 +3,7 @@ public import AdapterKit
 /// What a Bloomreach app must be told.
 public struct BloomreachSettings: AdapterSettings {
     /// Which of the two tokens the app uses.
-    public enum Mode: String, Sendable, Decodable {
+    public enum Mode: String, Sendable, Decodable, CaseIterable {
         /// The token of a Data hub event stream ("SDK auth token").
         case stream
         /// The customer token of an Engagement project with advanced authentication.
@@ -18,9 +18,12 @@ public struct BloomreachSettings: AdapterSettings {
     public var lookupProject: String?
 
     public static let keys = [
-        SettingKey("mode", isRequired: true, "stream or customer_token: which of Bloomreach's two tokens the app uses"),
         SettingKey(
-            "ids", "list of the customer id names a token may hold, others are left out; default all but cookie"),
+            "mode", kind: .choice(Mode.allCases.map(\.rawValue)), isRequired: true,
+            "stream or customer_token: which of Bloomreach's two tokens the app uses"),
+        SettingKey(
+            "ids", kind: .texts,
+            "list of the customer id names a token may hold, others are left out; default all but cookie"),
         SettingKey(
             "lookup_project",
             "token of the Engagement project to look customers up in; without it there is no look-up; default none"),

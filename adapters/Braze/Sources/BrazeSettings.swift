@@ -8,7 +8,7 @@ public struct BrazeSettings: AdapterSettings {
     public var sdkAPIKey: String?
 
     public static let keys = [
-        SettingKey("audience", "true adds the claim \"aud\": \"braze\"; default false"),
+        SettingKey("audience", kind: .boolean, standard: "false", "true adds the claim \"aud\": \"braze\""),
         SettingKey("sdk_api_key", "the app's SDK API key; where set, tokens carry it as \"iss\"; default none"),
     ]
 

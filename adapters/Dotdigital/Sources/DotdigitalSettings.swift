@@ -23,8 +23,11 @@ public struct DotdigitalSettings: AdapterSettings {
     public static let keys = [
         SettingKey("issuer", isRequired: true, "\"Issuer\" of the push profile, the claim \"iss\""),
         SettingKey("audience", isRequired: true, "\"Audience\" of the push profile, the claim \"aud\""),
-        SettingKey("id_claim", "\"ID claim\" of the push profile, the claim that holds the user id; default sub"),
-        SettingKey("lookup", "profile or contact: whom a look-up asks for with the user id; default profile"),
+        SettingKey(
+            "id_claim", standard: "sub", "\"ID claim\" of the push profile, the claim that holds the user id"),
+        SettingKey(
+            "lookup", kind: .choice(["profile", "contact"]), standard: "profile",
+            "profile or contact: whom a look-up asks for with the user id"),
         SettingKey(
             "lookup_by",
             "the contact's identifier that is the user id: contactId, email, mobileNumber or a custom one's name; "

@@ -18,9 +18,9 @@ public struct OneSignalSettings: AdapterSettings {
     public static let keys = [
         SettingKey("app_id", isRequired: true, "the OneSignal App ID (a UUID), the claim \"iss\" of every token"),
         SettingKey(
-            "lookup_auth",
-            "minted_jwt or key: whether a look-up shows a token minted for the user or the App API key; "
-                + "default minted_jwt"),
+            "lookup_auth", kind: .choice(LookupAuthorization.allCases.map(\.rawValue)),
+            standard: LookupAuthorization.mintedJWT.rawValue,
+            "minted_jwt or key: whether a look-up shows a token minted for the user or the App API key"),
     ]
 
     /// Settings for the OneSignal app `appID`.

@@ -55,7 +55,7 @@ struct CredentialsReader {
         }
         guard let (text, node) = written.texts["username"] else { return nil }
         guard !text.isEmpty else {
-            diagnostics.error(node, "\(section.path("username")) is empty")
+            diagnostics.error(node, "\(section.path("username")) is empty; give it a value")
             return nil
         }
         guard !text.contains(":") else {
@@ -80,7 +80,7 @@ struct CredentialsReader {
         }
         guard let found = isFile ? contents(file) : written.texts[name].map({ ($0.text, nil) }) else { return nil }
         guard !found.text.isEmpty else {
-            diagnostics.error(node(of: name), "\(origin(of: name)) is empty")
+            diagnostics.error(node(of: name), "\(origin(of: name)) is empty; write the \(name) there")
             return nil
         }
         return found
@@ -89,7 +89,7 @@ struct CredentialsReader {
     private func contents(_ name: String) -> Secret? {
         guard let (path, node) = written.texts[name] else { return nil }
         guard !path.isEmpty else {
-            diagnostics.error(node, "\(section.path(name)) is empty")
+            diagnostics.error(node, "\(section.path(name)) is empty; give it a value")
             return nil
         }
         guard let text = section.secret(ofFile: path, node, named: section.path(name), source) else { return nil }

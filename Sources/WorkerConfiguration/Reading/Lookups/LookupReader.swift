@@ -7,6 +7,8 @@ struct LookupReader {
     let source: ConfigurationSource
     let written: WrittenLookup
     let adapter: any Adapter
+    /// The adapter's settings that the app does not give.
+    let unset: [String]
 
     private var section: Section { written.section }
     private var diagnostics: Diagnostics { written.section.diagnostics }
@@ -17,7 +19,7 @@ struct LookupReader {
         guard let terms = adapter.lookupTerms else {
             diagnostics.error(
                 section.value("mode"),
-                "\(section.path("mode")) must be off: \(adapter.vendor) has no look-up, or apps.\(app).settings lacks what it takes; see the adapter's README.md"
+                "\(section.path("mode")) must be off: \(adapter.vendor) has no look-up, or apps.\(app).settings lacks what it takes\(lacking); see the adapter's README.md"
             )
             return nil
         }
@@ -32,15 +34,19 @@ struct LookupReader {
         let authority = certificateAuthority(endpoint)
         let rates = rates(terms)
         guard let endpoint, let credentials else { return nil }
+        typealias Standard = Configuration.Lookup.Standard
         return Configuration.Lookup(
             mode: written.mode, account: app, url: endpoint.text, authorization: terms.authorization,
             credentials: credentials.credentials, certificateAuthority: authority?.path,
-            timeout: written.timeout ?? .seconds(terms.timeout), patience: written.patience ?? .seconds(1),
-            unknownUser: written.unknownUser ?? terms.unknownUser, onFailure: written.onFailure ?? .retry,
-            existsFor: written.existsFor ?? .seconds(3600), goneFor: written.goneFor ?? .seconds(600),
-            unknownFor: written.unknownFor ?? .seconds(60), rates: rates, batch: terms.batch,
-            concurrency: written.concurrency ?? 4, files: [authority, credentials.file].compactMap { $0 })
+            timeout: written.timeout ?? .seconds(terms.timeout), patience: written.patience ?? Standard.patience,
+            unknownUser: written.unknownUser ?? terms.unknownUser, onFailure: written.onFailure ?? Standard.onFailure,
+            existsFor: written.existsFor ?? Standard.existsFor, goneFor: written.goneFor ?? Standard.goneFor,
+            unknownFor: written.unknownFor ?? Standard.unknownFor, rates: rates, batch: terms.batch,
+            concurrency: written.concurrency ?? Standard.concurrency,
+            files: [authority, credentials.file].compactMap { $0 })
     }
+
+    private var lacking: String { unset.isEmpty ? "" : " (not set: \(unset.joined(separator: ", ")))" }
 
     // MARK: Endpoint
 
@@ -49,7 +55,7 @@ struct LookupReader {
         // What was written and is no endpoint was told already, but for an empty one.
         guard node == nil || written.endpoint != nil else {
             if node?.scalar?.string.isEmpty == true {
-                diagnostics.error(node, "\(section.path("endpoint")) is empty")
+                diagnostics.error(node, "\(section.path("endpoint")) is empty; give it a value or remove it")
             }
             return nil
         }
@@ -77,12 +83,13 @@ struct LookupReader {
         let name = "certificate_authority"
         guard let (text, node) = written.texts[name] else { return nil }
         guard !text.isEmpty else {
-            diagnostics.error(node, "\(section.path(name)) is empty")
+            diagnostics.error(node, "\(section.path(name)) is empty; give it a value or remove it")
             return nil
         }
         let path = diagnostics.resolve(text)
         guard let contents = source.file(path) else {
-            diagnostics.error(node, "the file of \(section.path(name)) cannot be read")
+            diagnostics.error(
+                node, "the file of \(section.path(name)) cannot be read; mend the path or put the file there")
             return nil
         }
         guard contents.contains("-----BEGIN CERTIFICATE-----") else {

@@ -1,0 +1,142 @@
+public import AdapterKit
+
+/// The JSON Schema (draft 2020-12) of `remint.yaml`, made of the keys' declarations: what editors complete and underline while one
+/// writes. It knows names, types, words and bounds; what hangs together, `remint check` says.
+public struct ConfigurationSchema {
+    private typealias Members = [(name: String, value: SchemaValue)]
+
+    private let registry: AdapterRegistry
+    private var adapters: [String] { registry.registrations.map(\.name) }
+
+    /// The schema for the adapters of `registry`.
+    public init(registry: AdapterRegistry) { self.registry = registry }
+
+    /// The text of the schema.
+    public var text: String {
+        // The keys without a section stand at the top, as sections do.
+        let keys = Configuration.sections.filter { $0.name.isEmpty }.flatMap(\.keys)
+        let sections = Configuration.sections.filter { !$0.name.isEmpty }
+        let head: Members = [
+            ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
+            ("$comment", .text("Made by: remint config schema")),
+            ("title", .text("remint.yaml")),
+            ("description", .text("Remint's configuration. What hangs together, remint check --config FILE says.")),
+            ("type", .text("object")),
+        ]
+        return SchemaValue.object(head + members(keys, sections, path: "") + [("$defs", definitions)]).lines
+    }
+
+    // MARK: Sections and keys
+
+    private func schema(of section: SectionDescription, path: String) -> SchemaValue {
+        var schema: Members = [("title", .text(path))]
+        if !section.summary.isEmpty { schema.append(("description", .text(section.summary))) }
+        // A name without anything under it is as good as none, unless the section has to be there.
+        let isNeeded = section.absence == .refused || section.keys.contains(where: \.isRequired)
+        schema.append(("type", isNeeded ? .text("object") : .texts(["object", "null"])))
+        guard let each = section.sections.first, each.name == "*" else {
+            return .object(schema + members(section.keys, section.sections, path: path))
+        }
+        if section.absence == .refused { schema.append(("minProperties", .number("1"))) }
+        schema.append(("additionalProperties", self.schema(of: each, path: "\(path).NAME")))
+        return .object(schema)
+    }
+
+    private func members(_ keys: [KeyDescription], _ sections: [SectionDescription], path: String) -> Members {
+        let prefix = path.isEmpty ? "" : "\(path)."
+        let properties =
+            keys.map { (name: $0.name, value: schema(of: $0, path: prefix + $0.name)) }
+            + sections.map { (name: $0.name, value: schema(of: $0, path: prefix + $0.name)) }
+        let required =
+            keys.filter(\.isRequired).map(\.name) + sections.filter { $0.absence == .refused }.map(\.name)
+        var members: Members = [("additionalProperties", .bool(false)), ("properties", .object(properties))]
+        if !required.isEmpty { members.append(("required", .texts(required))) }
+        if keys.contains(where: { $0.form == .settings }) { members.append(("allOf", settingsByAdapter)) }
+        return members
+    }
+
+    private func schema(of key: KeyDescription, path: String) -> SchemaValue {
+        let bounds = key.form.bounds.map { " (\($0))" } ?? ""
+        var schema: Members = [("title", .text(path)), ("description", .text(key.summary + bounds))]
+        schema += key.form.schema(adapters: adapters)
+        if let standard = key.standard { schema.append(("default", key.form.json(of: standard))) }
+        if let example = key.example, ![.settings, .properties, .texts].contains(key.form) {
+            schema.append(("examples", .array([key.form.json(of: example)])))
+        }
+        // To be written, never to be shown.
+        if key.isSecret { schema.append(("writeOnly", .bool(true))) }
+        return .object(schema)
+    }
+
+    // MARK: Adapters' settings
+
+    /// Whose settings an app has, its `adapter` says.
+    private var settingsByAdapter: SchemaValue {
+        .array(
+            registry.registrations.map { registration in
+                let settings: Members = [
+                    (
+                        "properties",
+                        .object([("settings", .object([("$ref", .text("#/$defs/\(definition(registration))"))]))])
+                    )
+                ]
+                let isNeeded = registration.settings.contains(where: \.isRequired)
+                return .object([
+                    (
+                        "if",
+                        .object([
+                            (
+                                "properties",
+                                .object([("adapter", .object([("const", .text(registration.name))]))])
+                            ),
+                            ("required", .texts(["adapter"])),
+                        ])
+                    ),
+                    ("then", .object(settings + (isNeeded ? [("required", .texts(["settings"]))] : []))),
+                ])
+            })
+    }
+
+    private func definition(_ registration: AdapterRegistry.Registration) -> String { "settings-\(registration.name)" }
+
+    private var definitions: SchemaValue {
+        let reference: Members = [
+            ("description", .text("${NAME} or ${NAME:-default}: the environment has the value.")),
+            ("type", .text("string")), ("pattern", .text("\\$\\{")),
+        ]
+        return .object(
+            [("reference", .object(reference))]
+                + registry.registrations.map { (name: definition($0), value: settings(of: $0)) })
+    }
+
+    private func settings(of registration: AdapterRegistry.Registration) -> SchemaValue {
+        let required = registration.settings.filter(\.isRequired).map(\.name)
+        let properties = registration.settings.map { key in
+            var schema: Members = [
+                ("title", .text("apps.NAME.settings.\(key.name)")), ("description", .text(key.summary)),
+            ]
+            schema += key.form.schema(adapters: adapters)
+            if let standard = key.standard { schema.append(("default", key.form.json(of: standard))) }
+            return (name: key.name, value: SchemaValue.object(schema))
+        }
+        return .object(
+            [
+                ("title", .text("apps.NAME.settings of \(registration.vendor)")),
+                ("type", required.isEmpty ? .texts(["object", "null"]) : .text("object")),
+                ("additionalProperties", .bool(false)), ("properties", .object(properties)),
+            ] + (required.isEmpty ? [] : [("required", .texts(required))]))
+    }
+}
+
+extension SettingKey {
+    /// How the setting is written.
+    var form: ValueForm {
+        switch kind {
+        case .text: .text
+        case .boolean: .bool
+        case .integer: .integer(Int.min...Int.max)
+        case .choice(let words): .choice(words)
+        case .texts: .list(of: .text)
+        }
+    }
+}
