@@ -170,6 +170,13 @@ let package = Package(
         module(
             "Operations",
             ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
+        // Tests of a configuration, through the worker's pipeline.
+        module(
+            "WorkerTesting",
+            [
+                "Worker", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "WorkerConfiguration",
+                "DeclaredAdapters", "DeclaredTesting", "YAMLReading", .product(name: "Yams", package: "Yams"),
+            ]),
         // The declared vendors' files. They are data; the module finds them beside the program.
         .target(
             name: "ShippedVendors", path: "adapters/declared", exclude: ["README.md"], sources: ["Shipped.swift"],
@@ -199,7 +206,7 @@ let package = Package(
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters",
-                "DeclaredTesting", "YAMLReading",
+                "DeclaredTesting", "WorkerTesting", "YAMLReading",
                 logging, lifecycle, signals, argumentParser, httpClient, nio, sockets, http,
             ] + adapterDependencies,
             swiftSettings: settings, linkerSettings: distribution),
@@ -276,6 +283,11 @@ let package = Package(
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
                 lifecycle, nio, sockets, http,
             ] + adapterDependencies),
+        tests(
+            "WorkerTestingTests",
+            ["WorkerTesting", "WorkerConfiguration", "AdapterKit", "YAMLReading", "Vendors", "ProgramTestSupport"],
+            // Read where they are, as a file's own folder is where its paths begin.
+            exclude: ["Fixtures"]),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),
         tests(

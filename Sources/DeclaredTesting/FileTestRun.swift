@@ -178,21 +178,6 @@ extension [UInt8] {
         else {
             return false
         }
-        return left.isSame(as: right)
-    }
-}
-
-extension JSONValue {
-    fileprivate func isSame(as other: JSONValue) -> Bool {
-        if isObject {
-            return other.isObject && members.count == other.members.count
-                && members.allSatisfy { name, value in other[name].map { value.isSame(as: $0) } ?? false }
-        }
-        if isArray {
-            return other.isArray && elements.count == other.elements.count
-                && zip(elements, other.elements).allSatisfy { $0.isSame(as: $1) }
-        }
-        if let text = string { return text.hasSameBytes(as: other.string) }
-        return !other.isString && json == other.json
+        return left.differences(from: right, .exact).isEmpty
     }
 }

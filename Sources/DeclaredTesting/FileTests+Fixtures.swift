@@ -45,7 +45,7 @@ extension DeclaredVendor {
 }
 
 /// Ids that a test names.
-package struct FixedIDs: RandomNumberGenerator {
+package struct FixedIDs: RandomNumberGenerator, Sendable {
     private let words: (high: UInt64, low: UInt64)
     private var isLow = false
 

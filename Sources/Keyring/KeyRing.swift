@@ -7,6 +7,21 @@ public struct KeyRing: Sendable {
     /// Its versions in the order of the file.
     public let versions: [KeyVersion]
 
+    /// A ring of one active version that stands on no disk.
+    package init(name: String, active key: SigningKey, id: String, secretEncoding: SecretEncoding?) {
+        self.name = name
+        versions = [
+            KeyVersion(
+                id: id, state: .active, algorithm: key.algorithm, secretEncoding: secretEncoding, retireAfter: nil,
+                signingKey: key, retiredKey: nil)
+        ]
+    }
+
+    init(name: String, versions: [KeyVersion]) {
+        self.name = name
+        self.versions = versions
+    }
+
     /// The version that signs; nil where it was revoked and no other was promoted yet.
     public var active: KeyVersion? { versions.first { $0.state == .active } }
 

@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import JOSE
 import Logging
 package import Pipeline
@@ -9,7 +9,7 @@ package import WorkerConfiguration
 
 extension Configuration {
     /// The topic of a destination. A tier beyond the last is the last.
-    func topic(for destination: OutputRecord.Destination) -> String {
+    package func topic(for destination: OutputRecord.Destination) -> String {
         switch destination {
         case .tokens: topics.tokens
         case .deadLetters: topics.deadLetters
@@ -71,14 +71,18 @@ extension Pipeline.App {
 extension Configuration {
     /// The pipeline of the worker called `name`.
     ///
-    /// - Parameter cores: how many processors there are to read and finish a batch's events.
-    func processor(
-        signing: any SigningPort, worker name: String, cores: Int, now: @escaping @Sendable () -> UnixTime
+    /// - Parameters:
+    ///   - cores: how many processors there are to read and finish a batch's events.
+    ///   - random: where random ids and jitter come from.
+    package func processor(
+        signing: any SigningPort, worker name: String, cores: Int,
+        random: any RandomNumberGenerator & Sendable = BufferedRandom(), now: @escaping @Sendable () -> UnixTime
     ) -> BatchProcessor {
         BatchProcessor(
             apps: pipelineApps, signing: signing, maximumEventBytes: worker.maximumEventBytes,
             bulkTopic: topics.invalidationsBulk, admission: admissionRules(worker: name), retries: retryPolicy,
-            accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores, now: now)
+            accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores,
+            random: random, now: now)
     }
 }
 

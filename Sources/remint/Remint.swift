@@ -12,7 +12,7 @@ struct Remint: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, RunCommand.self, PickupCommand.self, PickupKeyCommand.self, SignerCommand.self,
             CheckCommand.self,
-            ConfigCommand.self,
+            ConfigCommand.self, TestCommand.self,
             CodesCommand.self,
             MetricsCommand.self, EmitCommand.self,
             InspectCommand.self, AdapterCommand.self,

@@ -35,13 +35,18 @@ extension Scenarios {
             "Pickup": [
                 "Access", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "WorkerConfiguration", "Telemetry",
             ],
+            "WorkerTesting": [
+                "Worker", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "WorkerConfiguration",
+                "DeclaredAdapters", "DeclaredTesting", "YAMLReading",
+            ],
             "Operations": ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
             "remint": [
                 "Worker", "Pickup", "Access", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit",
                 "Kafka",
                 "Keyring",
                 "JOSE", "WorkerConfiguration",
-                "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters", "DeclaredTesting", "YAMLReading",
+                "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters", "DeclaredTesting",
+                "WorkerTesting", "YAMLReading",
             ],
             "Demonstration": [
                 "Worker", "Pickup", "Access", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
@@ -86,6 +91,7 @@ extension Scenarios {
                 "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "ServiceLifecycle",
                 "Synchronization",
             ],
+            "WorkerTesting": ["Synchronization", "Yams"],
             "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [
                 "ArgumentParser", "AsyncHTTPClient", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",

@@ -3,6 +3,9 @@ package import YAMLReading
 
 /// The tests that stand in a file.
 package struct FileTests: Sendable {
+    /// What the clock says in a test that does not say it: 2027-01-15T08:00:00Z.
+    package static let standardTime = UnixTime(seconds: 1_800_000_000)
+
     /// A key that stands in the open, for tests alone.
     package enum Key: Sendable {
         case secret(String, SecretEncoding)

@@ -8,22 +8,13 @@ struct TestsReader {
 
     func read(_ section: Section) -> FileTests {
         defer { section.finish() }
-        let now = time(section, "now") ?? UnixTime(seconds: 1_800_000_000)
+        let now = section.time("now") ?? FileTests.standardTime
         let (key, keyID) = key(section)
         let apps = apps(section)
         return FileTests(
             now: now, key: key, keyID: keyID, apps: apps, reports: reports(section),
             tokens: tokens(section, now, apps), verdicts: verdicts(section), refusals: refusals(section),
             place: section.diagnostics.place(of: section.node))
-    }
-
-    private func time(_ section: Section, _ name: String) -> UnixTime? {
-        guard let (text, node) = section.text(name) else { return nil }
-        if let seconds = Int64(text) { return UnixTime(seconds: seconds) }
-        if let time = RFC3339.parse(text) { return time }
-        section.diagnostics.error(
-            node, "\(section.path(name)) is a time such as 2026-11-25T12:00:00Z, or seconds since 1970")
-        return nil
     }
 
     private func key(_ section: Section) -> (FileTests.Key?, String?) {
@@ -51,10 +42,7 @@ struct TestsReader {
     }
 
     private func json(_ node: Node?, _ section: Section, _ name: String) -> [UInt8]? {
-        guard let node else { return Array("{}".utf8) }
-        if let json = node.json() { return json }
-        section.diagnostics.error(node, "\(section.path(name)) cannot be written as JSON")
-        return nil
+        node == nil ? Array("{}".utf8) : section.json(name)
     }
 
     private func list(_ section: Section, _ name: String) -> [Node] {
@@ -132,7 +120,7 @@ struct TestsReader {
             defer { token.finish() }
             let app = token.requiredText("app")
             let user = token.requiredText("user")
-            let issuedAt = time(token, "at") ?? now
+            let issuedAt = token.time("at") ?? now
             let life = token.duration("lives", in: .zero...(.seconds(31_536_000)))?.components.seconds
             let uuid = token.text("uuid")?.text, challenge = token.text("challenge")?.text
             let vouched = token.value("vouched").flatMap { json($0, token, "vouched") }

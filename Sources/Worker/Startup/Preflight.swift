@@ -99,7 +99,7 @@ public struct Preflight: Sendable {
     }
 
     /// An error inside the listing stands where it is; one about a file as a whole, where the file is named.
-    private static func diagnostic(for error: KeyRingError, of key: Configuration.Key) -> Diagnostic {
+    package static func diagnostic(for error: KeyRingError, of key: Configuration.Key) -> Diagnostic {
         guard let line = error.line, let column = error.column else {
             return Diagnostic(.error, at: key.place, "\(error.file) \(error.message)")
         }

@@ -1,6 +1,6 @@
 import AdapterKit
 import BrokerTokens
-import Pipeline
+package import Pipeline
 import Telemetry
 
 /// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a text from outside.
@@ -162,7 +162,7 @@ extension CommitResult {
 
 extension Outcome {
     /// What a metric says of the outcome beside its name: a dead letter's code, a deferral's or a supersession's reason.
-    var code: String {
+    package var code: String {
         switch self {
         case .minted, .skipped: ""
         case .superseded(let why): why.rawValue

@@ -6,7 +6,8 @@ extension EffectiveConfiguration {
     init(_ configuration: Configuration, as root: Node, _ diagnostics: Diagnostics) {
         var walk = Walk(configuration: configuration, diagnostics: diagnostics)
         let file = Section(root, name: "", diagnostics)
-        for section in Configuration.sections {
+        // Tests hold of no worker.
+        for section in Configuration.sections where section.name != Configuration.Tests.section.name {
             if section.name.isEmpty {
                 walk.add(section.keys, of: file, path: [])
             } else {

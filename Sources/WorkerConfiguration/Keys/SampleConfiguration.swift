@@ -54,6 +54,9 @@ public struct SampleConfiguration {
             for key in section.keys { add(key, indent: 0) }
             return
         }
+        if section.isRare, let each = section.sections.first, each.name == "*" {
+            return addNamed(section, each, indent: 0)
+        }
         add(comment: section.summary, indent: 0)
         lines.append("\(section.name):")
         if let each = section.sections.first, each.name == "*" {

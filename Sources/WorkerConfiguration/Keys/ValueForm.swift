@@ -40,6 +40,8 @@ public indirect enum ValueForm: Sendable, Equatable {
     case texts
     /// The adapter's own settings.
     case settings
+    /// Any value, taken as JSON.
+    case json
 
     /// The bounds or the words, for documentation; nil where there are none.
     public var bounds: String? {
@@ -54,7 +56,7 @@ public indirect enum ValueForm: Sendable, Equatable {
             "\(Share.format(range.lowerBound)) to \(Share.format(range.upperBound))"
         case .choice(let words): words.joined(separator: ", ")
         case .bool, .text, .adapter, .address, .url, .origin, .rate, .topic, .digest, .path, .list, .properties, .texts,
-            .settings:
+            .settings, .json:
             nil
         }
     }

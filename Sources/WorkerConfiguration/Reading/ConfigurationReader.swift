@@ -4,7 +4,7 @@ import Yams
 /// Reads `remint.yaml`: everything that is wrong is found in one go, each with its place.
 public struct ConfigurationReader {
     private let registry: AdapterRegistry
-    private let source: ConfigurationSource
+    let source: ConfigurationSource
 
     /// A reader that knows the adapters of `registry`.
     public init(registry: AdapterRegistry, source: ConfigurationSource) {
@@ -33,14 +33,24 @@ public struct ConfigurationReader {
             return nil
         }
         guard let root = parse(text, diagnostics) else { return nil }
-        var configuration = Configuration()
-        var expansion = Expansion(environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
-        let expanded = expansion.expand(root)
-        read(Section(expanded, name: "", diagnostics), into: &configuration)
-        return diagnostics.all.contains { $0.severity == .error } ? nil : (configuration, expanded)
+        let expanded = expand(root.without([Configuration.Tests.section.name]), of: text, diagnostics)
+        return configuration(in: expanded, diagnostics).map { ($0, expanded) }
     }
 
-    private func parse(_ text: String, _ diagnostics: Diagnostics) -> Node? {
+    /// `node` of the file `text`, completed from the environment.
+    func expand(_ node: Node, of text: String, _ diagnostics: Diagnostics) -> Node {
+        var expansion = Expansion(environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
+        return expansion.expand(node)
+    }
+
+    /// The configuration in the tree `root`; nil where something is wrong.
+    func configuration(in root: Node, _ diagnostics: Diagnostics) -> Configuration? {
+        var configuration = Configuration()
+        read(Section(root, name: "", diagnostics), into: &configuration)
+        return diagnostics.all.contains { $0.severity == .error } ? nil : configuration
+    }
+
+    func parse(_ text: String, _ diagnostics: Diagnostics) -> Node? {
         do {
             if let root = try Yams.compose(yaml: text) { return root }
             diagnostics.error(nil, "the file is empty; config/remint.yaml shows every key")
@@ -67,6 +77,8 @@ public struct ConfigurationReader {
         configuration.admin = AdminReader(source: source).read(root.section("admin"))
         configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
             root.section("pickup"), isThere: root.key("pickup") != nil)
+        // Known, and read by whoever runs them.
+        _ = root.value(Configuration.Tests.section.name)
         root.finish()
     }
 

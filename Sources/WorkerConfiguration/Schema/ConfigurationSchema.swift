@@ -60,7 +60,7 @@ public struct ConfigurationSchema {
         var schema: Members = [("title", .text(path)), ("description", .text(key.summary + bounds))]
         schema += key.form.schema(adapters: adapters)
         if let standard = key.standard { schema.append(("default", key.form.json(of: standard))) }
-        if let example = key.example, ![.settings, .properties, .texts].contains(key.form) {
+        if let example = key.example, ![.settings, .properties, .texts, .json].contains(key.form) {
             schema.append(("examples", .array([key.form.json(of: example)])))
         }
         // To be written, never to be shown.

@@ -36,6 +36,7 @@ extension ValueForm {
                 ("additionalProperties", .object([("type", .texts(["string", "number", "boolean"]))])),
             ]
         case .settings: return [("type", .texts(["object", "null"]))]
+        case .json: return []
         }
     }
 
@@ -52,7 +53,8 @@ extension ValueForm {
         case .origin: "https?://[^/?#@A-Z]+"
         case .topic: "[A-Za-z0-9._-]{1,249}"
         case .digest: "[0-9A-Fa-f]{64}"
-        case .integer, .number, .bool, .choice, .text, .adapter, .path, .list, .properties, .texts, .settings: ".+"
+        case .integer, .number, .bool, .choice, .text, .adapter, .path, .list, .properties, .texts, .settings, .json:
+            ".+"
         }
     }
 
@@ -82,7 +84,7 @@ extension ValueForm {
             return .array(elements.map { element.json(of: $0) })
         case .duration, .bytes, .share, .choice, .text, .adapter, .address, .url, .origin, .rate, .topic, .digest,
             .path,
-            .properties, .texts, .settings:
+            .properties, .texts, .settings, .json:
             return .text(text)
         }
     }

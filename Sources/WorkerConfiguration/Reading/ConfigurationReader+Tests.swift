@@ -1,0 +1,80 @@
+import AdapterKit
+package import YAMLReading
+import Yams
+
+// A configuration as its tests see it: apps, keys and lanes, without brokers and servers, whose secrets are not where tests run.
+
+extension ConfigurationReader {
+    /// The configuration in `file` without its connections and servers, where nothing is wrong with the rest, and the tests in it.
+    ///
+    /// A secret's file that is not there counts as one with some secret: no test asks a vendor.
+    package func tested(_ file: String) -> (configuration: Configuration?, tests: Section?, diagnostics: Diagnostics) {
+        let diagnostics = Diagnostics(file: file)
+        guard let (root, text) = tree(diagnostics) else { return (nil, nil, diagnostics) }
+        let name = Configuration.Tests.section.name
+        let offline = root.without(["admin", "pickup", name]).replacing("kafka", with: Self.anyBroker)
+        let configuration = configuration(in: expand(offline, of: text, diagnostics), diagnostics)
+        let tests = section(name, of: root, text, diagnostics)
+        return (configuration, tests, diagnostics)
+    }
+
+    /// The tests in `file`, which holds nothing else; nil where something is wrong with it.
+    package func tests(_ file: String) -> (tests: Section?, diagnostics: Diagnostics) {
+        let diagnostics = Diagnostics(file: file)
+        guard let (root, text) = tree(diagnostics) else { return (nil, diagnostics) }
+        let top = Section(root, name: "", diagnostics)
+        let name = Configuration.Tests.section.name
+        if top.value(name) == nil {
+            diagnostics.error(nil, "the file has no tests; write them under \(name):")
+        }
+        top.finish()
+        return (section(name, of: root, text, diagnostics), diagnostics)
+    }
+
+    /// A source that finds every secret: one whose file is not there is made up.
+    package static func withoutSecrets(_ source: ConfigurationSource, exists: @escaping @Sendable (String) -> Bool)
+        -> ConfigurationSource
+    {
+        var lenient = source
+        lenient.secret = { path in
+            exists(path) ? source.secret(path) : .contents(SecretBytes(copying: "not-here".utf8))
+        }
+        return lenient
+    }
+
+    private func tree(_ diagnostics: Diagnostics) -> (root: Node, text: String)? {
+        guard let text = source.file(diagnostics.file) else {
+            diagnostics.error(nil, "cannot be read as a file of UTF-8 text")
+            return nil
+        }
+        return parse(text, diagnostics).map { ($0, text) }
+    }
+
+    private func section(_ name: String, of root: Node, _ text: String, _ diagnostics: Diagnostics) -> Section? {
+        guard let (key, node) = root.mapping?.first(where: { $0.key.scalar?.string == name }), node.null == nil else {
+            return nil
+        }
+        return Section(expand(node, of: text, diagnostics), at: key, name: name, diagnostics)
+    }
+
+    /// Connections are not tested.
+    private static var anyBroker: Node { [Node("bootstrap_servers"): Node("127.0.0.1:9092")] }
+}
+
+extension Node {
+    /// The mapping without the keys `names`; anything else as it is.
+    func without(_ names: Set<String>) -> Node {
+        guard case .mapping(let mapping) = self else { return self }
+        let pairs = mapping.filter { key, _ in key.scalar.map { !names.contains($0.string) } ?? true }
+        return .mapping(Node.Mapping(pairs.map { ($0.key, $0.value) }, mapping.tag, mapping.style, mapping.mark))
+    }
+
+    /// The mapping with `value` behind the key `name`, where it has that.
+    fileprivate func replacing(_ name: String, with value: Node) -> Node {
+        guard case .mapping(var mapping) = self else { return self }
+        for index in mapping.indices where mapping[index].key.scalar?.string == name {
+            mapping[index] = (mapping[index].key, value)
+        }
+        return .mapping(mapping)
+    }
+}

@@ -1,0 +1,73 @@
+import AdapterKit
+import DeclaredTesting
+import YAMLReading
+
+/// What must come of an event. What is nil or empty is not looked at.
+struct Expectation: Sendable {
+    /// Where it stands.
+    let place: FileLocation
+    /// The outcome's name.
+    let outcome: Placed<String>
+    /// A dead letter's code, or the reason of a deferral or of a supersession.
+    var code: Placed<String>?
+    /// The vendor's name of the failure.
+    var reason: Placed<String>?
+    /// What the detail must say, among others.
+    var because: Placed<String>?
+    var topic: Placed<String>?
+    var key: Placed<String>?
+    var headers: [(name: String, value: Placed<String>)] = []
+    var token = Token()
+
+    /// What a token must be.
+    struct Token: Sendable {
+        var user: Placed<String>?
+        var ids: PlacedJSON?
+        var challenge: Placed<String>?
+        /// From its issue to its end, in seconds.
+        var lives: Placed<Int64>?
+        var sealedFor: Placed<String>?
+        var header = Part()
+        var payload = Part()
+    }
+
+    /// A token's header or its claims.
+    struct Part: Sendable {
+        /// All of it.
+        var exact: PlacedJSON?
+        /// Members it has.
+        var has: PlacedJSON?
+        /// Names it has not.
+        var lacks: [Placed<String>] = []
+    }
+}
+
+/// Something that stands in a file.
+struct Placed<Value: Sendable>: Sendable {
+    let value: Value
+    let place: FileLocation
+}
+
+/// JSON that stands in a file, and where each part of it does.
+struct PlacedJSON: Sendable {
+    let json: [UInt8]
+    let places: Places
+
+    /// Where a value and what is in it stand.
+    struct Places: Sendable {
+        let place: FileLocation
+        var members: [String: Places] = [:]
+        var elements: [Places] = []
+
+        /// Where the value at the end of `path` stands; for one that is not there, what it would be in.
+        func place(of path: some Collection<JSONDifference.Step>) -> FileLocation {
+            let next: Places? =
+                switch path.first {
+                case .member(let name): members[name]
+                case .element(let index): elements.indices.contains(index) ? elements[index] : nil
+                case nil: nil
+                }
+            return next?.place(of: path.dropFirst()) ?? place
+        }
+    }
+}

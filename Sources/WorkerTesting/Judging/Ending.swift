@@ -1,0 +1,37 @@
+import AdapterKit
+import Records
+
+/// What came of an event.
+struct Ending: Sendable {
+    let outcome: String
+    /// A dead letter's code, or the reason of a deferral or of a supersession; empty for none.
+    let code: String
+    let reason: String?
+    /// Why, in a line without secrets.
+    let detail: String?
+    /// Where it is published; nil for nowhere.
+    let topic: String?
+    let key: String?
+    let headers: [RecordHeader]
+    /// The token; nil where there is none.
+    var token: Token?
+
+    /// A token, of which nothing but header and claims is ever told.
+    struct Token: Sendable {
+        let inspection: TokenInspection
+        let subject: Subject
+        /// From its issue to its end, in seconds.
+        let lives: Int64
+        let sealedFor: String?
+        /// What the vendor says of it.
+        let verdict: VendorVerdict
+    }
+
+    /// The outcome with what is said of it.
+    var summary: String {
+        var text = outcome
+        if !code.isEmpty { text += ", \(code)" }
+        if let detail, !detail.isEmpty { text += ": \(detail)" }
+        return text
+    }
+}

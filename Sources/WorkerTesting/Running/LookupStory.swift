@@ -1,0 +1,58 @@
+import AdapterKit
+import Pipeline
+
+/// An event on its way through a processor whose vendor answers every question in the same way.
+struct LookupStory {
+    /// What the vendor answers; nil where the test does not say.
+    let answer: LookupResponse?
+    let clock: CaseClock
+    /// The account that was asked though the test says no answer.
+    private(set) var unanswered: String?
+
+    /// More rounds than an event can wait.
+    private static let rounds = 64
+
+    init(answer: LookupResponse?, clock: CaseClock) {
+        self.answer = answer
+        self.clock = clock
+    }
+
+    /// The end of `record`; nil for none.
+    mutating func settle(_ record: InputRecord, _ processor: inout BatchProcessor) async -> Settlement? {
+        var waiting = Waiting.allowed, deadline: UnixTime?
+        for number in 0..<Self.rounds {
+            let batch = Batch(number: number, records: [record], waiting: waiting)
+            switch await processor.process(batch).first {
+            case .ended(let settlement): return settlement
+            case nil: return nil
+            case .waits(let until):
+                let end = deadline ?? until
+                deadline = end
+                waiting = converse(until: end, &processor) ? .resumed : .over
+            }
+        }
+        return nil
+    }
+
+    /// Asks and answers, or lets time pass until there is something to ask.
+    ///
+    /// - Returns: false where the event has waited as long as it may.
+    private mutating func converse(until end: UnixTime, _ processor: inout BatchProcessor) -> Bool {
+        let calls = processor.lookups()
+        guard calls.isEmpty else {
+            processor.received(calls.map { LookupReply(id: $0.id, result: reply(to: $0)) })
+            return true
+        }
+        let next = processor.nextLookup ?? end
+        clock.move(to: min(next, end))
+        return next < end
+    }
+
+    private mutating func reply(to call: LookupCall) -> Result<LookupAnswer, LookupFailure> {
+        guard let answer else {
+            unanswered = call.account
+            return .failure(LookupFailure(.misconfigured, "the test says no answer"))
+        }
+        return .success(LookupAnswer(response: answer))
+    }
+}
