@@ -99,6 +99,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             group.addTask { [revisions] in await watcher.run(since: revisions) }
             for signer in signers { group.addTask { await signer.run() } }
             if let client = lookups.client { group.addTask { await client.run() } }
+            if let certificates = ClientCertificates(configuration) {
+                let watcher = CertificateWatcher(certificates, status: status, metrics: metrics, logger: logger)
+                group.addTask { await watcher.run() }
+            }
             group.addTask {
                 for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }
                 try await work(context)
@@ -179,6 +183,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             let start = ContinuousClock.now
             switch try await session.run(&processor, &committed) {
             case .stopped: return
+            case .renewed:
+                context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
+                if Task.isShuttingDownGracefully { return }
             case .fenced(let error):
                 throw WorkerError(
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"

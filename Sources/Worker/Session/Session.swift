@@ -28,6 +28,8 @@ struct Session {
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets
     ) async throws -> SessionEnd {
         let properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
+        // Clients that are made now read the files as they are now.
+        _ = context.status.takeRenewal()
         let producer = try KafkaProducer(
             isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer, logger: context.logger
         )
@@ -36,9 +38,9 @@ struct Session {
             await producer.close(within: .seconds(1))
             throw error
         }
-        if case .stopped = end {
-            await producer.close(within: configuration.worker.shutdownDeadline / 4)
-        } else {
+        switch end {
+        case .stopped, .renewed: await producer.close(within: configuration.worker.shutdownDeadline / 4)
+        case .unusable, .fenced:
             // What it still holds is nobody's any more.
             await producer.close(within: .seconds(1))
         }

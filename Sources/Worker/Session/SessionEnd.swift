@@ -4,6 +4,9 @@ import Kafka
 enum SessionEnd: Sendable {
     /// The worker was asked to stop.
     case stopped
+    /// New ones are wanted: the files of their certificates changed. All that was ready is committed, and the partitions are given
+    /// back.
+    case renewed
     /// They are of no further use; new ones start from the broker's committed offsets.
     case unusable(KafkaError)
     /// Another worker has this one's transactional id.

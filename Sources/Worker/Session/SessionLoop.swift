@@ -26,6 +26,8 @@ struct SessionLoop {
     var blockage: Blockage?
     var aborts = EqualAborts()
     var nextReport = ContinuousClock.now
+    /// Until when the session may take to its end, once new clients are wanted; nil before that.
+    private var renewal: ContinuousClock.Instant?
     var digest = OutcomeLog()
     /// What is added to the unit that is being committed.
     var additions = Additions()
@@ -71,6 +73,8 @@ struct SessionLoop {
             // Asked where it matters alone: the answer may have to wait for a commit of offsets.
             machine.hasOpenOffsets = machine.isGivingUp ? await committer.hasOpenOffsets : false
             if let end = await perform(machine.next(at: context.now()), hasMore: hasMore, &background) { return end }
+            // Brokers that take the old certificate no more answer no commit either.
+            if let renewal, .now > renewal { return .renewed }
         }
         return .stopped
     }
@@ -90,7 +94,7 @@ struct SessionLoop {
         case .check: check(&background)
         case .answer(let lane, let rebalance): await answer(lane, rebalance)
         case .wait(let moment): if !hasMore { await wait(until: moment) }
-        case .stop: return .stopped
+        case .stop: return renewal == nil || Task.isShuttingDownGracefully ? .stopped : .renewed
         }
         return nil
     }
@@ -101,7 +105,11 @@ struct SessionLoop {
         if Task.isShuttingDownGracefully {
             machine.stop()
             context.status.set(.worker, "it is stopping")
-        } else if context.status.isQuiet != machine.isQuiet {
+        } else if context.status.takeRenewal() {
+            machine.stop()
+            renewal = .now + context.configuration.worker.shutdownDeadline
+            context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
+        } else if renewal == nil, context.status.isQuiet != machine.isQuiet {
             let isQuiet = context.status.isQuiet
             machine.isQuiet = isQuiet
             context.status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : nil)

@@ -25,6 +25,7 @@ final class WorkerMetrics: Sendable {
     private let ready: GaugeFamily
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
+    private let certificateEnd: GaugeFamily
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -64,10 +65,19 @@ final class WorkerMetrics: Sendable {
         rememberedBytes = registry.gauge("remint_admission_bytes", "Memory of the recent subjects.")
         lookups = LookupMetrics(registry)
         tokens = TokenMetrics(registry)
+        certificateEnd = registry.gauge(
+            "remint_kafka_client_certificate_expiry_timestamp_seconds",
+            "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
+        )
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
     }
 
     // MARK: What happens
+
+    /// The certificate that the Kafka clients show ends at `moment`.
+    func set(certificateEnd moment: UnixTime?) {
+        if let moment { certificateEnd.set(Double(moment.seconds)) }
+    }
 
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }
 

@@ -45,6 +45,7 @@ public final class WorkerStatus: Sendable {
         var resumptions: Set<String> = []
         var keySets: [String: String] = [:]
         var isQuiet = false
+        var isRenewalDue = false
         var heartbeat = ContinuousClock.now
     }
 
@@ -105,6 +106,19 @@ public final class WorkerStatus: Sendable {
         state.withLock { state in
             defer { state.resumptions = [] }
             return state.resumptions
+        }
+    }
+
+    // MARK: Kafka clients
+
+    /// Asks the worker for new Kafka clients, because the files of their certificates changed.
+    func renewClients() { state.withLock { $0.isRenewalDue = true } }
+
+    /// Whether new clients are asked for, since the last question.
+    func takeRenewal() -> Bool {
+        state.withLock { state in
+            defer { state.isRenewalDue = false }
+            return state.isRenewalDue
         }
     }
 

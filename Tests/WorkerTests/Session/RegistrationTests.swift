@@ -46,7 +46,7 @@ import WorkerTestSupport
                     apps: [], signing: context.signer, maximumEventBytes: 1024, now: { Events.now })
                 var committed = CommittedOffsets()
                 switch try await session.run(&processor, &committed) {
-                case .stopped: return nil
+                case .stopped, .renewed: return nil
                 case .unusable(let error): return .unusable("\(error.code)")
                 case .fenced: return .fenced
                 }

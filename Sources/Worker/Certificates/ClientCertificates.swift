@@ -1,0 +1,47 @@
+import AdapterKit
+import JOSE
+import Kafka
+import NIOSSL
+import WorkerConfiguration
+
+/// The files that librdkafka reads once for each client and never again: certificates and keys of TLS, as `kafka.properties` name
+/// them by location.
+struct ClientCertificates: Sendable {
+    /// What the files were when somebody looked, in the order of the configuration; nil for one that is not there.
+    typealias Revisions = [FileRevision?]
+
+    private let paths: [String]
+    /// The client's own chain; nil where it shows none.
+    private let chain: String?
+    private let configuration: Configuration
+
+    /// The files of `configuration`; nil where it names none.
+    init?(_ configuration: Configuration) {
+        let properties = configuration.kafka.properties
+        paths = properties.filter { Self.names.contains($0.name) }.map(\.value)
+        chain = properties.first { $0.name == "ssl.certificate.location" }?.value
+        self.configuration = configuration
+        // A folder of authorities is read whenever it is needed, and so are those of the system.
+        if paths.isEmpty { return nil }
+    }
+
+    private static let names: Set<String> = [
+        "ssl.ca.location", "ssl.certificate.location", "ssl.crl.location", "ssl.key.location", "ssl.keystore.location",
+    ]
+
+    /// The files as they are now.
+    var revisions: Revisions { paths.map { FileRevision(of: $0) } }
+
+    /// What keeps a client from being made with them, such as a certificate whose key is still another's; nil for nothing. It takes
+    /// some milliseconds of a thread.
+    var problem: String? {
+        KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers).producer
+            .refusal(of: .producer)
+    }
+
+    /// When the client's own certificate ends; nil where it has none.
+    var end: UnixTime? {
+        let certificates = chain.flatMap { try? NIOSSLCertificate.fromPEMFile($0) }
+        return certificates?.first.map { UnixTime(seconds: Int64($0.notValidAfter)) }
+    }
+}

@@ -1,0 +1,143 @@
+import AdapterKit
+import AsyncTestSupport
+import CertificateTestSupport
+import Foundation
+import JOSE
+import Logging
+import Testing
+import WorkerConfiguration
+import WorkerTestSupport
+
+@testable import Worker
+
+private typealias Certificates = CertificateTestSupport.Certificates
+
+/// When changed files call for new clients.
+@Suite struct CertificateRenewalTests {
+    /// Three states of a file.
+    private func states() throws -> [ClientCertificates.Revisions] {
+        let folder = try TemporaryFolder()
+        return try (1...3).map { size in
+            let path = "\(folder.path)/\(size)"
+            try Data(repeating: 0, count: size).write(to: URL(filePath: path))
+            return [FileRevision(of: path)]
+        }
+    }
+
+    @Test func `what changed and lies still is checked, and new clients are made once`() throws {
+        let states = try states()
+        var renewal = CertificateRenewal(used: states[0])
+        #expect(renewal.look(states[0]) == .nothing)
+        #expect(renewal.look(states[1]) == .nothing)
+        #expect(renewal.look(states[1]) == .check)
+        #expect(renewal.checked(states[1], problem: nil) == .renew)
+        #expect(renewal.look(states[1]) == .nothing)
+    }
+
+    @Test func `what is being replaced is waited for`() throws {
+        let states = try states()
+        var renewal = CertificateRenewal(used: states[0])
+        for state in [states[1], [nil], states[2]] { #expect(renewal.look(state) == .nothing) }
+        #expect(renewal.look(states[2]) == .check)
+    }
+
+    @Test func `what does not fit is said once, and looked at again when it changed`() throws {
+        let states = try states()
+        var renewal = CertificateRenewal(used: states[0])
+        _ = renewal.look(states[1])
+        #expect(renewal.look(states[1]) == .check)
+        #expect(renewal.checked(states[1], problem: "no pair") == .say("no pair"))
+        #expect(renewal.look(states[1]) == .nothing)
+        _ = renewal.look(states[2])
+        #expect(renewal.look(states[2]) == .check)
+        #expect(renewal.checked(states[2], problem: "no pair") == .nothing)
+        _ = renewal.look([nil])
+        #expect(renewal.look([nil]) == .check)
+        #expect(renewal.checked([nil], problem: "no file") == .say("no file"))
+        #expect(renewal.look(states[0]) == .nothing, "put back, nothing has changed")
+        _ = renewal.look(states[1])
+        #expect(renewal.look(states[1]) == .check)
+        #expect(renewal.checked(states[1], problem: nil) == .renew)
+    }
+}
+
+/// The files of a client's certificate while they are replaced.
+@Suite(.timeLimit(.minutes(10))) struct CertificateFileTests {
+    private func configuration(_ certificates: Certificates) throws -> Configuration {
+        try readConfiguration(
+            workerConfiguration(
+                brokers: "broker.example:9093",
+                kafka: [
+                    "security.protocol: ssl", "ssl.ca.location: \(certificates.path("authority.pem"))",
+                    "ssl.certificate.location: \(certificates.path("client.pem"))",
+                    "ssl.key.location: \(certificates.path("client.key"))",
+                ]))
+    }
+
+    /// Puts `name` in the place of the file `other`, as those do who replace secrets: in one step.
+    private func replace(_ other: String, with name: String, in certificates: Certificates) throws {
+        let copy = certificates.path("\(name).copy")
+        try FileManager.default.copyItem(atPath: certificates.path(name), toPath: copy)
+        try #require(rename(copy, certificates.path(other)) == 0)
+    }
+
+    @Test func `no files, nothing to watch`() throws {
+        #expect(ClientCertificates(try readConfiguration(workerConfiguration(brokers: "127.0.0.1:9092"))) == nil)
+    }
+
+    @Test func `a pair that does not match is waited out, and new clients follow the whole one`() async throws {
+        let certificates = try Certificates()
+        try await certificates.make("authority")
+        try await certificates.make("client", signedBy: "authority")
+        try await certificates.makeExpired("old", signedBy: "authority")
+        let files = try #require(ClientCertificates(try configuration(certificates)))
+        #expect(files.problem == nil)
+        let end = try #require(files.end)
+        #expect(end > UnixTime(seconds: 1_580_515_200))
+
+        let log = RecordingLog(), status = WorkerStatus(), metrics = WorkerMetrics()
+        let watcher = CertificateWatcher(
+            files, status: status, metrics: metrics, logger: log.logger(.info), interval: .milliseconds(5))
+        let watching = Task { await watcher.run() }
+        defer { watching.cancel() }
+        try replace("client.pem", with: "old.pem", in: certificates)
+        let warning = await log.line(
+            "the files of the Kafka clients' certificates changed, and no client can be made with them; those of before go on"
+        )
+        #expect(warning.level == .warning)
+        #expect(warning.metadata["remint.detail"]?.isEmpty == false)
+        #expect(!status.takeRenewal())
+        try replace("client.key", with: "old.key", in: certificates)
+        await log.line("the files of the Kafka clients' certificates changed; new clients are made with them")
+        try await eventually("the wish") { status.takeRenewal() }
+        #expect(log.lines.count == 2)
+        // 1 February 2020.
+        #expect(files.end == UnixTime(seconds: 1_580_515_200))
+    }
+
+    @Test func `the worker goes on with new clients, in order`() async throws {
+        let certificates = try Certificates()
+        try await certificates.make("authority")
+        try await certificates.make("client", signedBy: "authority")
+        try await certificates.makeExpired("old", signedBy: "authority")
+        // The embedded broker speaks no TLS: the files are watched all the same.
+        let files = ["ssl.certificate.location: \(certificates.path("client.pem"))"]
+        try await RunningWorker.with(kafka: files, more: "delivery: at_least_once") { worker in
+            await worker.assigned()
+            try await worker.produce(0..<5)
+            try await eventually("the first ends") { worker.ends.count == 5 }
+            let expiry = "remint_kafka_client_certificate_expiry_timestamp_seconds"
+            #expect(try await worker.admin.metric(expiry) > 1_580_515_200)
+            try replace("client.pem", with: "old.pem", in: certificates)
+            try await eventually("another session") { try await worker.admin.metric("remint_sessions_total") == 2 }
+            #expect(try await worker.admin.metric(expiry) == 1_580_515_200)
+            try await worker.produce(5..<10)
+            try await eventually("the other ends") { worker.ends.events.count == 10 }
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+            #expect(worker.ends.count == 10, "nothing ended twice")
+            try await worker.stop()
+            let alarms = worker.log.lines.filter { $0.level >= .warning }
+            #expect(alarms.isEmpty, "\(alarms)")
+        }
+    }
+}
