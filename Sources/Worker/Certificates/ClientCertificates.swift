@@ -4,7 +4,7 @@ import Kafka
 import NIOSSL
 import WorkerConfiguration
 
-/// The files that librdkafka reads once for each client and never again: certificates and keys of TLS, as `kafka.properties` name
+/// The files, or the folder of authorities, that librdkafka reads once for each client and never again: certificates and keys of TLS, as `kafka.properties` name
 /// them by location.
 struct ClientCertificates: Sendable {
     /// What the files were when somebody looked, in the order of the configuration; nil for one that is not there.
@@ -21,7 +21,6 @@ struct ClientCertificates: Sendable {
         paths = properties.filter { Self.names.contains($0.name) }.map(\.value)
         chain = properties.first { $0.name == "ssl.certificate.location" }?.value
         self.configuration = configuration
-        // A folder of authorities is read whenever it is needed, and so are those of the system.
         if paths.isEmpty { return nil }
     }
 
