@@ -251,6 +251,25 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
+        @Test func `before it has read which tokens there are it answers with none`() async throws {
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop, brokers: "127.0.0.1:1")
+            let session = try gateway.session("ann")
+            let calls =
+                ["/token", "/token?after=0&wait=1", "/token/stream"].map { ($0, "GET") } + [("/reports", "POST")]
+            for (path, method) in calls {
+                let answer = try await gateway.call(
+                    "/v1/apps/braze-ios\(path)", method: method, session: session,
+                    body: method == "POST" ? Array("{}".utf8) : nil)
+                #expect(answer.status == 503 && answer.text("code") == "unavailable", "\(path): \(answer.text)")
+                #expect(answer.text("detail") == "this gateway still reads which tokens there are")
+                #expect(answer.headers["retry-after"] != nil)
+            }
+            #expect(try await gateway.call("/health/ready").status == 503)
+            await gateway.stop()
+            await shop.broker.close()
+        }
+
         // MARK: Reading
 
         /// The adapter's own members for the subject key `app/…`.

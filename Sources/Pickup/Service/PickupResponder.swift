@@ -64,6 +64,7 @@ struct PickupResponder: HTTPResponder {
     }
 
     private func app(_ name: String) throws(Problem) -> PickupApp {
+        guard follower.hasCaughtUp else { throw Problem.starting }
         guard let app = apps[name] else { throw Problem(.unknownApp) }
         return app
     }

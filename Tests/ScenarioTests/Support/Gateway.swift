@@ -29,8 +29,10 @@ struct Gateway {
     ///   - issuer: what sessions are signed with at first; by default a key of its own.
     ///   - keySet: where the issuer's keys are; by default in a file.
     ///   - more: further lines of the section.
+    ///   - brokers: other brokers than the shop's, which it is not waited for to have read.
     static func start(
-        _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, more: [String] = []
+        _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, more: [String] = [],
+        brokers: String? = nil
     ) async throws -> Gateway {
         let key = try issuer ?? SigningKey.generate(.es256, keyID: "session-1")
         let set = shop.folder.appending(path: "sessions.json")
@@ -45,12 +47,15 @@ struct Gateway {
         let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
         let file = shop.folder.appending(path: "pickup.yaml")
         try Data((text + "\n" + (section + more.map { "  \($0)" }).joined(separator: "\n") + "\n").utf8).write(to: file)
-        let program = try Program(Repository.remint, ["pickup", "--config", file.path])
+        let program = try Program(
+            Repository.remint, ["pickup", "--config", file.path] + (brokers.map { ["--brokers", $0] } ?? []))
         try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
         let match = try #require(program.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/))
         let address = String(match.1)
         let gateway = Gateway(program: program, address: address, key: key)
-        while try await gateway.call("/health/ready").status != 200 { try await Task.sleep(for: .milliseconds(20)) }
+        while brokers == nil, try await gateway.call("/health/ready").status != 200 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
         return gateway
     }
 
