@@ -268,7 +268,7 @@ let package = Package(
                 "CertificateTestSupport", "AsyncTestSupport", logging,
             ]),
         tests(
-            "PickupTests", ["Pickup", "AdapterKit", "Pipeline", nio, httpTypes, httpParts, embedded],
+            "PickupTests", ["Pickup", "AdapterKit", "Pipeline", "Telemetry", nio, httpTypes, httpParts, embedded],
             resources: [.copy("Pages")]),
         tests(
             "OperationsTests",

@@ -148,7 +148,7 @@ public struct BatchProcessor: Sendable {
             place, hasher in
             switch signatures[place] {
             case .success(let signature):
-                SignedToken.make(drafts[place].token, signature, records[drafts[place].index].origin, hasher)
+                SignedToken.make(drafts[place], signature, records[drafts[place].index].origin, hasher)
             case .failure(let rejection): .failure(rejection)
             }
         }
@@ -196,7 +196,10 @@ public struct BatchProcessor: Sendable {
     ) -> Disposition {
         let isShared = admission.isOn && order.subject.challenge == nil
         // Whatever it reports, the token that this batch makes for the subject is newer.
-        if isShared, let leader = work.subjects[order.id]?.leader { return .follows(leader: leader, order) }
+        if isShared, let made = work.subjects[order.id], let leader = made.leader {
+            joins(order, draft: made.draft, &work)
+            return .follows(leader: leader, order)
+        }
         let request = Admission.Request(order, key: key)
         let count = work.subjects[order.id]?.tokens ?? 0
         switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
@@ -214,12 +217,23 @@ public struct BatchProcessor: Sendable {
                     // What the edge grants is the user's own word, and newer than what the vendor has.
                     let enrichment = order.grants.map { found.overridden(by: $0) } ?? found
                     let token = try minter.token(order, with: key, adding: enrichment, at: work.now)
-                    work.drafts.append(PendingToken(index: index, token: token, ticket: ticket))
-                    work.subjects[order.id] = BatchWork.Minted(leader: isShared ? index : nil, tokens: count + 1)
+                    work.subjects[order.id] = BatchWork.Minted(
+                        leader: isShared ? index : nil, tokens: count + 1, draft: work.drafts.count)
+                    work.drafts.append(
+                        PendingToken(index: index, token: token, ticket: ticket, reportedAt: order.reportedAt))
                     return .draft
                 } catch { return .settled(settler.failed(record, order.event, error, .mint, work.now)) }
             }
         }
+    }
+
+    /// A draft answers `order` too. Where its report is the earlier one, as one out of a retry tier may be, the failure is as old
+    /// as that, unless a token answered it before. A draft that is being signed already stays as it is.
+    private func joins(_ order: MintRequest, draft: Int, _ work: inout BatchWork) {
+        guard let reportedAt = order.reportedAt, work.drafts[draft].reportedAt.map({ reportedAt < $0 }) ?? true,
+            admission.isUnanswered(order.id, since: reportedAt)
+        else { return }
+        work.drafts[draft].reportedAt = reportedAt
     }
 
     /// What came of asking the vendor about a user.

@@ -8,6 +8,8 @@ struct BatchWork {
         let leader: Int?
         /// How many tokens; more than one where each answers a challenge of its own.
         let tokens: Int
+        /// The latest one's place among the drafts.
+        let draft: Int
     }
 
     let number: Int

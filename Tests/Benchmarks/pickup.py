@@ -6,6 +6,9 @@
     pickup.py returns … [--devices 5000]
     pickup.py streams … [--devices 2000] [--seconds 120]
     pickup.py abuse   … [--devices 10000] --pid GATEWAY: those who only take, while others call
+    pickup.py kills   … [--devices 200] [--seconds 120]: devices that report and retry as told while somebody kills gateway and worker
+    pickup.py rotate  … [--rate 500] [--seconds 60]: sessions of an issuer whose keys are replaced all the time; its key set is served
+                      at http://127.0.0.1:9900/jwks.json for `pickup.session.jwks` (needs PyJWT and cryptography)
 
 `--sessions` has a line for each device: the user, a space, its session. Every answer's token is held against its user.
 """
@@ -37,20 +40,23 @@ class Device:
         if self.writer is None or self.writer.is_closing():
             self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
 
-    async def call(self, method, path, body=b"", headers=()):
+    async def call(self, method, path, body=b"", headers=(), retry_after=False):
         await self.open()
         lines = [f"{method} {path} HTTP/1.1", f"Host: {self.host}", f"Authorization: Bearer {self.session}",
                  f"Content-Length: {len(body)}", *headers, "", ""]
         self.writer.write("\r\n".join(lines).encode() + body)
         await self.writer.drain()
         status = int((await self.reader.readline()).split()[1])
-        length = 0
+        length, later = 0, None
         while (line := await self.reader.readline()) not in (b"\r\n", b""):
             name, _, value = line.decode().partition(":")
             if name.lower() == "content-length":
                 length = int(value)
+            elif name.lower() == "retry-after":
+                later = int(value)
         text = await self.reader.readexactly(length) if length else b""
-        return status, json.loads(text) if text else None
+        answer = json.loads(text) if text else None
+        return (status, answer, later) if retry_after else (status, answer)
 
     def report(self, options, number):
         """The SDK's report of this device; a number makes each one another failure."""
@@ -188,6 +194,127 @@ async def streams(options, devices):
           f"{max(windows) / mean if mean else 0:.2f} times the mean; {ended} held an ended token, {dropped} reconnections")
 
 
+async def kills(options, devices):
+    """Each device reports a failure, retries as told until it has the replacement, and reports the next one a second later."""
+    answered, retries, longest, statuses = 0, 0, 0.0, {}
+    stop = time.time() + options.seconds
+
+    async def replacement(device, report):
+        nonlocal retries
+        while True:
+            later = .5
+            try:
+                status, answer, after = await asyncio.wait_for(ask(device, report), 30)
+                if status == 200:
+                    return answer
+                statuses[status] = statuses.get(status, 0) + 1
+                later = after if after is not None else later
+            except (OSError, EOFError, IndexError, asyncio.TimeoutError):
+                statuses["no answer"] = statuses.get("no answer", 0) + 1
+                device.close()
+            retries += 1
+            await asyncio.sleep(later)
+
+    async def ask(device, report):
+        return await device.call("POST", f"/v1/apps/{options.app}/reports", report, ["Prefer: wait=5"], retry_after=True)
+
+    async def one(device, number):
+        nonlocal answered, longest
+        version = 0
+        while time.time() < stop:
+            number += len(devices)
+            start = time.perf_counter()
+            answer = await replacement(device, device.report(options, options.run + number))
+            device.check(answer)
+            assert answer["version"] >= version, f"an older token after a newer one for {device.user}"
+            version = answer["version"]
+            answered += 1
+            longest = max(longest, time.perf_counter() - start)
+            await asyncio.sleep(1)
+
+    await asyncio.gather(*(one(device, number) for number, device in enumerate(devices)))
+    print(f"{len(devices)} devices for {options.seconds} s: {answered} reports answered, each in the end, after {retries} retries "
+          f"({statuses}); longest {longest:.1f} s; no older token after a newer one, nobody has another's")
+
+
+class Issuer:
+    """A login whose signing key is replaced; the newest two are in the key set, which it serves and counts the fetches of."""
+
+    def __init__(self, name):
+        self.name, self.keys, self.fetches = name, [], []
+
+    def replace_key(self):
+        from cryptography.hazmat.primitives.asymmetric import ec
+        self.keys = [(f"key-{time.time_ns()}", ec.generate_private_key(ec.SECP256R1()))] + self.keys[:1]
+
+    def session(self, user):
+        import jwt
+        kid, key = self.keys[0]
+        now = int(time.time())
+        return jwt.encode({"iss": self.name, "sub": user, "iat": now, "exp": now + 600}, key, "ES256", {"kid": kid})
+
+    def key_set(self):
+        from jwt.algorithms import ECAlgorithm
+        return {"keys": [{**ECAlgorithm.to_jwk(key.public_key(), as_dict=True), "kid": kid, "alg": "ES256", "use": "sig"}
+                         for kid, key in self.keys]}
+
+    async def serve(self, reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        self.fetches.append(time.time())
+        body = json.dumps(self.key_set()).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                     b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        await writer.drain()
+        writer.close()
+
+
+async def rotate(options, devices):
+    issuer = Issuer(options.issuer)
+    issuer.replace_key()
+    server = await asyncio.start_server(issuer.serve, "127.0.0.1", 9900)
+    statuses, later, latencies, tasks, replaced = {}, 0, [], [], 1
+
+    async def one(device, session):
+        nonlocal later
+        first = time.perf_counter()
+        while True:
+            device.session = session
+            status, answer, after = await device.call("GET", f"/v1/apps/{options.app}/token", retry_after=True)
+            if status != 503:
+                break
+            later += 1
+            await asyncio.sleep(after or 1)
+        statuses[status] = statuses.get(status, 0) + 1
+        if status == 200:
+            device.check(answer)
+            latencies.append(time.perf_counter() - first)
+
+    begin = time.perf_counter()
+    free = asyncio.Queue()
+    for device in devices:
+        free.put_nowait(device)
+
+    async def turn():
+        device = await free.get()
+        try:
+            await one(device, issuer.session(device.user))
+        finally:
+            free.put_nowait(device)
+
+    for number in range(options.rate * options.seconds):
+        await asyncio.sleep(max(0, begin + number / options.rate - time.perf_counter()))
+        if time.perf_counter() - begin > replaced * options.every:
+            issuer.replace_key()
+            replaced += 1
+        tasks.append(asyncio.create_task(turn()))
+    await asyncio.gather(*tasks)
+    gaps = [b - a for a, b in zip(issuer.fetches, issuer.fetches[1:])]
+    print(f"{replaced} keys in {options.seconds} s under {options.rate} calls/s: answers {statuses}, {later} told to come later; "
+          f"{len(issuer.fetches)} fetches, the closest {min(gaps, default=float('nan')):.1f} s apart; p99 "
+          f"{percentile(latencies, .99) * 1000:.0f} ms, longest {max(latencies):.1f} s")
+    server.close()
+
+
 async def honest(options, devices, stop):
     """Calls for cached tokens, ten a second, until told to stop."""
     took = []
@@ -316,7 +443,7 @@ async def abuse(options, devices):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["calls", "hold", "returns", "streams", "abuse"])
+    parser.add_argument("what", choices=["calls", "hold", "returns", "streams", "abuse", "kills", "rotate"])
     parser.add_argument("--url", default="http://127.0.0.1:8080")
     parser.add_argument("--sessions", required=True)
     parser.add_argument("--app", default="braze-ios")
@@ -326,6 +453,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--answered", type=int, default=1000)
     parser.add_argument("--pid", type=int)
+    parser.add_argument("--issuer", default="https://login.remint.example")
+    parser.add_argument("--every", type=int, default=10, help="how often the issuer's key is replaced, in seconds")
     parser.add_argument("--open", type=int, default=10000, help="half-open connections")
     parser.add_argument("--patience", type=float, default=.5, help="what the others' p99 may be, in seconds")
     options = parser.parse_args()
@@ -336,7 +465,7 @@ def main():
         lines = [line.split() for line in file if line.strip()]
     count = options.devices or len(lines)
     devices = [Device(host, int(port), user, session) for user, session in lines[:count]]
-    run = {"calls": calls, "hold": hold, "returns": returns, "streams": streams, "abuse": abuse}[options.what]
+    run = {"calls": calls, "hold": hold, "returns": returns, "streams": streams, "abuse": abuse, "kills": kills, "rotate": rotate}[options.what]
     asyncio.run(run(options, devices))
 
 

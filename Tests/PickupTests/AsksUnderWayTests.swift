@@ -38,13 +38,4 @@ import Testing
         #expect(asks.current([99], version: 0, at: Self.now.advanced(bySeconds: 99)) != nil)
         #expect(asks.current([0], version: 0, at: Self.now.advanced(bySeconds: 1)) == nil)
     }
-
-    @Test func `renewals are spread over most of a life, anew for each token`() {
-        let margins = (0..<1000).map { Renewals.margin(of: Array("shop/u-\($0)".utf8), version: 7, lifetime: 1200) }
-        #expect(margins.allSatisfy { (150...1110).contains($0) })
-        #expect(Set(margins).count > 400)
-        let next = (0..<1000).map { Renewals.margin(of: Array("shop/u-\($0)".utf8), version: 8, lifetime: 1200) }
-        #expect(zip(margins, next).count { $0 == $1 } < 20)
-        #expect(Renewals.margin(of: [1], version: 1, lifetime: 30) < 30)
-    }
 }

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension DeviceScenarios {
     /// One failure costs one signature, as the metrics count them.
     @Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
         @Test func `ten thousand reports of one user cost one signature, those of as many users as many`() async throws

@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension DeviceScenarios {
     /// Vendors that are files, through the program as the compiled ones.
     @Suite(.timeLimit(.minutes(10))) struct DeclaredVendorsTests {
         /// The names of the shipped files.

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension KeyScenarios {
     /// What a process that holds keys lets others see of its memory.
     @Suite(.timeLimit(.minutes(10))) struct KeyProtectionTests {
         /// An account without rights: this one, or another where this is root, whom nothing is kept from.

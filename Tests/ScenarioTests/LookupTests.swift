@@ -8,7 +8,7 @@ import ProgramTestSupport
 import StubServer
 import Testing
 
-extension Scenarios {
+extension DeviceScenarios {
     /// Look-ups as a whole: the program, a broker, and vendors' servers that keep their limits.
     @Suite(.timeLimit(.minutes(10))) struct LookupTests {
         private static let key = "a-rest-key-that-nobody-may-see"

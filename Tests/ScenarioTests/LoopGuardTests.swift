@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension DeviceScenarios {
     /// A vendor that refuses every token costs one token per user, then nothing until the key is another.
     @Suite(.timeLimit(.minutes(10))) struct LoopGuardTests {
         private static let users = (0..<8).map { "user-\($0)" }

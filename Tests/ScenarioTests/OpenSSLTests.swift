@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension KeyScenarios {
     /// The tokens of a whole run, verified by a program that is not this project's.
     @Suite(.timeLimit(.minutes(10))) struct OpenSSLTests {
         @Test func `openssl verifies a token of every app`() async throws {

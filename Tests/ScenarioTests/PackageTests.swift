@@ -135,7 +135,7 @@ extension Scenarios {
         func `worker and gateway say their metrics as Prometheus likes them`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(try Self.freePort())"])
+            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(try Gateway.freePort())"])
             let answer = try await gateway.report(
                 Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: try gateway.session("ann"))
             #expect(answer.status == 200, "\(answer.text)")
@@ -154,24 +154,6 @@ extension Scenarios {
             worker.terminate()
             await worker.waitForEnd()
             await shop.broker.close()
-        }
-
-        /// A port that nobody has: the gateway does not say which one the system gave it for its metrics.
-        private static func freePort() throws -> Int {
-            let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            try #require(probe >= 0)
-            defer { close(probe) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let error = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(probe, $0, length) == 0 ? getsockname(probe, $0, &length) : -1
-                }
-            }
-            try #require(error == 0)
-            return Int(UInt16(bigEndian: address.sin_port))
         }
 
         private static let units = ["remint", "remint-pickup", "remint-signer"]

@@ -7,7 +7,7 @@ import StubServer
 import Synchronization
 import Testing
 
-extension Scenarios {
+extension DeviceScenarios {
     /// Sessions whose issuer changes its keys, or cannot be reached, and sessions that are bound to a device's key.
     @Suite(.timeLimit(.minutes(10))) struct PickupSessionTests {
         @Test func `keys that change under load refuse nobody honest, and are fetched once per cool-down`() async throws

@@ -7,7 +7,7 @@ import ProgramTestSupport
 import Testing
 import Vendors
 
-extension Scenarios {
+extension DeviceScenarios {
     /// A device's one call: a report in, a token out, for whom the session says and for nobody else.
     @Suite(.timeLimit(.minutes(10))) struct PickupTests {
         private static let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
@@ -247,6 +247,25 @@ extension Scenarios {
             let accepted = try await gateway.call("/v1/apps/braze-ios/token?wait=0", session: session)
             #expect(accepted.status == 202, "\(accepted.text)")
             #expect(accepted.headers["location"]?.contains("after=") == true)
+            await gateway.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `before it has read which tokens there are it answers with none`() async throws {
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop, brokers: "127.0.0.1:1")
+            let session = try gateway.session("ann")
+            let calls =
+                ["/token", "/token?after=0&wait=1", "/token/stream"].map { ($0, "GET") } + [("/reports", "POST")]
+            for (path, method) in calls {
+                let answer = try await gateway.call(
+                    "/v1/apps/braze-ios\(path)", method: method, session: session,
+                    body: method == "POST" ? Array("{}".utf8) : nil)
+                #expect(answer.status == 503 && answer.text("code") == "unavailable", "\(path): \(answer.text)")
+                #expect(answer.text("detail") == "this gateway still reads which tokens there are")
+                #expect(answer.headers["retry-after"] != nil)
+            }
+            #expect(try await gateway.call("/health/ready").status == 503)
             await gateway.stop()
             await shop.broker.close()
         }

@@ -4,7 +4,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension DeviceScenarios {
     /// SIGUSR1: finish, stay in the group, take nothing new.
     @Suite(.timeLimit(.minutes(10))) struct QuietTests {
         @Test func `a quiet worker takes nothing new and stays, and goes on when it is told to`() async throws {

@@ -6,7 +6,7 @@ import ProgramTestSupport
 import Synchronization
 import Testing
 
-extension Scenarios {
+extension KeyScenarios {
     /// A key is replaced while users go on failing: nobody is stranded, and nothing of the old key is left.
     @Suite(.timeLimit(.minutes(10))) struct RotationTests {
         /// One kind of vendor.
@@ -205,10 +205,10 @@ private struct Operator: Sendable {
 
 /// Users whose tokens fail while an operator works.
 private final class Traffic: Sendable {
-    private let kind: Scenarios.RotationTests.Kind
+    private let kind: KeyScenarios.RotationTests.Kind
     private let state = Mutex((sent: 0, isOver: false))
 
-    init(_ kind: Scenarios.RotationTests.Kind) { self.kind = kind }
+    init(_ kind: KeyScenarios.RotationTests.Kind) { self.kind = kind }
 
     var sent: Int { state.withLock { $0.sent } }
     func stop() { state.withLock { $0.isOver = true } }

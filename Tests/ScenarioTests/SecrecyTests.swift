@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension DeviceScenarios {
     /// Tokens, report signatures, secrets and keys show nowhere they were not asked for.
     @Suite(.timeLimit(.minutes(10))) struct SecrecyTests {
         @Test func `the demo at trace level logs nothing secret`() async throws {

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension KeyScenarios {
     /// The keys live with another process, and whatever becomes of that one, each event is answered once.
     @Suite(.timeLimit(.minutes(10))) struct SignerTests {
         @Test func `a signer that is killed under load costs no event and doubles none`() async throws {

@@ -13,6 +13,10 @@ final class TokenFollower: Sendable {
         /// Partitions that were not read to their end yet.
         var behind: Set<TopicPartition> = []
         var isFollowing = false
+        /// Whether all was read once that there was at the start.
+        var hasCaughtUp = false
+        /// Where reading goes on when it begins anew.
+        var next: [TopicPartition: Int64] = [:]
         var records = 0
     }
 
@@ -39,10 +43,13 @@ final class TokenFollower: Sendable {
 
     /// How many partitions were not read to their end yet; nil where nothing is followed.
     var behind: Int? { state.withLock { $0.isFollowing ? $0.behind.count : nil } }
+    /// Whether all was read once that there was at the start. Until then the newest token of a subject may not be known, and an
+    /// older one would be taken for it.
+    var hasCaughtUp: Bool { state.withLock { $0.hasCaughtUp } }
     /// How many records were read.
     var records: Int { state.withLock { $0.records } }
 
-    /// Follows until the task is cancelled; where the brokers fail it begins anew.
+    /// Follows until the task is cancelled; where the brokers fail it goes on where it was.
     func run() async {
         var backoff = Backoff(atMost: .seconds(5))
         while !Task.isCancelled {
@@ -67,6 +74,7 @@ final class TokenFollower: Sendable {
             state.withLock { state in
                 state.behind = Set(starts.map(\.partition).filter { $0.topic == configuration.topics.tokens })
                 state.isFollowing = true
+                for start in starts { state.next[start.partition] = start.offset }
             }
             try await reader.read(starts)
             began()
@@ -74,7 +82,7 @@ final class TokenFollower: Sendable {
                 for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
                     switch event {
                     case .record(let record): took(record)
-                    case .endOfPartition(let partition): state.withLock { _ = $0.behind.remove(partition) }
+                    case .endOfPartition(let partition): ended(partition)
                     case .error(let error): if error.isFatal { throw error }
                     case .rebalance: break
                     }
@@ -87,7 +95,14 @@ final class TokenFollower: Sendable {
         }
     }
 
-    /// Tokens from their age on, dead letters from the end on, the control topic whole.
+    private func ended(_ partition: TopicPartition) {
+        state.withLock { state in
+            state.behind.remove(partition)
+            if state.behind.isEmpty { state.hasCaughtUp = true }
+        }
+    }
+
+    /// Where it was, or at first: tokens from their age on, dead letters from the end on, the control topic whole.
     private func starts(_ reader: KafkaConsumer) async throws -> [PartitionOffset] {
         let topics = configuration.topics
         let tokens = try await partitions(of: topics.tokens, reader)
@@ -106,7 +121,8 @@ final class TokenFollower: Sendable {
             starts.append(PartitionOffset(partition, offset: end))
         }
         starts += ((try? await partitions(of: topics.control, reader)) ?? []).map { PartitionOffset($0, offset: 0) }
-        return starts
+        let next = state.withLock { $0.next }
+        return starts.map { PartitionOffset($0.partition, offset: next[$0.partition] ?? $0.offset) }
     }
 
     private func partitions(of topic: String, _ reader: KafkaConsumer) async throws -> [TopicPartition] {
@@ -117,9 +133,14 @@ final class TokenFollower: Sendable {
 
     private func took(_ record: ConsumedRecord) {
         let topics = configuration.topics
+        let isToken = record.position.topic == topics.tokens
+        state.withLock { state in
+            let position = record.position
+            state.next[TopicPartition(topic: position.topic, partition: position.partition)] = position.offset + 1
+            if isToken { state.records += 1 }
+        }
         switch record.position.topic {
         case topics.tokens:
-            state.withLock { $0.records += 1 }
             guard let key = record.key else { return }
             if let token = HeldToken(record) {
                 desk.published(token, for: key)

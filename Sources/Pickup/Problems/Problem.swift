@@ -54,6 +54,10 @@ struct Problem: Error {
     static let unanswered = Problem(
         .serviceUnavailable, "unanswered", "no worker has answered yet; the token is asked for", retryAfter: 2)
 
+    /// What is told before the tokens that there are were read: an older one than the caller's could else be the answer.
+    static let starting = Problem(
+        .serviceUnavailable, "unavailable", "this gateway still reads which tokens there are", retryAfter: 1)
+
     static let draining = Problem(
         .serviceUnavailable, "draining", "this gateway is about to stop; another one answers", retryAfter: 1)
 

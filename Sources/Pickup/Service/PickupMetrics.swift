@@ -1,7 +1,9 @@
+import AdapterKit
 import Hummingbird
 import Logging
 import NIOCore
 import Telemetry
+import Worker
 
 /// What the gateway counts. Labels are apps, calls and stable words; never a user, a token or a text from outside.
 final class PickupMetrics: Sendable {
@@ -9,6 +11,7 @@ final class PickupMetrics: Sendable {
     private let answers: CounterFamily
     private let refusals: CounterFamily
     private let drops: CounterFamily
+    private let calls: HistogramFamily
     private let recovery: HistogramFamily
     private let waiting: GaugeFamily
     private let streams: GaugeFamily
@@ -24,10 +27,13 @@ final class PickupMetrics: Sendable {
         drops = registry.counter(
             "remint_pickup_dropped_connections_total",
             "Connections let go of: a head or a body that did not come in time, or had no end.", labels: ["reason"])
-        recovery = registry.histogram(
+        calls = registry.histogram(
             "remint_pickup_recovery_seconds", "From a report to the token that answers it, in one call.",
             labels: ["app"],
             buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30])
+        recovery = registry.histogram(
+            "remint_recovery_seconds", "From the first report of a failure to its token in a device's hands.",
+            labels: ["app"], buckets: RecoveryTime.buckets)
         waiting = registry.gauge("remint_pickup_waiting_calls", "Calls that wait for a token.")
         streams = registry.gauge("remint_pickup_streams", "Open streams.")
         tokens = registry.gauge("remint_pickup_cached_tokens", "Tokens known.")
@@ -40,7 +46,11 @@ final class PickupMetrics: Sendable {
     func answered(_ call: String, _ status: Int) { answers.add(1, call, "\(status)") }
     func refused(_ reason: String) { refusals.add(1, reason) }
     func dropped(_ reason: ConnectionGuard.Reason) { drops.add(1, reason.rawValue) }
-    func recovered(_ app: String, after time: Duration) { recovery.observe(time / .seconds(1), app) }
+    func answeredReport(_ app: String, after time: Duration) { calls.observe(time / .seconds(1), app) }
+    /// A device was handed `token`; the first one of all ends its failure.
+    func handedOver(_ token: HeldToken, _ app: String, at now: UnixTime) {
+        if let seconds = token.recovery?.end(at: now) { recovery.observe(seconds, app) }
+    }
     func renewed(_ app: String) { renewals.add(1, app) }
 
     func set(_ desk: TokenDesk) {

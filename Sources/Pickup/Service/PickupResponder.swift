@@ -64,6 +64,7 @@ struct PickupResponder: HTTPResponder {
     }
 
     private func app(_ name: String) throws(Problem) -> PickupApp {
+        guard follower.hasCaughtUp else { throw Problem.starting }
         guard let app = apps[name] else { throw Problem(.unknownApp) }
         return app
     }
@@ -89,8 +90,8 @@ struct PickupResponder: HTTPResponder {
         let wait = CallParameters.preferredWait(request)
         let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: .seconds(wait ?? 0))
         return try step(outcome) { outcome throws(Problem) in
-            if case .token = outcome { metrics.recovered(app.name, after: .now - start) }
-            var response = try PickupAnswers.response(to: outcome, app, opening: keys, at: now())
+            if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
+            var response = try handOver(outcome, app)
             if let wait, let name = HTTPField.Name("Preference-Applied") { response.headers[name] = "wait=\(wait)" }
             return response
         }
@@ -123,7 +124,14 @@ struct PickupResponder: HTTPResponder {
             return Response(
                 status: .notModified, headers: [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
         }
-        return try PickupAnswers.response(to: outcome, app, opening: keys, at: now())
+        return try handOver(outcome, app)
+    }
+
+    private func handOver(_ outcome: TokenAsks.Outcome, _ app: PickupApp) throws(Problem) -> Response {
+        let now = now()
+        let response = try PickupAnswers.response(to: outcome, app, opening: keys, at: now)
+        if case .token(let token) = outcome { metrics.handedOver(token, app.name, at: now) }
+        return response
     }
 
     private func stream(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Response {
@@ -131,7 +139,8 @@ struct PickupResponder: HTTPResponder {
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         return TokenStream(
-            asker: asker, app: app, asks: asks, keys: keys, now: now, lastEvent: parameters.lastEvent ?? 0
+            asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
+            lastEvent: parameters.lastEvent ?? 0
         ).response
     }
 }

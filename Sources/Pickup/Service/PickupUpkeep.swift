@@ -16,6 +16,7 @@ struct PickupUpkeep: Sendable {
     /// Until the task is cancelled.
     func run() async {
         var ticks = 0
+        var renewals: [String: Renewals] = [:]
         while !Task.isCancelled {
             // A cancellation is looked at above.
             try? await Task.sleep(for: Self.tick)
@@ -24,23 +25,27 @@ struct PickupUpkeep: Sendable {
             guard ticks % 10 == 0 else { continue }
             metrics.set(desk)
             desk.trim()
-            await renew()
+            await renew(&renewals)
         }
     }
 
     /// Asks for the next token of every subject whose device is connected and whose token is about to end.
-    private func renew() async {
+    private func renew(_ renewals: inout [String: Renewals]) async {
         let now = now()
-        for (key, token) in desk.streamed {
-            guard let name = TokenTopicKey.app(of: key), let app = apps[name],
-                Renewals.isDue(key, token, lifetime: app.lifetime, at: now),
-                let subject = TokenTopicKey.subject(of: token.value, app)
-            else { continue }
-            let asker = Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
-            // A renewal that fails is tried again with the next tick, as long as the device is connected.
-            let life = Renewals.margin(of: key, version: token.version, lifetime: app.lifetime) + 1
-            guard case .accepted = try? await asks.token(for: asker, app, life: life, within: .zero) else { continue }
-            metrics.renewed(name)
+        let streamed = Dictionary(grouping: desk.streamed) { TokenTopicKey.app(of: $0.key) ?? "" }
+        for (name, app) in apps {
+            for (_, token) in renewals[name, default: Renewals(lifetime: app.lifetime)].due(
+                streamed[name] ?? [], at: now)
+            {
+                guard let subject = TokenTopicKey.subject(of: token.value, app) else { continue }
+                let asker = Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
+                // A renewal that fails is tried again with the next tick, as long as the device is connected.
+                let life = token.expiresAt - now.seconds + 1
+                guard case .accepted = try? await asks.token(for: asker, app, life: life, within: .zero) else {
+                    continue
+                }
+                metrics.renewed(name)
+            }
         }
     }
 

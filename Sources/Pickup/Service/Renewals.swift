@@ -1,24 +1,78 @@
 import AdapterKit
-import JOSE
 
-/// When the tokens of connected devices are renewed: before they end, spread over time, and of nobody who is not there. A value
-/// without a clock.
+/// When the tokens of an app's connected devices are renewed: before they end, spread evenly over time, and of nobody who is not
+/// there. A value without a clock.
+///
+/// Devices that came together would ask together, this time and each time after. So a life is cut into slots, and a token takes,
+/// of the slots that its life allows, the one that fewest others have; the latest of equals, for a token that is used longer is a
+/// signature less. Chance alone would leave a busiest moment of twice the mean.
 struct Renewals: Sendable {
-    /// The shortest time before its end that a token is renewed, in seconds.
-    private static let least: Int64 = 20
-
-    /// How long before its end the token of `key` with `version` is renewed, in seconds: between an eighth and more than nine tenths
-    /// of its life, another share for each token. So wide, because devices that came together must not ask together, neither this
-    /// time nor the next: with shares from nothing to one the busiest moment has 1.36 times the mean, with shares around a half it
-    /// has several times as much. A signature is cheaper than a herd.
-    static func margin(of key: [UInt8], version: Int64, lifetime: Int64) -> Int64 {
-        let hash = SHA256.hash(key + Array(String(version).utf8)).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        let share = 0.125 + 0.8 * Double(hash) / Double(UInt32.max)
-        return max(min(least, lifetime / 2), Int64(Double(lifetime) * share))
+    /// What is known of one token.
+    private struct Plan {
+        let version: Int64
+        let slot: Int64
+        /// When it is renewed, in seconds since 1970.
+        let due: Int64
     }
 
-    /// Whether a token that ends at `expiresAt` is to be renewed at `now`.
-    static func isDue(_ key: [UInt8], _ token: HeldToken, lifetime: Int64, at now: UnixTime) -> Bool {
-        token.expiresAt - now.seconds <= margin(of: key, version: token.version, lifetime: lifetime)
+    /// The shortest time before its end that a token is renewed, in seconds.
+    private static let least: Int64 = 20
+    /// About how many slots a life has.
+    private static let slots: Int64 = 128
+
+    /// How long the app's tokens live, in seconds.
+    private let lifetime: Int64
+    /// How long a slot is, in seconds.
+    private let width: Int64
+    private var plans: [[UInt8]: Plan] = [:]
+    /// How many tokens have each slot.
+    private var takers: [Int64: Int] = [:]
+
+    /// For an app whose tokens live `lifetime` seconds.
+    init(lifetime: Int64) {
+        self.lifetime = lifetime
+        width = max(1, lifetime / Self.slots)
+    }
+
+    /// The keys of `streamed` whose tokens are to be renewed at `now`. What is not in `streamed` is forgotten.
+    mutating func due(_ streamed: [(key: [UInt8], token: HeldToken)], at now: UnixTime) -> [(
+        key: [UInt8], token: HeldToken
+    )] {
+        forget(allBut: streamed)
+        return streamed.filter { key, token in
+            if let plan = plans[key], plan.version == token.version { return plan.due <= now.seconds }
+            drop(key)
+            let plan = plan(token, at: now)
+            plans[key] = plan
+            takers[plan.slot, default: 0] += 1
+            return plan.due <= now.seconds
+        }
+    }
+
+    /// The slot for a token: one that begins from a twelfth to seven eighths of a life after its start, and not in the past.
+    private func plan(_ token: HeldToken, at now: UnixTime) -> Plan {
+        let margin = max(min(Self.least, lifetime / 2), lifetime / 8)
+        let last = (token.expiresAt - margin) / width
+        let first = max((token.expiresAt - lifetime + lifetime / 12) / width, now.seconds / width + 1)
+        guard first <= last else { return Plan(version: token.version, slot: last, due: token.expiresAt - margin) }
+        var best = last
+        for slot in (max(first, last - Self.slots)...last).reversed()
+        where takers[slot, default: 0] < takers[best, default: 0] {
+            best = slot
+        }
+        // Within a slot they follow each other.
+        return Plan(
+            version: token.version, slot: best, due: best * width + Int64(takers[best, default: 0]) % width)
+    }
+
+    private mutating func forget(allBut streamed: [(key: [UInt8], token: HeldToken)]) {
+        let present = Set(streamed.lazy.map(\.key))
+        guard present.count < plans.count || plans.keys.contains(where: { !present.contains($0) }) else { return }
+        for key in plans.keys.filter({ !present.contains($0) }) { drop(key) }
+    }
+
+    private mutating func drop(_ key: [UInt8]) {
+        guard let plan = plans.removeValue(forKey: key), let count = takers[plan.slot] else { return }
+        takers[plan.slot] = count > 1 ? count - 1 : nil
     }
 }

@@ -13,6 +13,7 @@ struct TokenStream: Sendable {
     let app: PickupApp
     let asks: TokenAsks
     let keys: [JWEDecryptionKey]
+    let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
     /// The version that the device has.
     let lastEvent: Int64
@@ -110,6 +111,7 @@ struct TokenStream: Sendable {
         buffer.writeBytes(answer.bytes)
         buffer.writeString("\n\n")
         try await writer.write(buffer)
+        metrics.handedOver(token, app.name, at: now())
     }
 
     @concurrent

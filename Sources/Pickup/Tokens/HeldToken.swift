@@ -11,23 +11,29 @@ struct HeldToken: Sendable {
     let expiresAt: Int64
     /// The id of the event it answers.
     let eventID: String
+    /// The failure that it ends; nil where none was reported.
+    let recovery: Recovery?
 
     /// About how much memory it takes, in bytes.
-    var memory: Int { value.count + eventID.utf8.count + 160 }
+    var memory: Int { value.count + eventID.utf8.count + (recovery == nil ? 160 : 224) }
 
     /// What `record` holds; nil for a tombstone, and for what is no token of a worker's.
     init?(_ record: ConsumedRecord) {
         guard let value = record.value, let version = record.body.text("remint-version").flatMap({ Int64($0) }),
             let expiresAt = record.body.text("remint-expires-at").flatMap({ Int64($0) })
         else { return nil }
-        self.init(value: value, version: version, expiresAt: expiresAt, eventID: record.body.text("ce_id") ?? "")
+        let reported = record.body.text("remint-reported-at").flatMap { Int64($0) }
+        self.init(
+            value: value, version: version, expiresAt: expiresAt, eventID: record.body.text("ce_id") ?? "",
+            reportedAt: reported.map { UnixTime(milliseconds: $0) })
     }
 
     /// A token with these parts.
-    init(value: [UInt8], version: Int64, expiresAt: Int64, eventID: String) {
+    init(value: [UInt8], version: Int64, expiresAt: Int64, eventID: String, reportedAt: UnixTime? = nil) {
         self.value = value
         self.version = version
         self.expiresAt = expiresAt
         self.eventID = eventID
+        recovery = reportedAt.map { Recovery(reportedAt: $0, version: version) }
     }
 }

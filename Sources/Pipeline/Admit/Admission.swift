@@ -113,6 +113,11 @@ struct Admission: Sendable {
         return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
     }
 
+    /// Whether a failure of `id` that was observed at `time` has no token yet that is newer, as far as is remembered.
+    func isUnanswered(_ id: SubjectID, since time: UnixTime) -> Bool {
+        mints.last(of: id).map { time > $0.mintedAt } ?? true
+    }
+
     /// A mint that lies ahead was made by a clock that was set back since: what it says of before and after is wrong.
     private func isFromTheFuture(_ mint: RecentMint, _ now: UnixTime) -> Bool {
         mint.mintedAt.microseconds(since: now) > ObservedTime.bound

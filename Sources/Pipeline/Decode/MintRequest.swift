@@ -24,6 +24,8 @@ final class MintRequest: Sendable {
     let grants: Enrichment?
     /// When the failure was observed, within what is believed of a device's clock.
     let observedAt: UnixTime
+    /// When the failure was reported; nil where there was none, and where nothing but a device's clock says when.
+    var reportedAt: UnixTime? { isReissue || event.producedAt == nil ? nil : observedAt }
 
     init(
         _ event: Envelope, _ app: App, _ subject: Subject, _ failure: AuthenticationFailure, remedy: Remedy,

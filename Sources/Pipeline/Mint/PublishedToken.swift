@@ -32,6 +32,8 @@ public struct PublishedToken: Sendable {
     public let eventID: String
     /// The device that reported the failure, where it is known.
     public let device: String?
+    /// When the first report that it answers was made, in whole milliseconds; nil where it answers none.
+    public let reportedAt: UnixTime?
     /// The challenge it answers.
     public var challenge: String? { subject.challenge }
 
@@ -79,6 +81,7 @@ public struct PublishedToken: Sendable {
         self.version = version
         self.eventID = eventID
         device = root["device"]?.string
+        reportedAt = record.text("remint-reported-at").flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
     }
 
     /// Whether the header `name`, the last one of several, says `text` byte for byte.

@@ -31,11 +31,12 @@ final class UnsignedToken: Sendable {
     /// The record that publishes it with `signature`: a JSON value, CloudEvents attributes in binary mode, and headers that are
     /// enough for the ledger. `PublishedToken` reads it.
     ///
+    /// - Parameter reportedAt: when the first report that it answers was made; nil for none.
     /// - Returns: the record, and where in its bytes the token stands.
-    func output(signature: [UInt8]) -> (record: OutputRecord, token: Range<Int>) {
+    func output(signature: [UInt8], reportedAt: UnixTime?) -> (record: OutputRecord, token: Range<Int>) {
         var place = 0..<0
         let body = RecordBody(key: order.subjectKey, hasValue: true) { bytes in
-            headers(sealedBy: nil, to: &bytes)
+            headers(sealedBy: nil, reportedAt, to: &bytes)
         } value: { json in
             beginValue(&json)
             let start = json.count
@@ -48,9 +49,9 @@ final class UnsignedToken: Sendable {
 
     /// The record that publishes it sealed by `seal`, as the JWE `sealed`: the same but for the token itself and whom it is
     /// sealed for.
-    func output(sealed: [UInt8], by seal: TokenSeal) -> OutputRecord {
+    func output(sealed: [UInt8], by seal: TokenSeal, reportedAt: UnixTime?) -> OutputRecord {
         let body = RecordBody(key: order.subjectKey, hasValue: true) { bytes in
-            headers(sealedBy: seal, to: &bytes)
+            headers(sealedBy: seal, reportedAt, to: &bytes)
         } value: { json in
             beginValue(&json)
             json.append(sealed)
@@ -93,7 +94,7 @@ final class UnsignedToken: Sendable {
         json.append("}")
     }
 
-    private func headers(sealedBy seal: TokenSeal?, to bytes: inout ByteWriter) {
+    private func headers(sealedBy seal: TokenSeal?, _ reportedAt: UnixTime?, to bytes: inout ByteWriter) {
         bytes.append(header: "ce_specversion") { $0.append("1.0") }
         bytes.append(header: "ce_id") { $0.append(order.event.id.utf8.span) }
         bytes.append(header: "ce_source") { $0.append(order.app.eventSource) }
@@ -103,6 +104,7 @@ final class UnsignedToken: Sendable {
         bytes.append(header: "content-type") { $0.append("application/json") }
         bytes.append(header: "remint-key-id") { $0.append(key.version.utf8.span) }
         bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
+        if let reportedAt { bytes.append(header: "remint-reported-at") { $0.append(decimal: reportedAt.milliseconds) } }
         bytes.append(header: "remint-version") { $0.append(decimal: version) }
         if let seal { bytes.append(header: "remint-seal") { $0.append(seal.keyID.utf8.span) } }
         if case .centrifugo = order.app.publication {

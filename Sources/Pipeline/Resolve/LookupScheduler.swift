@@ -222,8 +222,10 @@ struct LookupScheduler: Sendable {
         return [400, 413, 414, 422].contains(answer.response.status)
     }
 
-    /// Halves a request that was refused, until the one user stands alone whom it is about.
+    /// Halves a request that was refused, until the one user stands alone whom it is about. Who finds fault with a request has read
+    /// it: the vendor works, and a circuit that was trying with this very request closes.
     private mutating func refused(_ flight: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
+        tell(lines[flight.line].works())
         guard flight.questions.count > 1 else {
             for question in flight.questions { give(up: question, failure, now) }
             return tell(.refused(account: lines[flight.line].account.name, detail: failure.detail))

@@ -76,6 +76,9 @@ public final class Settlement: Sendable {
     /// Who signed the token that a report held; nil where no report was understood, and for one that was counted before it
     /// waited in a retry tier.
     public let signer: TokenSigner?
+    /// When the first of the reports that its token answers was made; nil where no token was minted, and for a token that nobody
+    /// reported a failure for.
+    public let reportedAt: UnixTime?
 
     /// The end of `record`, of which `event` is known.
     convenience init(
@@ -90,18 +93,19 @@ public final class Settlement: Sendable {
     /// The token that answers `event`.
     convenience init(
         _ event: Envelope, at origin: RecordPosition, app: String?, outcome: Outcome, output: OutputRecord?,
-        algorithm: Algorithm?
+        algorithm: Algorithm?, reportedAt: UnixTime?
     ) {
         self.init(
             origin: origin, eventID: event.id, app: app, outcome: outcome, output: output, algorithm: algorithm,
-            reason: event.reason, signer: event.signer)
+            reason: event.reason, signer: event.signer, reportedAt: reportedAt)
     }
 
     init(
         origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?,
         detail: String? = nil,
-        algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil
+        algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil, reportedAt: UnixTime? = nil
     ) {
+        self.reportedAt = reportedAt
         self.reason = reason
         self.signer = signer
         self.origin = origin

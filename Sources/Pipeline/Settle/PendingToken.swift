@@ -6,6 +6,8 @@ struct PendingToken: Sendable {
     let index: Int
     let token: UnsignedToken
     let ticket: Admission.Ticket
+    /// When the first of the reports that it answers was made; nil where it answers none.
+    var reportedAt: UnixTime?
 }
 
 /// A token with its signature, and the record that publishes it.
@@ -14,30 +16,30 @@ struct SignedToken: Sendable {
     let hash: UInt64
     let settlement: Settlement
 
-    /// `token` with `signature`, sealed where the app says for whom, for the event at `origin`. The hash is the clear token's,
+    /// The token of `draft` with `signature`, sealed where the app says for whom, for the event at `origin`. The hash is the clear token's,
     /// for that is what a device reports.
     ///
     /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, where its hash cannot be made, or where it cannot
     ///   be sealed.
     static func make(
-        _ token: UnsignedToken, _ signature: [UInt8], _ origin: RecordPosition, _ hasher: SHA256Hasher?
+        _ draft: PendingToken, _ signature: [UInt8], _ origin: RecordPosition, _ hasher: SHA256Hasher?
     ) -> Result<SignedToken, Rejection> {
         if signature.isEmpty { return .failure(Rejection(.mintFailed, "the signer gave an empty signature")) }
-        if let seal = token.order.app.seal { return sealed(token, signature, seal, origin, hasher) }
-        let (record, place) = token.output(signature: signature)
+        if let seal = draft.token.order.app.seal { return sealed(draft, signature, seal, origin, hasher) }
+        let (record, place) = draft.token.output(signature: signature, reportedAt: draft.reportedAt)
         guard let hash = hasher?.prefix(of: record.body.bytes, in: place) else { return .failure(noHash) }
-        return .success(SignedToken(token, record, hash: hash, origin))
+        return .success(SignedToken(draft, record, hash: hash, origin))
     }
 
     private static func sealed(
-        _ token: UnsignedToken, _ signature: [UInt8], _ seal: TokenSeal, _ origin: RecordPosition,
+        _ draft: PendingToken, _ signature: [UInt8], _ seal: TokenSeal, _ origin: RecordPosition,
         _ hasher: SHA256Hasher?
     ) -> Result<SignedToken, Rejection> {
-        let clear = token.input.token(signature: signature)
+        let clear = draft.token.input.token(signature: signature)
         guard let hash = hasher?.prefix(of: clear, in: clear.indices) else { return .failure(noHash) }
         do throws(JOSEError) {
-            let record = token.output(sealed: try seal.seal(clear), by: seal)
-            return .success(SignedToken(token, record, hash: hash, origin))
+            let record = draft.token.output(sealed: try seal.seal(clear), by: seal, reportedAt: draft.reportedAt)
+            return .success(SignedToken(draft, record, hash: hash, origin))
         } catch {
             return .failure(Rejection(.mintFailed, "the token could not be sealed: \(error.message)"))
         }
@@ -45,10 +47,11 @@ struct SignedToken: Sendable {
 
     private static let noHash = Rejection(.mintFailed, "libcrypto could not hash the token")
 
-    private init(_ token: UnsignedToken, _ record: OutputRecord, hash: UInt64, _ origin: RecordPosition) {
+    private init(_ draft: PendingToken, _ record: OutputRecord, hash: UInt64, _ origin: RecordPosition) {
         self.hash = hash
+        let order = draft.token.order
         settlement = Settlement(
-            token.order.event, at: origin, app: token.order.app.name, outcome: .minted, output: record,
-            algorithm: token.key.algorithm)
+            order.event, at: origin, app: order.app.name, outcome: .minted, output: record,
+            algorithm: draft.token.key.algorithm, reportedAt: draft.reportedAt)
     }
 }

@@ -1,11 +1,11 @@
 "use strict";
-// Asks /status every two seconds and shows what it says. Whatever comes from there is shown as text, never as markup.
+// Asks /status every two seconds while somebody sees the page, and shows what it says. Whatever comes from there is shown as text, never as markup.
 (() => {
   const shape = 1, interval = 2000, patience = 10000;
   const outcomes = ["minted", "superseded", "skipped", "deferred", "dead_lettered"];
   const $ = id => document.getElementById(id);
   const whole = new Intl.NumberFormat("en");
-  let token = "", status = null, seen = null, timer = 0;
+  let token = "", status = null, seen = null, timer = 0, turn = 0;
 
   const count = number => whole.format(number);
   const rate = number => (number >= 100 || number === 0 ? whole.format(Math.round(number)) : number.toFixed(1));
@@ -157,16 +157,21 @@
     if (forToken) put($("worker"), "the server asks for its token");
   }
 
+  // Each look takes the place of the one before: one that was overtaken shows nothing and is not followed by another.
   async function look() {
     clearTimeout(timer);
+    const mine = ++turn;
+    if (document.visibilityState === "hidden") return;
     try {
       const answer = await fetch("/status", {
         headers: token === "" ? {} : { Authorization: "Bearer " + token }, cache: "no-store", credentials: "omit",
         signal: AbortSignal.timeout(patience)
       });
+      if (mine !== turn) return;
       if (answer.status === 401) return ask(true);
       if (!answer.ok) throw new Error("the server answered " + answer.status);
       const body = await answer.json();
+      if (mine !== turn) return;
       if (body.shape !== shape) return complain("the worker is of another version than this page; load the page anew");
       status = body;
       seen = new Date();
@@ -175,6 +180,7 @@
       $("figures").hidden = false;
       show();
     } catch (error) {
+      if (mine !== turn) return;
       complain((seen ? "no figures since " + seen.toLocaleTimeString() : "no figures") + ": " + error.message);
     }
     timer = setTimeout(look, interval);
@@ -187,5 +193,7 @@
     $("token").value = "";
     look();
   });
+  // Who is asked for the token is not asked anew.
+  document.addEventListener("visibilitychange", () => { if ($("entry").hidden) look(); });
   look();
 })();

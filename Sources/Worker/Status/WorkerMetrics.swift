@@ -8,6 +8,7 @@ final class WorkerMetrics: Sendable {
     let registry = MetricsRegistry()
     let events: CounterFamily
     let ends: OutcomeMetrics
+    private let answers: AnswerMetrics
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
@@ -31,6 +32,7 @@ final class WorkerMetrics: Sendable {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
         events = registry.counter("remint_events_total", "Events consumed.", labels: ["lane"])
         ends = OutcomeMetrics(registry)
+        answers = AnswerMetrics(registry)
         signatures = registry.counter(
             "remint_signatures_total", "Signatures made, also for tokens that were not published.",
             labels: ["algorithm"])
@@ -104,7 +106,9 @@ final class WorkerMetrics: Sendable {
     }
 
     func committed(_ transaction: CommitUnit, at now: UnixTime) {
-        ends.count(transaction.batches.lazy.flatMap(\.settlements))
+        let settlements = transaction.batches.lazy.flatMap(\.settlements)
+        ends.count(settlements)
+        answers.count(settlements, at: now)
         var unkeyed: [String: Int] = [:]
         for batch in transaction.batches {
             for (record, settlement) in zip(batch.records, batch.settlements)

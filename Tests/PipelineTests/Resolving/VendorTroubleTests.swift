@@ -98,6 +98,41 @@ import Testing
         #expect(ends.count { $0 == "minted" } == 49 && ends[17] == "deferred lookup_failed 0")
     }
 
+    @Test(arguments: [400, 413, 414, 422])
+    func `a request that tries and is found fault with shows that the vendor works`(_ status: Int) async throws {
+        var bench = try LookupBench(batch: 1, concurrency: 5)
+        _ = await bench.process(bench.records((0..<20).map { "user-\($0)" }), .over)
+        for call in bench.processor.lookups() { bench.fail(call, .unavailable) }
+        let probe = calls(&bench)
+        #expect(probe.count == 1 && bench.processor.lookupConditions.first?.circuit == "half_open")
+        _ = bench.processor.takeLookupTally()
+        bench.reply(try #require(probe.first), status, "no such id")
+        #expect(bench.processor.lookupConditions.first?.circuit == "closed")
+        let notices = bench.processor.takeLookupTally().notices
+        #expect(notices.count == 2 && notices.first == .closed(account: "shop"))
+        if case .refused = notices.last {} else { Issue.record("\(notices)") }
+        for call in calls(&bench) { bench.confirm(call) }
+        #expect(calls(&bench).count == 5, "the others are asked about")
+    }
+
+    @Test func `the halves of a request that tried are asked about`() async throws {
+        var bench = try LookupBench()
+        _ = await bench.process(bench.records(["ann"]))
+        bench.reply(try #require(calls(&bench).first), 401, "no")
+        let records = bench.records(["bad", "ben", "bob", "bee"])
+        _ = await bench.process(records, .over)
+        let probe = calls(&bench)
+        #expect(probe.map(\.users.count) == [4])
+        bench.reply(try #require(probe.first), 400, "bad id")
+        while case let halves = calls(&bench), !halves.isEmpty {
+            for call in halves {
+                if call.users.contains("bad") { bench.reply(call, 400, "bad id") } else { bench.confirm(call) }
+            }
+        }
+        #expect(
+            await bench.outcomes(records, .over) == ["deferred lookup_failed 0"] + Array(repeating: "minted", count: 3))
+    }
+
     @Test func `a vendor that says when to come back is not asked before`() async throws {
         var bench = try LookupBench(batch: 1)
         _ = await bench.process(bench.records(["a", "b"]), .over)

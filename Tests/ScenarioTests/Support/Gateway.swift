@@ -29,8 +29,10 @@ struct Gateway {
     ///   - issuer: what sessions are signed with at first; by default a key of its own.
     ///   - keySet: where the issuer's keys are; by default in a file.
     ///   - more: further lines of the section.
+    ///   - brokers: other brokers than the shop's, which it is not waited for to have read.
     static func start(
-        _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, more: [String] = []
+        _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, more: [String] = [],
+        brokers: String? = nil
     ) async throws -> Gateway {
         let key = try issuer ?? SigningKey.generate(.es256, keyID: "session-1")
         let set = shop.folder.appending(path: "sessions.json")
@@ -45,12 +47,15 @@ struct Gateway {
         let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
         let file = shop.folder.appending(path: "pickup.yaml")
         try Data((text + "\n" + (section + more.map { "  \($0)" }).joined(separator: "\n") + "\n").utf8).write(to: file)
-        let program = try Program(Repository.remint, ["pickup", "--config", file.path])
+        let program = try Program(
+            Repository.remint, ["pickup", "--config", file.path] + (brokers.map { ["--brokers", $0] } ?? []))
         try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
         let match = try #require(program.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/))
         let address = String(match.1)
         let gateway = Gateway(program: program, address: address, key: key)
-        while try await gateway.call("/health/ready").status != 200 { try await Task.sleep(for: .milliseconds(20)) }
+        while brokers == nil, try await gateway.call("/health/ready").status != 200 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
         return gateway
     }
 
@@ -110,6 +115,24 @@ struct Gateway {
         }
         return try await call(
             "/v1/apps/\(app)/reports", method: "POST", session: session, headers: headers, body: report)
+    }
+
+    /// A port that nobody has: the gateway does not say which one the system gave it for its metrics.
+    static func freePort() throws -> Int {
+        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(probe >= 0)
+        defer { close(probe) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let error = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(probe, $0, length) == 0 ? getsockname(probe, $0, &length) : -1
+            }
+        }
+        try #require(error == 0)
+        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     func stop() async {

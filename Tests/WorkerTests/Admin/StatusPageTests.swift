@@ -11,13 +11,6 @@ import WorkerTestSupport
 @testable import Worker
 @testable import WorkerConfiguration
 
-/// Whether this machine has the browser.
-private let browser = ["chromium", "chromium-browser", "google-chrome"].first { name in
-    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-        FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
-    }
-}
-
 /// The page at `/`.
 @Suite(.timeLimit(.minutes(10))) struct StatusPageTests {
     private func serving(_ status: WorkerStatus, _ body: (String) async throws -> Void) async throws {
@@ -64,7 +57,7 @@ private let browser = ["chromium", "chromium-browser", "google-chrome"].first { 
         }
     }
 
-    /// A thousand apps, one whose name and reason want to be markup.
+    /// A thousand apps: one whose reason wants to be markup, one with a name as long and as unbroken as can be.
     private func thousand() -> WorkerStatus {
         let status = WorkerStatus()
         status.set(name: "w-1")
@@ -74,37 +67,90 @@ private let browser = ["chromium", "chromium-browser", "google-chrome"].first { 
                 let suspension = Suspension(
                     app: "", since: Events.now, by: "w-1", why: "<img src=x onerror=alert(1)>", users: 3)
                 return .init(
-                    name: "app-\(number)", adapter: "dotdigital", keyRing: "push", keyVersion: "k1",
-                    suspension: number == 777 ? suspension : nil)
+                    name: number == 999 ? String(repeating: "x", count: 200) : "app-\(number)", adapter: "dotdigital",
+                    keyRing: "push", keyVersion: "k1", suspension: number == 777 ? suspension : nil)
             })
         return status
     }
 
-    @Test(
-        .enabled(if: browser != nil, "needs Chromium (Debian: chromium)"),
-        arguments: [(360, false), (1280, true)])
-    func `shows a thousand apps in a browser, the suspended first`(width: Int, isDark: Bool) async throws {
-        let profile = try WorkerTestSupport.TemporaryFolder()
+    /// Settles once the page shows as many apps.
+    private static func shows(_ apps: Int) -> String {
+        """
+        new Promise(done => {
+          const look = () => document.querySelectorAll("#apps tbody tr").length === \(apps) ? done("yes") : setTimeout(look, 20);
+          look();
+        })
+        """
+    }
+
+    /// What there is to see, as JSON.
+    private static let sight = """
+        JSON.stringify({
+          overflow: document.scrollingElement.scrollWidth - document.documentElement.clientWidth, width: innerWidth,
+          ground: getComputedStyle(document.body).backgroundColor, state: document.getElementById("state").outerHTML,
+          first: document.querySelector("#apps tbody tr").textContent, shown: document.getElementById("shown").textContent,
+          markup: document.querySelectorAll("main img").length,
+          loaded: performance.getEntriesByType("resource").map(entry => entry.name)
+        })
+        """
+
+    @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
+    func `shows a thousand apps on phones and screens, by day and night, and asks nobody else`() async throws {
         try await serving(thousand()) { address in
-            let chromium = try await Program.run(
-                try #require(browser),
-                [
-                    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                    "--disable-background-networking", "--disable-component-update", "--enable-logging=stderr",
-                    "--user-data-dir=\(profile.path)", "--window-size=\(width),800",
-                    "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)", "--virtual-time-budget=5000",
-                    "--dump-dom", "http://\(address)/",
-                ])
-            let document = chromium.outputText
-            // Whatever the page writes to the console, violations of its policy among it, is said so.
-            #expect(!chromium.errorText.contains("CONSOLE"), "\(chromium.errorText)")
-            let apps = try #require(document.firstRange(of: "<table id=\"apps\">")).upperBound
-            let rows = document[apps...].matches(of: /<td class=""><span>(app-[0-9]+)<\/span>/).map { $0.1 }
-            #expect(rows.count == 1000)
-            #expect(rows.first == "app-777")
-            #expect(document.contains(">1000 of 1000</span>"))
-            #expect(document.contains("&lt;img src=x onerror=alert(1)&gt;"), "text, not markup")
-            #expect(document.contains("<p id=\"state\" class=\"mark good\" role=\"status\">ready</p>"))
+            try await Browser.run { browser in
+                for (width, isDark) in [(360, false), (360, true), (1280, false), (1280, true)] {
+                    let page = try await BrowserPage(in: browser, width: width, isDark: isDark)
+                    try await page.open("http://\(address)/")
+                    #expect(try await page.text(Self.shows(1000)) == "yes")
+                    let text = try await page.text(Self.sight)
+                    let sight = try JSONDocument(parsing: Array(text.utf8)).root
+                    #expect(sight["width"]?.integer == Int64(width))
+                    #expect(sight["overflow"]?.integer == 0, "\(width) pixels: \(text)")
+                    #expect(sight["ground"]?.string == (isDark ? "rgb(14, 17, 22)" : "rgb(255, 255, 255)"))
+                    #expect(
+                        sight["state"]?.string == #"<p id="state" class="mark good" role="status">ready</p>"#)
+                    #expect(sight["shown"]?.string == "1000 of 1000")
+                    let first = try #require(sight["first"]?.string)
+                    #expect(first.hasPrefix("app-777") && first.contains("<img src=x onerror=alert(1)>"), "\(first)")
+                    #expect(sight["markup"]?.integer == 0, "text, not markup")
+                    #expect(sight["loaded"]?.elements.allSatisfy { $0.string == "http://\(address)/status" } == true)
+                    #expect(page.requests.allSatisfy { $0.hasPrefix("http://\(address)/") || $0 == "data:," })
+                    #expect(page.complaints.isEmpty, "\(page.complaints)")
+                }
+                // What it would be like if it did.
+                let page = try await BrowserPage(in: browser)
+                try await page.open("http://\(address)/")
+                #expect(try await page.text(Self.shows(1000)) == "yes")
+                #expect(try await page.text("fetch('http://127.0.0.1:9/')").hasPrefix("failed"))
+                #expect(page.complaints.contains { $0.contains("Content Security Policy") })
+            }
+        }
+    }
+
+    @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
+    func `asks for nothing while nobody sees it, and at once when it is shown again`() async throws {
+        try await serving(thousand()) { address in
+            try await Browser.run { browser in
+                let page = try await BrowserPage(in: browser)
+                try await page.open("http://\(address)/")
+                #expect(try await page.text(Self.shows(1000)) == "yes")
+                func asked() -> Int { page.requests.count { $0.hasSuffix("/status") } }
+                let first = asked()
+                try await page.pass(.seconds(10))
+                #expect((4...6).contains(asked() - first), "every two seconds")
+                try await BrowserPage(in: browser).show()
+                #expect(try await page.text("document.visibilityState") == "hidden")
+                let seen = asked()
+                try await page.pass(.seconds(60))
+                #expect(asked() == seen)
+                // Its clock stands still now: no timer could ask.
+                let requests = page.requests.count
+                try await page.show()
+                try await browser.wait(for: "Network.requestWillBeSent", count: requests + 1)
+                #expect(asked() == seen + 1)
+                try await page.pass(.seconds(10))
+                #expect((5...7).contains(asked() - seen), "and no more often than before")
+            }
         }
     }
 }

@@ -5,14 +5,19 @@ public import AdapterKit
 ///
 /// Source of every rule: the Bloomreach mobile SDK documentation and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
+/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct BloomreachAdapter: Adapter {
+    /// What `apps.*.adapter` says for Bloomreach.
     public static let name = "bloomreach"
+    /// Bloomreach, as it spells itself.
     public static let vendor = "Bloomreach"
 
     let settings: BloomreachSettings
     private let appRecipe: Recipe
 
+    /// An adapter for one stream, or one project's customer tokens.
+    ///
+    /// - Throws: `SettingsError` for an empty list of `ids`, and for a `lookup_project` that is no project's token.
     public init(settings: BloomreachSettings) throws(SettingsError) {
         guard settings.ids?.isEmpty != true else {
             throw SettingsError("ids", "is an empty list; name the customer ids that tokens may hold, or leave it out")
@@ -26,6 +31,7 @@ public struct BloomreachAdapter: Adapter {
         appRecipe = settings.mode.recipe
     }
 
+    /// HS512 for the stream token, HS256 for the customer token; neither is taken for the other.
     public var algorithm: Algorithm { appRecipe.algorithm }
 
     /// A stream chooses among several keys by `kid`. An API key of an Engagement project keeps its `kid` over two secrets.
@@ -50,6 +56,7 @@ public struct BloomreachAdapter: Adapter {
         }
     }
 
+    /// The stream's SDKs are handed a token; the customer token they pull from the app's own provider.
     public var deviceCall: DeviceCall {
         switch settings.mode {
         case .stream: DeviceCall("setSdkAuthToken(jwt)")
@@ -57,12 +64,17 @@ public struct BloomreachAdapter: Adapter {
         }
     }
 
+    /// In seconds: the stream token 15 minutes, the customer token an hour unless configured; two minutes to a day. The SDK
+    /// asks again a minute before the end, so less would never stop asking.
     public var lifetime: LifetimeBounds { appRecipe.lifetime }
 
+    /// The secret's text is the key: its UTF-8 bytes, for the stream's signing key as for the API Secret.
     public var secretEncoding: SecretEncoding? { .utf8 }
 
+    /// `ids` and `exp`, or `sub`, an object, and `exp`; with the key's `kid`, by which Bloomreach finds the key.
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
+    /// A failure as the SDKs of the app's mode tell it. A report of the other mode's token is refused.
     public func read(_ report: Report) -> Reading { BloomreachReport(report, settings: settings).reading }
 
     /// The edge vouches for ids by name: `{"ids":{"registered":"ann@example.com"}}`.
@@ -90,6 +102,7 @@ public struct BloomreachAdapter: Adapter {
         return subject
     }
 
+    /// The ids under `ids` or `sub`.
     public func subject(named claims: JSONValue) -> Subject? {
         guard let ids = claims[settings.mode.subjectClaim] else { return nil }
         // All ids, also those that our own tokens would not hold; the soft one only where ours would.
@@ -98,6 +111,7 @@ public struct BloomreachAdapter: Adapter {
         return try? CustomerIDs(ids, allowing: names, needsHardID: false).subject
     }
 
+    /// What the stream or the project says of it: by the key its `kid` names, unexpired, about the same customer.
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

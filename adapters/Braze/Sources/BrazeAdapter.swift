@@ -4,14 +4,19 @@ public import AdapterKit
 ///
 /// Source of every rule: Braze's "SDK Authentication" page and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
+/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct BrazeAdapter: Adapter {
+    /// What `apps.*.adapter` says for Braze.
     public static let name = "braze"
+    /// Braze, as it spells itself.
     public static let vendor = "Braze"
 
     private let settings: BrazeSettings
     private let appRecipe: Recipe
 
+    /// An adapter for one app of a workspace.
+    ///
+    /// - Throws: `SettingsError` for an `sdk_api_key` that is there and empty: Braze checks `iss` against the app's own.
     public init(settings: BrazeSettings) throws(SettingsError) {
         guard settings.sdkAPIKey?.isEmpty != true else {
             throw SettingsError("sdk_api_key", "is empty; copy the app's SDK API key from Braze, or leave it out")
@@ -21,6 +26,7 @@ public struct BrazeAdapter: Adapter {
             algorithm: .rs256, header: Recipe.typeOnly, claims: Self.claims(settings), lifetime: Self.lifetimeBounds)
     }
 
+    /// RS256, the one algorithm that Braze takes ("SDK Authentication").
     public var algorithm: Algorithm { .rs256 }
 
     /// At most three public keys an app; a token passes if any of them verifies it. Braze's REST calls for keys exist since
@@ -41,18 +47,29 @@ public struct BrazeAdapter: Adapter {
             ])
     }
 
+    /// What the SDKs call the setting of a new token for the user who is signed in; `changeUser` with a token is for another
+    /// user.
     public var deviceCall: DeviceCall { DeviceCall("setSdkAuthenticationSignature(jwt)") }
 
+    /// In seconds: 12 hours unless configured, a minute to 30 days. Braze states no maximum.
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
+    /// `sub` and `exp`, and by the settings `aud` and `iss`; the same for every user. No `kid`: Braze tries its keys.
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
+    /// One of the three spellings of the SDKs' failure, with Braze's code; which remedy each code has is ours (README, "What
+    /// the SDKs report").
     public func read(_ report: Report) -> Reading { BrazeReport(report).reading }
 
+    /// Web, Android, iOS and React Native report the failing token as `signature` or `original_signature`; Flutter on Android
+    /// does not.
     public var reportsFailedToken: Bool { true }
 
+    /// `sub`, the id given to `changeUser`.
     public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
 
+    /// From form to content: RS256 by one of `keys`, `exp`, `aud` and `iss` where the token has them, `sub`; each fault with
+    /// Braze's own code (10, 20 to 27). The order of Braze's checks is not documented.
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

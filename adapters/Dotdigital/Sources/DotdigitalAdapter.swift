@@ -5,14 +5,20 @@ public import AdapterKit
 /// A token is good for one start: it is never made ahead, never reused and never sent to another device. Source of every
 /// rule: the Comapi documentation and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
+/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct DotdigitalAdapter: Adapter {
+    /// What `apps.*.adapter` says for Dotdigital.
     public static let name = "dotdigital"
+    /// Dotdigital, as it spells itself.
     public static let vendor = "Dotdigital"
 
     private let settings: DotdigitalSettings
     private let appRecipe: Recipe
 
+    /// An adapter for one push profile.
+    ///
+    /// - Throws: `SettingsError` where `issuer`, `audience` or `id_claim` is empty, where the ID claim is another claim's name,
+    ///   and where a look-up's target cannot be meant.
     public init(settings: DotdigitalSettings) throws(SettingsError) {
         for (key, value) in [
             ("issuer", settings.issuer), ("audience", settings.audience), ("id_claim", settings.idClaim),
@@ -38,6 +44,7 @@ public struct DotdigitalAdapter: Adapter {
             lifetime: Self.lifetimeBounds)
     }
 
+    /// HS256, the only algorithm of the documentation's tokens.
     public var algorithm: Algorithm { .hs256 }
 
     /// One secret per push profile; no grace after a change is documented, so none is assumed.
@@ -50,14 +57,20 @@ public struct DotdigitalAdapter: Adapter {
             afterRetirement: ["Keep the old secret for diagnosis only."])
     }
 
+    /// What a device answers the challenge with, once; null gives the start up.
     public var deviceCall: DeviceCall { DeviceCall("authenticateWithToken(jwt)") }
 
+    /// In seconds: 15 minutes unless configured, a minute to 12 hours ("minutes to hours").
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
+    /// The push profile's shared secret is a text: its UTF-8 bytes are the key.
     public var secretEncoding: SecretEncoding? { .utf8 }
 
+    /// `iss`, `aud`, the push profile's ID claim, the challenge's `nonce`, and `iat` and `exp` in whole seconds. No `kid`.
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
+    /// A challenge, or what came of one. Its deadline is the earlier of `expiresOn` and 300 s after it was observed, which is
+    /// how long the Android SDK waits, less 5 s (ours).
     public func read(_ report: Report) -> Reading { DotdigitalReport(report).reading }
 
     /// A token answers one challenge of one device, so there is nothing a batch job could make ahead.
@@ -66,6 +79,7 @@ public struct DotdigitalAdapter: Adapter {
             .missingChallenge, "a Dotdigital token answers a device's challenge and cannot be made ahead of it")
     }
 
+    /// The push profile's ID claim with `nonce`; a token without either answers nobody.
     public func subject(named claims: JSONValue) -> Subject? {
         guard let user = claims[settings.idClaim]?.string, let nonce = claims["nonce"]?.string else { return nil }
         return Subject(user: user, challenge: nonce)
@@ -77,10 +91,12 @@ public struct DotdigitalAdapter: Adapter {
         LookupTerms(authorization: .basic, rates: [Self.lookupRate], timeout: 121)
     }
 
+    /// The profile or the contact, whichever the settings name; one user a request.
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
         DotdigitalLookup(target: settings.lookup).requests(for: subjects, mode: mode)
     }
 
+    /// Whom the answer to `lookup` confirms, by the very bytes of the id; a first-time user is normally not met yet.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         guard let subject = subjects.first, subjects.count == 1 else {
             return subjects.map { _ in .unanswered(LookupFailure(.unreadable, "the answer is about one user")) }
@@ -88,8 +104,10 @@ public struct DotdigitalAdapter: Adapter {
         return [DotdigitalLookup(target: settings.lookup).verdict(on: response, for: subject)]
     }
 
+    /// Both calls of the REST API, a `DotdigitalStub`.
     public func stub(_ setting: StubSetting) -> (any VendorStub)? { DotdigitalStub(setting) }
 
+    /// Accepted, or 403 Invalid JWT, whatever was wrong: signature, issuer, audience, user, nonce or times.
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

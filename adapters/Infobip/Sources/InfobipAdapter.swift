@@ -4,14 +4,19 @@ public import AdapterKit
 ///
 /// Source of every rule: Infobip's documentation of JWT authorization and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
+/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct InfobipAdapter: Adapter {
+    /// What `apps.*.adapter` says for Infobip.
     public static let name = "infobip"
+    /// Infobip, as it spells itself.
     public static let vendor = "Infobip"
 
     private let settings: InfobipSettings
     private let appRecipe: Recipe
 
+    /// An adapter for one App Profile.
+    ///
+    /// - Throws: `SettingsError` where `application_code` is empty.
     public init(settings: InfobipSettings) throws(SettingsError) {
         guard !settings.applicationCode.isEmpty else {
             throw SettingsError(
@@ -32,6 +37,7 @@ public struct InfobipAdapter: Adapter {
             lifetime: Self.lifetimeBounds)
     }
 
+    /// HS256, the only algorithm of Infobip's JWT authorization.
     public var algorithm: Algorithm { .hs256 }
 
     /// Keys are chosen by `kid`; several seem possible.
@@ -45,22 +51,31 @@ public struct InfobipAdapter: Adapter {
             afterRetirement: ["App Profile > JWT private keys > delete the old key."])
     }
 
+    /// iOS and Android pull a token before every call; the wrappers are handed one with `setUserDataJwt`.
     public var deviceCall: DeviceCall { DeviceCall("return it from getJwt()") }
 
+    /// In seconds: 15 minutes unless configured, 5 minutes to a day.
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
+    /// The App Profile page shows the JWT private key in hex; the bytes that it stands for are the key.
     public var secretEncoding: SecretEncoding? { .hex }
 
+    /// `typ` (Bearer), `sub`, the Application Code as `infobip-api-key` and `iss`, `iat`, `exp` and a fresh `jti`; with the
+    /// key's `kid`.
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
+    /// An error in one of the SDKs' or the server's shapes. No SDK supplies `externalUserId`, so the app adds it. Codes that
+    /// are not about the token are skipped (ours).
     public func read(_ report: Report) -> Reading {
         InfobipReport(report, applicationCode: settings.applicationCode).reading
     }
 
+    /// A user by the external id, of at most 256 characters.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
         try Subject(reissuing: user, within: Self.userLimit)
     }
 
+    /// `sub`, the external user id.
     public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
 
     /// Each account has its own host. Minting asks nobody, so an unknown user is given a token unless the app says
@@ -69,16 +84,20 @@ public struct InfobipAdapter: Adapter {
         LookupTerms(authorization: .key(scheme: "App"), batch: InfobipLookup.batch, rates: [Self.lookupRate])
     }
 
+    /// One user by `GET /people/2/persons`, several by `POST …/match`, 50 at most (ours: the bound is not documented).
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
         InfobipLookup().requests(for: subjects, mode: mode)
     }
 
+    /// Whom the People API knows by that very external id; whoever it leaves out is not met yet, and nobody is ever gone.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         InfobipLookup().verdicts(on: response, for: subjects)
     }
 
+    /// Both calls of the People API, an `InfobipStub`.
     public func stub(_ setting: StubSetting) -> (any VendorStub)? { InfobipStub(setting) }
 
+    /// First as the device checks a token, for its members alone (codes 10 to 16), then as the server: 401 UNAUTHORIZED.
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

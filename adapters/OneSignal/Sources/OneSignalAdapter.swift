@@ -5,14 +5,19 @@ public import AdapterKit
 /// Source of every rule: OneSignal's "Identity Verification" page (beta) and the SDKs' own code, see this adapter's
 /// README.
 ///
-/// What its members promise is said at `Adapter`; those with words of their own follow a rule of this vendor's.
+/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct OneSignalAdapter: Adapter {
+    /// What `apps.*.adapter` says for OneSignal.
     public static let name = "onesignal"
+    /// OneSignal, as it spells itself.
     public static let vendor = "OneSignal"
 
     let settings: OneSignalSettings
     private let appRecipe: Recipe
 
+    /// An adapter for one OneSignal app.
+    ///
+    /// - Throws: `SettingsError` where `app_id` is empty.
     public init(settings: OneSignalSettings) throws(SettingsError) {
         guard !settings.appID.isEmpty else {
             throw SettingsError("app_id", "is empty; it is the OneSignal App ID, a UUID under Settings > Keys & IDs")
@@ -29,6 +34,7 @@ public struct OneSignalAdapter: Adapter {
             lifetime: Self.lifetimeBounds)
     }
 
+    /// ES256, by the P-256 key of "Generate New Keys".
     public var algorithm: Algorithm { .es256 }
 
     /// One key at a time; whether the one before survives is not documented, so it is taken not to.
@@ -46,18 +52,22 @@ public struct OneSignalAdapter: Adapter {
             ])
     }
 
+    /// The SDKs want the external id beside its token.
     public var deviceCall: DeviceCall {
         DeviceCall("OneSignal.updateUserJwt(externalId, token)", wantsIdentifier: true)
     }
 
+    /// In seconds: an hour unless configured, a minute to a day. The vendor states no maximum.
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
     /// The SDK gives no reason. Android's late 401 can drop a fresh token, so a second one is minted; a third report
     /// means a wrong key or App ID.
     public var loopGuard: LoopGuard { LoopGuard(tokens: 2, countsEveryReport: true) }
 
+    /// `iss` (the App ID), `exp`, `identity.external_id`, and `subscriptions` where they are granted or looked up. No `kid`.
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
+    /// The external id and nothing else, which is all that the SDKs report; a report that names another app is refused.
     public func read(_ report: Report) -> Reading { OneSignalReport(report, appID: settings.appID).reading }
 
     /// The user's id and, to add an e-mail address or a phone number, the pairs to grant:
@@ -70,6 +80,7 @@ public struct OneSignalAdapter: Adapter {
         return VouchedUser(Subject(user: user), grants: Enrichment([GrantedSubscriptions.name: claim]))
     }
 
+    /// `identity.external_id`, the id given to `login`.
     public func subject(named claims: JSONValue) -> Subject? {
         claims["identity"]?["external_id"]?.string.map { Subject(user: $0) }
     }
@@ -83,10 +94,12 @@ public struct OneSignalAdapter: Adapter {
             rates: [LookupTerms.Rate(1)], enriches: true)
     }
 
+    /// The identity, or the whole user where its subscriptions become a claim; one user a request.
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
         OneSignalLookup(appID: settings.appID).requests(for: subjects, mode: mode)
     }
 
+    /// Whom OneSignal knows by that very external id; 404 is a user not met yet, and a deleted one looks alike.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         guard let subject = subjects.first, subjects.count == 1 else {
             return subjects.map { _ in .unanswered(LookupFailure(.unreadable, "the answer is about one user")) }
@@ -94,8 +107,10 @@ public struct OneSignalAdapter: Adapter {
         return [OneSignalLookup(appID: settings.appID).verdict(on: response, for: subject)]
     }
 
+    /// Both calls of the REST API, a `OneSignalStub`.
     public func stub(_ setting: StubSetting) -> (any VendorStub)? { OneSignalStub(setting, for: self) }
 
+    /// Accepted, or 401 Unauthorized, whatever was wrong: signature, `iss`, `exp` or the external id.
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

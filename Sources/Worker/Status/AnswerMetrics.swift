@@ -1,0 +1,24 @@
+import AdapterKit
+import Pipeline
+import Telemetry
+
+/// How long reports waited for their tokens to be published, by app.
+struct AnswerMetrics: Sendable {
+    private let seconds: HistogramFamily
+
+    init(_ registry: MetricsRegistry) {
+        seconds = registry.histogram(
+            "remint_answer_seconds", "From the first report of a failure to its token on the token topic.",
+            labels: ["app"], buckets: RecoveryTime.buckets)
+    }
+
+    /// The ends of a transaction are visible.
+    func count(_ settlements: some Sequence<Settlement>, at now: UnixTime) {
+        var times: [String: [Double]] = [:]
+        for settlement in settlements {
+            guard let reported = settlement.reportedAt, let app = settlement.app else { continue }
+            times[app, default: []].append(RecoveryTime.seconds(from: reported, to: now))
+        }
+        for (app, times) in times { seconds.observe(times, [app]) }
+    }
+}

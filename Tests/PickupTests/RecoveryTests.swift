@@ -1,0 +1,56 @@
+import AdapterKit
+import Telemetry
+import Testing
+
+@testable import Pickup
+
+/// How long a failure lasted, told when its device is handed the token.
+@Suite struct RecoveryTests {
+    private static let reported = UnixTime(seconds: 1_800_000_000)
+    private static let published = reported.advanced(byMicroseconds: 250_000)
+
+    private func token(_ version: Int64 = published.microseconds, reportedAt: UnixTime? = reported) -> HeldToken {
+        HeldToken(
+            value: [], version: version, expiresAt: Self.reported.seconds + 600, eventID: "e", reportedAt: reportedAt)
+    }
+
+    @Test func `a token's first hand-over counts, whichever copy it is`() {
+        var cache = TokenCache(capacity: 1 << 20)
+        cache.put(token(), for: [1], at: Self.published)
+        let handed = cache[[1]]
+        #expect(handed?.recovery?.end(at: Self.reported.advanced(byMicroseconds: 750_000)) == 0.75)
+        #expect(handed?.recovery?.end(at: Self.reported.advanced(bySeconds: 2)) == nil)
+        #expect(cache[[1]]?.recovery?.end(at: Self.reported.advanced(bySeconds: 2)) == nil)
+        // Its reader may bring the same record again; another version is another failure's.
+        cache.put(token(), for: [1], at: Self.published)
+        #expect(cache[[1]]?.recovery?.end(at: Self.reported.advanced(bySeconds: 2)) == nil)
+        cache.put(token(Self.published.microseconds + 1), for: [1], at: Self.published)
+        #expect(cache[[1]]?.recovery?.end(at: Self.reported.advanced(bySeconds: 2)) == 2)
+    }
+
+    @Test func `nobody who reported nothing recovers`() {
+        #expect(token(reportedAt: nil).recovery == nil)
+    }
+
+    @Test func `a clock behind makes it no time at all`() {
+        #expect(token().recovery?.end(at: Self.reported.advanced(bySeconds: -5)) == 0)
+    }
+
+    @Test func `who comes later than that was away, or has the token already`() {
+        let last = Self.published.advanced(byMicroseconds: Recovery.patience)
+        #expect(token().recovery?.end(at: last.advanced(byMicroseconds: 1)) == nil)
+        #expect(token().recovery?.end(at: last) == 300.25)
+        // However long the token took.
+        let late = token(Self.reported.advanced(bySeconds: 7200).microseconds)
+        #expect(late.recovery?.end(at: Self.reported.advanced(bySeconds: 7201)) == 7201)
+    }
+
+    @Test func `the metrics count it for its app, once`() {
+        let metrics = PickupMetrics()
+        let token = token()
+        for _ in 0..<3 { metrics.handedOver(token, "shop", at: Self.reported.advanced(bySeconds: 1)) }
+        let text = metrics.registry.exposition()
+        #expect(text.contains(#"remint_recovery_seconds_count{app="shop"} 1"# + "\n"))
+        #expect(text.contains(#"remint_recovery_seconds_sum{app="shop"} 1"# + "\n"))
+    }
+}

@@ -1,0 +1,92 @@
+import AdapterKit
+import Testing
+
+@testable import Pickup
+
+/// Devices that hold streams open are given the next token in time, and not all at once.
+@Suite struct RenewalTests {
+    /// Devices whose tokens are renewed the moment they are due.
+    private struct Fleet {
+        let lifetime: Int64
+        var renewals: Renewals
+        var tokens: [(key: [UInt8], token: HeldToken)] = []
+        /// The least that a token still lived when it was renewed, in seconds.
+        var closest: Int64
+        /// How many were renewed in each second.
+        var counts: [Int] = []
+
+        init(lifetime: Int64) {
+            self.lifetime = lifetime
+            renewals = Renewals(lifetime: lifetime)
+            closest = lifetime
+        }
+
+        mutating func connect(_ devices: Range<Int>, at now: Int64) {
+            tokens += devices.map { (Array("shop/u-\($0)".utf8), token(1, at: now)) }
+        }
+
+        mutating func second(_ now: Int64) {
+            let due = Set(renewals.due(tokens, at: UnixTime(seconds: now)).map(\.key))
+            for index in tokens.indices where due.contains(tokens[index].key) {
+                closest = min(closest, tokens[index].token.expiresAt - now)
+                tokens[index].token = token(tokens[index].token.version + 1, at: now)
+            }
+            counts.append(due.count)
+        }
+
+        private func token(_ version: Int64, at now: Int64) -> HeldToken {
+            HeldToken(value: [], version: version, expiresAt: now + lifetime, eventID: "e")
+        }
+    }
+
+    private static let start: Int64 = 1_800_000_000
+
+    @Test func `two thousand that came at once are renewed evenly, each time`() {
+        var fleet = Fleet(lifetime: 120)
+        fleet.connect(0..<2000, at: Self.start)
+        for second in 1...600 { fleet.second(Self.start + Int64(second)) }
+        let mean = Double(fleet.counts.reduce(0, +)) / 600
+        #expect(Double(fleet.counts.max() ?? 0) <= 1.5 * mean, "\(fleet.counts)")
+        #expect(fleet.closest >= 15, "an eighth of a life is left")
+        #expect((16...24).contains(mean), "about one for each life: \(mean)")
+    }
+
+    @Test func `those who come one after the other are renewed evenly as well`() {
+        var fleet = Fleet(lifetime: 120)
+        for second in 1...900 {
+            if second <= 100 { fleet.connect((second - 1) * 20..<second * 20, at: Self.start + Int64(second)) }
+            fleet.second(Self.start + Int64(second))
+        }
+        let settled = fleet.counts.suffix(600)
+        let mean = Double(settled.reduce(0, +)) / 600
+        #expect(Double(settled.max() ?? 0) <= 1.5 * mean, "\(fleet.counts)")
+        #expect(fleet.closest >= 15)
+    }
+
+    @Test func `the slots of a long life are long, and within one they follow each other`() {
+        var fleet = Fleet(lifetime: 3600)
+        fleet.connect(0..<500, at: Self.start)
+        for second in 1...3600 { fleet.second(Self.start + Int64(second)) }
+        #expect(fleet.counts.max() ?? 0 <= 2)
+        #expect(fleet.closest >= 450)
+    }
+
+    @Test func `a device that left costs nothing, and one that comes late is renewed at once`() {
+        var renewals = Renewals(lifetime: 120)
+        let key = Array("shop/u".utf8)
+        let token = HeldToken(value: [], version: 1, expiresAt: Self.start + 120, eventID: "e")
+        #expect(renewals.due([(key, token)], at: UnixTime(seconds: Self.start)).isEmpty)
+        #expect(renewals.due([], at: UnixTime(seconds: Self.start + 119)).isEmpty)
+        #expect(renewals.due([(key, token)], at: UnixTime(seconds: Self.start + 110)).count == 1)
+    }
+
+    @Test func `a token that could not be renewed stays due`() {
+        var renewals = Renewals(lifetime: 30)
+        let key = Array("shop/u".utf8)
+        let token = HeldToken(value: [], version: 1, expiresAt: Self.start + 30, eventID: "e")
+        _ = renewals.due([(key, token)], at: UnixTime(seconds: Self.start))
+        for second in Int64(16)...29 {
+            #expect(renewals.due([(key, token)], at: UnixTime(seconds: Self.start + second)).count == 1)
+        }
+    }
+}

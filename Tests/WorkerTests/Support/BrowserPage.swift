@@ -1,0 +1,74 @@
+import AdapterKit
+
+/// A tab of a browser.
+struct BrowserPage: Sendable {
+    let browser: Browser
+    private let target: String
+    private let session: String
+
+    /// Opens an empty page, so many pixels wide, for a reader who likes it dark or not.
+    init(in browser: Browser, width: Int = 1280, isDark: Bool = false) async throws {
+        self.browser = browser
+        target = try await browser.call("Target.createTarget", #"{"url":"about:blank"}"#)["targetId"]?.string ?? ""
+        let attached = try await browser.call("Target.attachToTarget", #"{"targetId":"\#(target)","flatten":true}"#)
+        session = attached["sessionId"]?.string ?? ""
+        for domain in ["Page", "Runtime", "Network", "Log"] { try await call("\(domain).enable") }
+        try await call(
+            "Emulation.setDeviceMetricsOverride",
+            #"{"width":\#(width),"height":800,"deviceScaleFactor":1,"mobile":false}"#)
+        try await call(
+            "Emulation.setEmulatedMedia",
+            #"{"features":[{"name":"prefers-color-scheme","value":"\#(isDark ? "dark" : "light")"}]}"#)
+    }
+
+    private func call(_ method: String, _ parameters: String = "{}") async throws {
+        try await browser.call(method, parameters, session: session)
+    }
+
+    /// Goes to `url`.
+    func open(_ url: String) async throws { try await call("Page.navigate", #"{"url":"\#(url)"}"#) }
+
+    /// Is shown, and whichever page was hides.
+    func show() async throws { try await browser.call("Target.activateTarget", #"{"targetId":"\#(target)"}"#) }
+
+    /// What `expression` gives, once it is settled: a text.
+    func text(_ expression: String) async throws -> String {
+        var parameters = JSONWriter()
+        parameters.beginObject()
+        parameters.member(
+            "expression", "Promise.resolve(\(expression)).then(String, error => `failed: ${error.message}`)")
+        parameters.name("awaitPromise")
+        parameters.bool(true)
+        parameters.name("returnByValue")
+        parameters.bool(true)
+        parameters.endObject()
+        let result = try await browser.call(
+            "Runtime.evaluate", String(decoding: parameters.bytes, as: UTF8.self), session: session)
+        guard let text = result["result"]?["value"]?.string else {
+            throw Browser.Failure(description: String(decoding: result.json, as: UTF8.self))
+        }
+        return text
+    }
+
+    /// Lets so much time pass in the page, in a moment, and stops its clock then. Answers it waits for take none of it.
+    func pass(_ time: Duration) async throws {
+        let expired = "Emulation.virtualTimeBudgetExpired"
+        let count = browser.events(expired).count
+        try await call(
+            "Emulation.setVirtualTimePolicy",
+            #"{"policy":"pauseIfNetworkFetchesPending","budget":\#(time.components.seconds * 1000)}"#)
+        try await browser.wait(for: expired, count: count + 1)
+    }
+
+    /// The addresses that pages of the browser asked so far.
+    var requests: [String] {
+        browser.events("Network.requestWillBeSent").compactMap { $0.parameters?["request"]?["url"]?.string }
+    }
+
+    /// What pages of the browser wrote to the console, violations of their policies and errors among it.
+    var complaints: [String] {
+        ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"].flatMap(browser.events).map {
+            "\($0.method) \(String(decoding: $0.parameters?.json ?? [], as: UTF8.self))"
+        }
+    }
+}
