@@ -10,10 +10,9 @@ struct RetryRecord: Sendable {
     let time: UnixTime
 
     var output: OutputRecord {
-        let kept = record.headers.filter { !HopHeaders.all.contains($0.name) }
         // Waiting for a suspended app or for a vendor's answer is no attempt.
         let attempts = provenance.attempts + (deferral.isAttempt ? 1 : 0)
-        var headers = kept + provenance.headers
+        var headers = record.keptHeaders + provenance.headers
         headers += [
             RecordHeader(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),
             RecordHeader(HopHeaders.attempts, String(attempts)),

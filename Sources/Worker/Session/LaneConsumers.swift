@@ -9,8 +9,13 @@ struct LaneConsumers: Sendable {
     /// Signalled when any of them has something to take.
     let wakeup: Wakeup
     private let tiers: [String: Int]
+    private let tracing: EventTracing?
 
-    init(_ configuration: Configuration, _ properties: KafkaProperties, logger: Logger) throws(KafkaError) {
+    /// - Parameter tracing: what follows events; nil where nobody wants to see any.
+    init(
+        _ configuration: Configuration, _ properties: KafkaProperties, tracing: EventTracing? = nil, logger: Logger
+    ) throws(KafkaError) {
+        self.tracing = tracing
         let wakeup = Wakeup()
         self.wakeup = wakeup
         consumers = try PerLane { lane throws(KafkaError) in
@@ -44,7 +49,7 @@ struct LaneConsumers: Sendable {
                 continue
             }
             let tier = lane == .retries ? tiers[record.position.topic] : nil
-            taken.records.append(InputRecord(record, lane: lane, tier: tier))
+            taken.records.append(InputRecord(record, lane: lane, tier: tier, by: tracing))
         }
         return taken
     }

@@ -4,11 +4,12 @@ import Pipeline
 import WorkerConfiguration
 
 extension InputRecord {
-    /// A consumed record as the pipeline takes it.
-    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?) {
+    /// A consumed record as the pipeline takes it, followed where `tracing` wants to.
+    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?, by tracing: EventTracing? = nil) {
+        let timestamp = record.timestamp.map { UnixTime(milliseconds: $0) }
         self.init(
-            origin: record.position, timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, body: record.body,
-            lane: lane, tier: tier)
+            origin: record.position, timestamp: timestamp, body: record.body, lane: lane, tier: tier,
+            trace: tracing?.begin(record.body, at: record.position, lane: lane, producedAt: timestamp))
     }
 }
 

@@ -1,5 +1,6 @@
 import AdapterKit
 import BrokerTokens
+import OTLP
 package import Pipeline
 import Telemetry
 
@@ -27,6 +28,7 @@ final class WorkerMetrics: Sendable {
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
+    let export: ExportMetrics
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -71,6 +73,7 @@ final class WorkerMetrics: Sendable {
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
             "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
         )
+        export = ExportMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
     }
 

@@ -74,6 +74,7 @@ public struct ConfigurationReader {
         // After the worker's, for the tiers are part of topics' names.
         readTopics(topics, into: &configuration)
         readLog(root.section("log"), into: &configuration.log)
+        TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
         configuration.admin = AdminReader(source: source).read(root.section("admin"))
         configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
             root.section("pickup"), isThere: root.key("pickup") != nil)

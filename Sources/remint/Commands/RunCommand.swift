@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
+import Tracing
 import UnixSignals
 import Worker
 import WorkerConfiguration
@@ -28,6 +29,7 @@ struct RunCommand: AsyncParsableCommand {
         protection.report(to: logger)
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system)
+        if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
         let service = DeadlineService(
             worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger)
         let group = ServiceGroup(

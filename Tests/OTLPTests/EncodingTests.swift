@@ -1,0 +1,6 @@
+import Formats
+import Testing
+
+@testable import OTLP
+
+@Suite struct EncodingTests {}
