@@ -251,7 +251,7 @@ let package = Package(
         tests("TelemetryTests", ["Telemetry", "Spans", "Formats", logging, tracing]),
         tests(
             "OTLPTests",
-            ["OTLP", "Telemetry", "Spans", "Formats", "StubServer", "AsyncTestSupport", logging, nio, sockets, http]),
+            ["OTLP", "Telemetry", "Spans", "AdapterKit", "Formats", "StubServer", "AsyncTestSupport", logging]),
         // What the tests of the worker and of the modules it is made of share.
         .target(
             name: "WorkerTestSupport",

@@ -1,4 +1,5 @@
-import AdapterKit
+public import AdapterKit
+public import Records
 
 /// An event on its way to a retry tier: key, value and headers as they came, where it first stood, and until when it waits.
 struct RetryRecord: Sendable {
@@ -32,11 +33,18 @@ extension RetryPolicy {
     /// Anyone who may write to the topic could write a moment that never comes, as header or as the record's own time,
     /// and so hold up the partition; a record waits for its tier's delay and five seconds of clock difference at most.
     func dueTime(of record: InputRecord, takenAt now: UnixTime) -> UnixTime {
-        guard let timestamp = record.timestamp, let tier = record.tier, tiers.indices.contains(tier) else {
+        dueTime(of: record.body, tier: record.tier, producedAt: record.timestamp, takenAt: now)
+    }
+
+    /// The same of a record that is still in parts.
+    public func dueTime(
+        of body: RecordBody, tier: Int?, producedAt timestamp: UnixTime?, takenAt now: UnixTime
+    ) -> UnixTime {
+        guard let timestamp, let tier, tiers.indices.contains(tier) else {
             return UnixTime(microseconds: .min)
         }
         let due = min(timestamp, now).advanced(byMicroseconds: tiers[tier].delay)
-        let stated = record.body.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
+        let stated = body.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
             UnixTime(milliseconds: $0)
         }
         return min(stated ?? due, due.advanced(byMicroseconds: 5_000_000))

@@ -26,9 +26,12 @@ public struct EventTracing: Sendable {
 
     /// The trace of an event that was just taken; nil where nobody follows it.
     ///
-    /// - Parameter produced: when its record was written, for one that waited in a retry tier.
+    /// - Parameters:
+    ///   - produced: when its record was written, for one that comes from a retry tier.
+    ///   - due: until when that one waits, given the time it was taken at.
     public func begin(
-        _ body: RecordBody, at origin: RecordPosition, lane: Lane, producedAt produced: UnixTime?
+        _ body: RecordBody, at origin: RecordPosition, lane: Lane, producedAt produced: UnixTime? = nil,
+        due: (UnixTime) -> UnixTime = { $0 }
     ) -> EventTrace? {
         let parent: TraceContext?
         switch SampledFlag(in: body) {
@@ -37,7 +40,9 @@ public struct EventTracing: Sendable {
         case .set: parent = context(in: body)
         }
         guard parent.map(\.isSampled) ?? (lane != .retries && isRoot(origin)) else { return nil }
-        let time = now()
+        // Events of a tier are taken before their moment and wait at hand.
+        var time = now()
+        if lane == .retries { time = max(time, due(time)) }
         if lane == .retries, let parent {
             let wait = EndedSpan(
                 "retry \(origin.topic)", port.context(below: parent), below: parent, from: min(produced ?? time, time),

@@ -4,12 +4,11 @@ import Pipeline
 import WorkerConfiguration
 
 extension InputRecord {
-    /// A consumed record as the pipeline takes it, followed where `tracing` wants to.
-    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?, by tracing: EventTracing? = nil) {
-        let timestamp = record.timestamp.map { UnixTime(milliseconds: $0) }
+    /// A consumed record as the pipeline takes it.
+    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?, trace: EventTrace? = nil) {
         self.init(
-            origin: record.position, timestamp: timestamp, body: record.body, lane: lane, tier: tier,
-            trace: tracing?.begin(record.body, at: record.position, lane: lane, producedAt: timestamp))
+            origin: record.position, timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, body: record.body,
+            lane: lane, tier: tier, trace: trace)
     }
 }
 

@@ -74,10 +74,10 @@ public struct ConfigurationReader {
         // After the worker's, for the tiers are part of topics' names.
         readTopics(topics, into: &configuration)
         readLog(root.section("log"), into: &configuration.log)
-        TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
         configuration.admin = AdminReader(source: source).read(root.section("admin"))
         configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
             root.section("pickup"), isThere: root.key("pickup") != nil)
+        TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
         // Known, and read by whoever runs them.
         _ = root.value(Configuration.Tests.section.name)
         root.finish()
