@@ -50,9 +50,12 @@ import Testing
         private let task: Task<Void, Never>
 
         init(
-            capacity: Int = 100, answer: String = "{}", misbehaving: Misbehaviour = .none, for count: Int? = nil
+            _ spans: String..., capacity: Int = 100, answer: String = "{}", misbehaving: Misbehaviour = .none,
+            for count: Int? = nil
         ) async throws {
             queue = SpanQueue(capacity: capacity)
+            // Before it is looked at, so that it is known which of them fit.
+            for name in spans { Self.end(name, queue) }
             server = try await StubServer.start(
                 CollectorStub(received: received, answer: Array(answer.utf8)), now: { UnixTime(seconds: 1) })
             server.misbehave(misbehaving, for: count)
@@ -66,7 +69,9 @@ import Testing
             task = Task.detached { await exporter.run() }
         }
 
-        func end(_ name: String) {
+        func end(_ name: String) { Self.end(name, queue) }
+
+        private static func end(_ name: String, _ queue: SpanQueue) {
             let time = UnixTime(seconds: 1)
             queue.ended(EndedSpan(name, queue.context(below: nil), below: nil, from: time, to: time))
         }
@@ -134,9 +139,8 @@ import Testing
     }
 
     @Test func `what a collector says that it left out is counted`() async throws {
-        let export = try await Export(answer: #"{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no"}}"#)
-        export.end("one")
-        export.end("two")
+        let export = try await Export(
+            "one", "two", answer: #"{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no"}}"#)
         await export.stop()
         #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="refused""#) == 1)
     }
@@ -144,8 +148,7 @@ import Testing
     @Test func `a collector that says nothing keeps nobody waiting at the end, and what is left is counted`()
         async throws
     {
-        let export = try await Export(capacity: 2, misbehaving: .silence)
-        for name in ["one", "two", "three"] { export.end(name) }
+        let export = try await Export("one", "two", "three", capacity: 2, misbehaving: .silence)
         let start = ContinuousClock.now
         await export.stop()
         #expect(.now - start < .seconds(60), "two seconds, on a machine that is busy")

@@ -21,7 +21,8 @@ public struct DeadLetter: Sendable {
 
     /// The record, whole.
     public var output: OutputRecord {
-        OutputRecord(destination: .deadLetters, key: record.key, value: record.value, headers: record.keptHeaders + added)
+        OutputRecord(
+            destination: .deadLetters, key: record.key, value: record.value, headers: record.keptHeaders + added)
     }
 
     /// The record by reference, for a topic that does not take it whole: where it stood and how large it was.

@@ -18,9 +18,7 @@ struct TelemetryReader {
         defer { section.finish() }
         var collector = Configuration.Collector()
         section.read(Configuration.Collector.settings, into: &collector)
-        collector.certificateAuthority = section.requiredTextIfPresent("certificate_authority").map {
-            section.diagnostics.resolve($0.text)
-        }
+        collector.certificateAuthority = authority(section)
         let headers = section.section("headers")
         collector.headers = headers.all.compactMap { key, name, value in header(name, key, value, headers) }
         guard let (text, node) = section.requiredText(Configuration.Collector.endpointKey) else { return nil }
@@ -36,6 +34,13 @@ struct TelemetryReader {
             section.diagnostics.error(node, "\(section.path("endpoint")) \(error.message)")
             return nil
         }
+    }
+
+    private func authority(_ section: Section) -> String? {
+        guard let (path, node) = section.requiredTextIfPresent("certificate_authority") else { return nil }
+        let name = section.path("certificate_authority")
+        _ = section.contents(ofFile: path, node, named: name, source)
+        return section.diagnostics.resolve(path)
     }
 
     /// What the export says of requests itself.
