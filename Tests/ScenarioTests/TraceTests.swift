@@ -8,8 +8,7 @@ import Testing
 
 extension Scenarios {
     /// The trace of an event, as a collector sees it that decodes by OpenTelemetry's own messages.
-    @Suite(.enabled(if: TraceCollector.python != nil, TraceCollector.isMissing), .timeLimit(.minutes(10)))
-    struct TraceTests {
+    @Suite(.timeLimit(.minutes(10))) struct TraceTests {
         private static let key = "a-rest-key-that-nobody-may-see"
         private static let authorization = "Bearer a-collectors-token-that-nobody-may-see"
         private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -30,15 +29,18 @@ extension Scenarios {
                 "    key: braze-ios\n",
                 "    key: braze-ios\n    lookup: { mode: verify, endpoint: \"\(vendor.url)\", key_file: braze.key, patience: 10s }\n"
             )
+            try configure(
+                shop,
+                "otlp: { endpoint: \"\(collector.endpoint)\", headers: { authorization_file: authorization }, interval: 1s }"
+            )
+        }
+
+        /// Adds these lines as the section `telemetry`.
+        private func configure(_ shop: borrowing Shop, _ lines: String...) throws {
             let file = URL(filePath: shop.configuration)
             let text = try String(contentsOf: file, encoding: .utf8)
-            let more = """
-
-                telemetry:
-                  otlp: { endpoint: "\(collector.endpoint)", headers: { authorization_file: authorization }, interval: 1s }
-
-                """
-            try Data((text + more).utf8).write(to: file)
+            let section = (["telemetry:"] + lines.map { "  \($0)" }).joined(separator: "\n")
+            try Data("\(text)\n\(section)\n".utf8).write(to: file)
         }
 
         private func report(_ app: String, _ json: String, traceparent: String?) -> ProducerRecord {
@@ -49,7 +51,8 @@ extension Scenarios {
                 topic: record.topic, key: nil, value: Array(json.utf8), headers: record.headers + context)
         }
 
-        @Test func `an event that waited for its vendor and for a retry is one trace, up to its token`() async throws {
+        @Test(.enabled(if: TraceCollector.python != nil, TraceCollector.isMissing))
+        func `an event that waited for its vendor and for a retry is one trace, up to its token`() async throws {
             let shop = try await Shop.open()
             let stub = try #require(
                 try BrazeAdapter(settings: .init()).stub(StubSetting(authorization: "Bearer \(Self.key)")))
@@ -114,6 +117,40 @@ extension Scenarios {
             #expect(collector.program.errorText.contains("metric histogram remint_batch_events{} "))
             #expect(collector.program.errorText.contains("metric gauge remint_ready{dependency=keys} 1"))
             await vendor.stop()
+            await shop.broker.close()
+        }
+
+        /// What a collector is that takes everything in and says nothing: the worst that can be waited for.
+        private struct Nobody: VendorStub {
+            mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
+                StubResponse(status: 200)
+            }
+        }
+
+        @Test func `a collector that does not answer costs spans and no event`() async throws {
+            let shop = try await Shop.open()
+            let collector = try await StubServer.start(Nobody(), now: { UnixTime(seconds: 0) })
+            collector.misbehaviour = .silence
+            try configure(
+                shop, "traces: { sample: 100% }", "otlp: { endpoint: \"\(collector.url)\", timeout: 1s, interval: 1s }")
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            let count = 5000
+            try await shop.produce(
+                (0..<count).map {
+                    rawReport("infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"user-\#($0)"}"#)
+                })
+            try await admin.wait("remint_minted_total", atLeast: Double(count))
+            try await admin.wait("remint_telemetry_dropped_spans_total", [#"reason="queue_full""#], atLeast: 1)
+            try await admin.wait("remint_telemetry_requests_total", [#"result="busy""#], atLeast: 2)
+            #expect(try await admin.get("/health/ready").status == 200)
+
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            let trouble = worker.errorText.split(separator: "\n").filter { $0.contains("the collector") }
+            #expect(trouble.count == 1, "\(trouble)")
+            await collector.stop()
             await shop.broker.close()
         }
 
