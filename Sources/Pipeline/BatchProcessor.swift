@@ -1,4 +1,5 @@
 public import AdapterKit
+public import Spans
 
 /// Takes a batch of records to their ends: decode, read, admit, mint, and what is to be published.
 ///
@@ -22,6 +23,9 @@ public struct BatchProcessor: Sendable {
     /// Into how many chunks a batch's reading and finishing is cut.
     private let cores: Int
     var resolver: LookupScheduler
+    /// Where the spans of followed events go; nil where none is followed.
+    private let spans: (any SpanPort)?
+    private var lookupWaits = LookupWaits()
     var alarms: [Alarm] = []
 
     /// - Parameters:
@@ -32,13 +36,15 @@ public struct BatchProcessor: Sendable {
     ///   - accounts: the credentials that the apps' look-ups go with.
     ///   - rememberedAnswers: how many of the vendors' answers are kept at most.
     ///   - cores: how many processors there are to read and finish a batch's events.
+    ///   - spans: where the spans of followed events go; nil where none is followed.
     ///   - random: where random ids and jitter come from.
     ///   - now: the time.
     public init(
         apps: [App], signing: any SigningPort, maximumEventBytes: Int, bulkTopic: String = "remint.invalidations.bulk",
         admission: AdmissionRules = AdmissionRules(),
         retries: RetryPolicy = .standard, accounts: [LookupAccount] = [], rememberedAnswers: Int = 100_000,
-        cores: Int = 2, random: any RandomNumberGenerator & Sendable = BufferedRandom(),
+        cores: Int = 2, spans: (any SpanPort)? = nil,
+        random: any RandomNumberGenerator & Sendable = BufferedRandom(),
         now: @escaping @Sendable () -> UnixTime
     ) {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
@@ -46,6 +52,7 @@ public struct BatchProcessor: Sendable {
         provingRings = Self.provingRings(of: apps)
         self.signing = signing
         self.cores = cores
+        self.spans = spans
         settler = Settler(retries: retries, apps: Set(apps.map(\.name)), random: AnyGenerator(base: random))
         self.now = now
         self.random = AnyGenerator(base: random)
@@ -71,6 +78,7 @@ public struct BatchProcessor: Sendable {
         minter.look(at: signing.keysRevision)
         lookAtRings()
         var work = BatchWork(batch, now: time)
+        let trace = SharedTrace("batch", of: records, to: spans, from: time)
         let chunks = await withTaskGroup(of: SignedChunk.self) { group in
             var first = 0
             for start in stride(from: 0, to: records.count, by: Self.chunk) {
@@ -82,8 +90,11 @@ public struct BatchProcessor: Sendable {
                 guard first < work.drafts.count, signing.takesCallsAtOnce || end == records.count else { continue }
                 // Signed and finished while the next ones are begun.
                 let drafts = Array(work.drafts[first...])
-                group.addTask { [signing, first, cores] in
-                    SignedChunk(first, await Self.signed(drafts, records, by: signing, batch.urgency, cores: cores))
+                group.addTask { [signing, first, cores, now] in
+                    let start = trace == nil ? time : now()
+                    let tokens = await Self.signed(drafts, records, by: signing, batch.urgency, cores: cores)
+                    trace?.signed(drafts.lazy.map { records[$0.index] }, from: start, to: now())
+                    return SignedChunk(first, tokens)
                 }
                 first = work.drafts.count
             }
@@ -96,6 +107,7 @@ public struct BatchProcessor: Sendable {
                     settle(draft, of: records[draft.index], chunk.tokens[index], &work))
             }
         }
+        trace?.end(at: now())
         return work.dispositions.enumerated().map { index, disposition in
             switch disposition {
             case .settled(let settlement): .ended(settlement)
@@ -247,7 +259,11 @@ public struct BatchProcessor: Sendable {
     private mutating func resolve(_ record: InputRecord, _ order: MintRequest, _ work: inout BatchWork) -> Resolution {
         guard let lookup = order.app.lookup else { return .found(Enrichment()) }
         let rejection: Rejection
-        switch resolver.answer(about: order.subject.withoutChallenge, order.id, of: order.app, at: work.now) {
+        let answer = resolver.answer(about: order.subject.withoutChallenge, order.id, of: order.app, at: work.now)
+        if let trace = record.trace {
+            lookupWaits.heard(answer, of: lookup.account, record.origin, trace, at: work.now)
+        }
+        switch answer {
         case .known(.exists(let enrichment)): return .found(enrichment)
         case .known(.unknown) where lookup.unknownUser == .mint: return .found(Enrichment())
         case .failed where lookup.onFailure == .mint: return .found(Enrichment())
@@ -268,6 +284,9 @@ public struct BatchProcessor: Sendable {
         if moment.microseconds(since: work.now) <= lookup.patience, work.rule != .over {
             work.stuck.insert(TopicPartition(record.origin))
             return .left(.waits(until: work.now.advanced(byMicroseconds: lookup.patience)))
+        }
+        if let trace = record.trace {
+            lookupWaits.ended("awaiting", of: lookup.account, record.origin, trace, at: work.now)
         }
         if lookup.onFailure == .mint { return .found(Enrichment()) }
         let end = settler.awaiting(moment, record, order.event, work.now)

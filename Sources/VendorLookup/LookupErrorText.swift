@@ -43,6 +43,9 @@ package struct LookupErrorText: Sendable {
         }
     }
 
+    /// What `error` means, in a line.
+    package func text(of error: any Error) -> String { failure(error).detail }
+
     private func failure(of error: HTTPClientError) -> LookupFailure {
         switch error {
         case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout: unavailable("no connection in time")

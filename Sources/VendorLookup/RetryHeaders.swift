@@ -1,10 +1,10 @@
-import AdapterKit
-import NIOHTTP1
+package import AdapterKit
+package import NIOHTTP1
 
 /// What an answer's headers say about asking again.
-struct RetryHeaders: Equatable {
+package struct RetryHeaders: Equatable {
     /// `Retry-After`, from now, in microseconds; nil where there is none that can be read.
-    let retryAfter: Int64?
+    package let retryAfter: Int64?
     /// Until when nothing is left of the limit, from now, in microseconds; nil where something is.
     let exhaustedFor: Int64?
 
@@ -14,7 +14,7 @@ struct RetryHeaders: Equatable {
     /// Numbers above are moments, those below are lengths; 2001 in Unix time, and 31 years.
     private static let firstMoment = 1e9
 
-    init(_ headers: HTTPHeaders, now: UnixTime) {
+    package init(_ headers: HTTPHeaders, now: UnixTime) {
         retryAfter = headers.first(name: "retry-after").flatMap { Self.wait($0, now) }
         let isExhausted = headers.first(name: "x-ratelimit-remaining").flatMap(Self.number).map { $0 <= 0 } ?? false
         let reset = isExhausted ? headers.first(name: "x-ratelimit-reset").flatMap(Self.number) : nil

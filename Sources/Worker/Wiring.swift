@@ -1,6 +1,8 @@
 package import AdapterKit
 import JOSE
+import OTLP
 package import Pipeline
+package import Spans
 import VendorLookup
 package import WorkerConfiguration
 
@@ -72,16 +74,36 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - cores: how many processors there are to read and finish a batch's events.
+    ///   - spans: where the spans of followed events go; nil where none is followed.
     ///   - random: where random ids and jitter come from.
     package func processor(
-        signing: any SigningPort, worker name: String, cores: Int,
+        signing: any SigningPort, worker name: String, cores: Int, spans: (any SpanPort)? = nil,
         random: any RandomNumberGenerator & Sendable = BufferedRandom(), now: @escaping @Sendable () -> UnixTime
     ) -> BatchProcessor {
         BatchProcessor(
             apps: pipelineApps, signing: signing, maximumEventBytes: worker.maximumEventBytes,
             bulkTopic: topics.invalidationsBulk, admission: admissionRules(worker: name), retries: retryPolicy,
-            accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores,
+            accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores, spans: spans,
             random: random, now: now)
+    }
+}
+
+extension Collector {
+    /// What `telemetry.otlp` says.
+    ///
+    /// - Throws: `WorkerError` where it cannot be used.
+    init(_ collector: Configuration.Collector) throws(WorkerError) {
+        let problem: String
+        do throws(EndpointURL.Problem) {
+            let url = try EndpointURL(parsing: collector.endpoint)
+            do throws(EndpointError) {
+                try self.init(
+                    url, headers: collector.headers.map { ($0.name, $0.value) },
+                    certificateAuthority: collector.certificateAuthority, timeout: collector.timeout)
+                return
+            } catch { problem = error.description }
+        } catch { problem = "endpoint \(error.message)" }
+        throw WorkerError("telemetry.otlp: \(problem)")
     }
 }
 

@@ -4,9 +4,11 @@ import JOSE
 import Kafka
 import Keyring
 public import Logging
+import OTLP
 public import Pipeline
 public import ServiceLifecycle
 import Signing
+import Spans
 public import Telemetry
 import VendorLookup
 import WorkerConfiguration
@@ -30,6 +32,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let requests = ReloadRequests()
     /// What the admin server asks for; nil for nothing.
     private let adminToken: SecretBytes?
+    /// Where spans and metrics are sent, and where spans wait for that; nil for nowhere.
+    private let telemetry: (collector: Collector, spans: SpanQueue)?
     private let logger: Logger
     private let signingLanes: Int
     private let now: @Sendable () -> UnixTime
@@ -61,6 +65,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 try KeyFile.read(path).trimmingLineEnd()
             }
         } catch { throw WorkerError("admin.token_file: \(error)") }
+        telemetry = try configuration.telemetry.collector.map { (collector) throws(WorkerError) in
+            (try Collector(collector), SpanQueue())
+        }
         revisions = preflight.revisions
         files = preflight.files
         self.origin = origin
@@ -78,9 +85,22 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// Has the configuration read again.
     public func reload() { requests.ask() }
+    /// What libraries of this process may trace with, so that their spans go where the worker's do; nil where none are sent.
+    public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
 
     public func run() async throws {
         let metrics = WorkerMetrics()
+        let export = startExport(metrics)
+        do { try await run(metrics) } catch {
+            await Self.end(export)
+            throw error
+        }
+        // After the last event, so that its trace is told as well.
+        await Self.end(export)
+        logger.notice("the worker stopped")
+    }
+
+    private func run(_ metrics: WorkerMetrics) async throws {
         // Held on to, so that a session's clients find the desk of the session before.
         let tokens = configuration.kafka.tokens
         defer { withExtendedLifetime(tokens) {} }
@@ -97,7 +117,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, status: status, metrics: metrics,
             reachability: Reachability(status: status), logger: logger, now: now, observe: observe,
-            reloader: reloader)
+            tracing: tracing, reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.
@@ -128,7 +148,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             defer { group.cancelAll() }
             do { while try await group.next() != nil {} } catch is Finished {}
         }
-        logger.notice("the worker stopped")
     }
 
     /// The work is done, so that the tasks beside it end as well.
@@ -150,6 +169,35 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             let file = ConfigurationWatcher(origin: origin, requests: requests, reloader: reloader)
             group.addTask { [files] in await file.run(since: files) }
         }
+    }
+
+    // MARK: Traces and metrics
+
+    private var tracing: EventTracing? {
+        telemetry.map {
+            EventTracing(
+                to: $0.spans, share: configuration.telemetry.sample,
+                maximumEventBytes: configuration.worker.maximumEventBytes, now: now)
+        }
+    }
+
+    /// Sends what there is to tell, in a task of its own that does not see the graceful shutdown; nil where nobody is told.
+    private func startExport(_ metrics: WorkerMetrics) -> Task<Void, Never>? {
+        guard let telemetry, let interval = configuration.telemetry.collector?.interval else { return nil }
+        let exporter = Exporter(
+            to: telemetry.collector, every: interval, queue: telemetry.spans, registry: metrics.registry,
+            metrics: metrics.export,
+            resource: { [status] in
+                let instance = status.name
+                let name = EndedSpan.Attribute("service.name", .text("remint"))
+                return instance.isEmpty ? [name] : [name, EndedSpan.Attribute("service.instance.id", .text(instance))]
+            }, logger: logger, now: now)
+        return Task.detached { await exporter.run() }
+    }
+
+    private static func end(_ export: Task<Void, Never>?) async {
+        export?.cancel()
+        await export?.value
     }
 
     // MARK: Signers
@@ -214,7 +262,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
         context.status.set(name: session.instance)
         var processor = configuration.processor(
-            signing: context.signer, worker: session.instance, cores: signingLanes, now: now)
+            signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
         var committed = CommittedOffsets()
         var backoff = Backoff()
         while true {

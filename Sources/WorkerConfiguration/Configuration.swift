@@ -26,6 +26,8 @@ public struct Configuration: Sendable {
     public var pickup: Pickup?
     /// What is logged.
     public var log = Log()
+    /// What a collector is told.
+    public var telemetry = Telemetry()
 
     /// The topics of the retry tiers, shortest first.
     public var retryTopics: [String] { worker.retries.tiers.map { "\(topics.retries).\($0.name)" } }

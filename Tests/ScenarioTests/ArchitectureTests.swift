@@ -10,18 +10,20 @@ extension Scenarios {
             "Formats": [],
             "JOSE": ["COpenSSL", "Formats"],
             "Records": ["Formats"],
+            "Spans": ["Formats"],
             "AdapterKit": ["JOSE"],
             "AdapterTestKit": ["AdapterKit", "JOSE"],
             "StubServer": ["AdapterKit"],
             "Keyring": ["JOSE"],
-            "Pipeline": ["AdapterKit", "Records"],
+            "Pipeline": ["AdapterKit", "Records", "Spans"],
             "Kafka": ["CRdKafka", "Records"],
             "Access": ["JOSE"],
             "YAMLReading": [],
             "DeclaredAdapters": ["AdapterKit", "Formats", "JOSE", "YAMLReading"],
             "DeclaredTesting": ["AdapterKit", "AdapterTestKit", "DeclaredAdapters", "YAMLReading"],
             "WorkerConfiguration": ["AdapterKit", "DeclaredAdapters", "Formats", "YAMLReading"],
-            "Telemetry": [],
+            "Telemetry": ["Formats", "Spans"],
+            "OTLP": ["Formats", "Spans", "Telemetry", "VendorLookup"],
             "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
             "VendorLookup": ["Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
             "BrokerTokens": [
@@ -29,7 +31,7 @@ extension Scenarios {
             ],
             "Worker": [
                 "Pipeline", "AdapterKit", "BrokerTokens", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE",
-                "WorkerConfiguration",
+                "WorkerConfiguration", "OTLP", "Spans",
                 "Telemetry",
             ],
             "Pickup": [
@@ -62,7 +64,8 @@ extension Scenarios {
 
         /// Everything from outside that a module may use.
         private static let outside: [String: Set<String>] = [
-            "Formats": ["Synchronization"], "Records": [], "JOSE": ["Glibc", "Synchronization"], "AdapterKit": [],
+            "Formats": ["Synchronization"], "Records": [], "Spans": [], "JOSE": ["Glibc", "Synchronization"],
+            "AdapterKit": [],
             "AdapterTestKit": ["Foundation"],
             "Keyring": ["Glibc"], "Access": ["Synchronization"],
             "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
@@ -70,7 +73,9 @@ extension Scenarios {
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"],
             "WorkerConfiguration": ["Synchronization", "Yams"],
             "YAMLReading": ["Yams"], "DeclaredAdapters": ["Yams"], "DeclaredTesting": ["Foundation"],
-            "Telemetry": ["Foundation", "Logging", "Synchronization"], "Vendors": [], "Instructions": ["Foundation"],
+            "Telemetry": ["Foundation", "Logging", "Synchronization", "Tracing"],
+            "OTLP": ["AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOSSL"], "Vendors": [],
+            "Instructions": ["Foundation"],
             "Demonstration": ["AsyncHTTPClient", "Foundation", "Logging", "NIOCore", "NIOHTTP1", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],
             "Signing": [
@@ -97,7 +102,7 @@ extension Scenarios {
             "remint": [
                 "ArgumentParser", "AsyncHTTPClient", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",
                 "NIOPosix",
-                "ServiceLifecycle", "Synchronization", "UnixSignals",
+                "ServiceLifecycle", "Synchronization", "Tracing", "UnixSignals",
             ],
         ]
 
@@ -195,7 +200,7 @@ extension Scenarios {
 
         @Test func `only the program and the worker touch process-wide state`() throws {
             let forbidden =
-                /LoggingSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
+                /LoggingSystem\.bootstrap|InstrumentationSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
             for module in Self.allowed.keys where !["Worker", "remint"].contains(module) {
                 for file in Repository.files(under: "Sources/\(module)", ending: "swift") {
                     let text = try String(contentsOf: file, encoding: .utf8)

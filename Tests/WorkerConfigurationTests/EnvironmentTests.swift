@@ -107,7 +107,7 @@ struct EnvironmentTests {
         let file = ConfigurationFile(SampleText.minimal + "${NAME}: 1\n", environment: Self.environment)
         #expect(
             file.errors() == [
-                "conf/remint.yaml:10:1: error: unknown key ${NAME}; known here: kafka, delivery, topics, keys, apps, worker, log, admin, pickup, tests"
+                "conf/remint.yaml:10:1: error: unknown key ${NAME}; known here: kafka, delivery, topics, keys, apps, worker, log, admin, pickup, telemetry, tests"
             ])
     }
 

@@ -10,7 +10,7 @@ struct MistakeTests {
         Mistake(
             "far from every key", SampleText.with("unrelated-thing: 1\n"),
             says:
-                "10:1 unknown key unrelated-thing; known here: kafka, delivery, topics, keys, apps, worker, log, admin, pickup, tests"
+                "10:1 unknown key unrelated-thing; known here: kafka, delivery, topics, keys, apps, worker, log, admin, pickup, telemetry, tests"
         ),
         Mistake(
             "in kafka", SampleText.replacing("keys:", "  grup: x\nkeys:"),

@@ -34,7 +34,7 @@ public struct Envelope: Sendable {
     public let topic: String
     /// Whether it waited in a retry tier before, and so was counted.
     public let hasWaited: Bool
-    /// `traceparent` and `tracestate`, passed through (W3C Trace Context).
+    /// `traceparent` and `tracestate`, which what is published carries on (W3C Trace Context).
     public let traceHeaders: [RecordHeader]
     /// Who signed the token that the report holds; nil until it was
     /// read, and for an event that was counted before.

@@ -138,7 +138,9 @@ public struct EventDecoder: Sendable {
             hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record, members))
     }
 
+    /// The context that goes on: its own where the event is followed, else what it came with.
     private static func traceHeaders(of record: InputRecord, _ members: JSONValue?) -> [RecordHeader] {
+        if let trace = record.trace { return trace.headers }
         let headers = TraceCarrier(record.body).headers
         guard headers.isEmpty, let members else { return headers }
         return TraceCarrier(members).headers

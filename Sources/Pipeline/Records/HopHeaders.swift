@@ -22,6 +22,16 @@ package enum HopHeaders {
     ]
 }
 
+extension InputRecord {
+    /// The headers that go on with the event where it is not answered: as they came, without those of an earlier hop, and with the
+    /// context of what follows it.
+    var keptHeaders: [RecordHeader] {
+        let kept = headers.filter { !HopHeaders.all.contains($0.name) }
+        guard let trace else { return kept }
+        return kept.filter { $0.name != "traceparent" && $0.name != "tracestate" } + trace.headers
+    }
+}
+
 /// Where an event first stood and what it has been through.
 ///
 /// Only a record from a retry tier, which the worker itself wrote, and one that was redriven are asked for their origin: their

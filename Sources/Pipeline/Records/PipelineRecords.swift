@@ -14,11 +14,15 @@ public final class InputRecord: Sendable {
     public let lane: Lane
     /// Which retry tier it waited in, counted from the shortest; nil on the other lanes.
     public let tier: Int?
+    /// What follows it; nil where nobody wants to see it.
+    public let trace: EventTrace?
 
     /// A record with this body.
     public init(
-        origin: RecordPosition, timestamp: UnixTime?, body: RecordBody, lane: Lane = .live, tier: Int? = nil
+        origin: RecordPosition, timestamp: UnixTime?, body: RecordBody, lane: Lane = .live, tier: Int? = nil,
+        trace: EventTrace? = nil
     ) {
+        self.trace = trace
         self.lane = lane
         self.tier = tier
         self.origin = origin

@@ -21,7 +21,8 @@ public struct DeadLetter: Sendable {
 
     /// The record, whole.
     public var output: OutputRecord {
-        OutputRecord(destination: .deadLetters, key: record.key, value: record.value, headers: kept + added)
+        OutputRecord(
+            destination: .deadLetters, key: record.key, value: record.value, headers: record.keptHeaders + added)
     }
 
     /// The record by reference, for a topic that does not take it whole: where it stood and how large it was.
@@ -39,8 +40,6 @@ public struct DeadLetter: Sendable {
     static func stage(of letter: OutputRecord) -> Stage? {
         letter.body.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
     }
-
-    private var kept: [RecordHeader] { record.headers.filter { !HopHeaders.all.contains($0.name) } }
 
     private var added: [RecordHeader] {
         var headers = [

@@ -1,4 +1,5 @@
-import AdapterKit
+public import AdapterKit
+public import Records
 
 /// An event on its way to a retry tier: key, value and headers as they came, where it first stood, and until when it waits.
 struct RetryRecord: Sendable {
@@ -10,10 +11,9 @@ struct RetryRecord: Sendable {
     let time: UnixTime
 
     var output: OutputRecord {
-        let kept = record.headers.filter { !HopHeaders.all.contains($0.name) }
         // Waiting for a suspended app or for a vendor's answer is no attempt.
         let attempts = provenance.attempts + (deferral.isAttempt ? 1 : 0)
-        var headers = kept + provenance.headers
+        var headers = record.keptHeaders + provenance.headers
         headers += [
             RecordHeader(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),
             RecordHeader(HopHeaders.attempts, String(attempts)),
@@ -33,11 +33,18 @@ extension RetryPolicy {
     /// Anyone who may write to the topic could write a moment that never comes, as header or as the record's own time,
     /// and so hold up the partition; a record waits for its tier's delay and five seconds of clock difference at most.
     func dueTime(of record: InputRecord, takenAt now: UnixTime) -> UnixTime {
-        guard let timestamp = record.timestamp, let tier = record.tier, tiers.indices.contains(tier) else {
+        dueTime(of: record.body, tier: record.tier, producedAt: record.timestamp, takenAt: now)
+    }
+
+    /// The same of a record that is still in parts.
+    public func dueTime(
+        of body: RecordBody, tier: Int?, producedAt timestamp: UnixTime?, takenAt now: UnixTime
+    ) -> UnixTime {
+        guard let timestamp, let tier, tiers.indices.contains(tier) else {
             return UnixTime(microseconds: .min)
         }
         let due = min(timestamp, now).advanced(byMicroseconds: tiers[tier].delay)
-        let stated = record.body.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
+        let stated = body.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
             UnixTime(milliseconds: $0)
         }
         return min(stated ?? due, due.advanced(byMicroseconds: 5_000_000))

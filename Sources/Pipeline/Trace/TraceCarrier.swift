@@ -1,5 +1,6 @@
 import AdapterKit
 import Records
+package import Spans
 
 /// Where a record carries its trace context (W3C Trace Context): in the headers that Kafka clients write, or in the attributes of
 /// CloudEvents' Distributed Tracing extension.
@@ -28,17 +29,12 @@ package struct TraceCarrier: Sendable {
         headers = Self.names.compactMap { name in event[name]?.string.map { RecordHeader(name, $0) } }
     }
 
-    /// The trace's id, 32 hexadecimal digits in lower case (section 3.2); nil where there is no context, or none that is as it should
-    /// be.
-    package var traceID: String? {
-        let parts = headers.text("traceparent")?.utf8.split(separator: UInt8(ascii: "-")) ?? []
-        guard parts.count >= 4, parts[1].count == 32, parts[1].contains(where: { $0 != UInt8(ascii: "0") }),
-            parts[1].allSatisfy(Self.isDigit)
-        else { return nil }
-        return String(parts[1])
+    /// The context; nil where there is none, or none that is as it should be.
+    package var context: TraceContext? {
+        headers.text("traceparent").flatMap { TraceContext(traceparent: $0, tracestate: headers.text("tracestate")) }
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-    }
+    /// The trace's id, 32 hexadecimal digits in lower case (section 3.2); nil where there is no context, or none that is as it should
+    /// be.
+    package var traceID: String? { context?.traceID }
 }

@@ -37,6 +37,10 @@ public final class CounterFamily: MetricFamily {
 
     let kind = "counter"
 
+    var reading: MetricReading.Values {
+        .counter(values.withLock { $0 }.map { MetricReading.Point(labels: $0.key, value: $0.value) })
+    }
+
     func write(to text: inout String) {
         description.writeHeader(kind, to: &text)
         for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -64,6 +68,10 @@ public final class GaugeFamily: MetricFamily {
     public var all: [[String]: Double] { values.withLock { $0 } }
 
     let kind = "gauge"
+
+    var reading: MetricReading.Values {
+        .gauge(values.withLock { $0 }.map { MetricReading.Point(labels: $0.key, value: $0.value) })
+    }
 
     func write(to text: inout String) {
         description.writeHeader(kind, to: &text)

@@ -43,6 +43,13 @@ public final class HistogramFamily: MetricFamily {
 
     let kind = "histogram"
 
+    var reading: MetricReading.Values {
+        let distributions = values.withLock { $0 }.map { labels, value in
+            MetricReading.Distribution(labels: labels, counts: value.counts, sum: value.sum)
+        }
+        return .histogram(bounds: bounds, distributions)
+    }
+
     func write(to text: inout String) {
         description.writeHeader(kind, to: &text)
         for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {

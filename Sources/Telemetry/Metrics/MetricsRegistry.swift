@@ -57,6 +57,16 @@ public final class MetricsRegistry: Sendable {
         }.sorted()
     }
 
+    /// Everything, in the order the families were made.
+    public func read() -> [MetricReading] {
+        for work in readers.withLock({ $0 }) { work() }
+        return families.withLock { $0 }.map { family in
+            let description = family.description
+            return MetricReading(
+                name: description.name, help: description.help, labels: description.labels, values: family.reading)
+        }
+    }
+
     /// Everything, in the order the families were made (Prometheus' text format, version 0.0.4).
     public func exposition() -> String {
         for work in readers.withLock({ $0 }) { work() }
@@ -116,5 +126,7 @@ protocol MetricFamily: Sendable {
     var kind: String { get }
     /// Forgets the series whose label values `isKept` does not name.
     func keep(where isKept: ([String]) -> Bool)
+    /// Its values as they are now.
+    var reading: MetricReading.Values { get }
     func write(to text: inout String)
 }

@@ -1,3 +1,4 @@
+import AdapterKit
 import Kafka
 import Logging
 import Pipeline
@@ -9,8 +10,15 @@ struct LaneConsumers: Sendable {
     /// Signalled when any of them has something to take.
     let wakeup: Wakeup
     private let tiers: [String: Int]
+    private let tracing: EventTracing?
+    private let retries: RetryPolicy
 
-    init(_ configuration: Configuration, _ properties: KafkaProperties, logger: Logger) throws(KafkaError) {
+    /// - Parameter tracing: what follows events; nil where nobody wants to see any.
+    init(
+        _ configuration: Configuration, _ properties: KafkaProperties, tracing: EventTracing? = nil, logger: Logger
+    ) throws(KafkaError) {
+        self.tracing = tracing
+        retries = configuration.retryPolicy
         let wakeup = Wakeup()
         self.wakeup = wakeup
         consumers = try PerLane { lane throws(KafkaError) in
@@ -44,9 +52,19 @@ struct LaneConsumers: Sendable {
                 continue
             }
             let tier = lane == .retries ? tiers[record.position.topic] : nil
-            taken.records.append(InputRecord(record, lane: lane, tier: tier))
+            taken.records.append(
+                InputRecord(record, lane: lane, tier: tier, trace: trace(of: record, lane, tier: tier)))
         }
         return taken
+    }
+
+    /// What follows an event; nil where nobody does.
+    private func trace(of record: ConsumedRecord, _ lane: Lane, tier: Int?) -> EventTrace? {
+        guard let tracing else { return nil }
+        let produced = record.timestamp.map { UnixTime(milliseconds: $0) }
+        return tracing.begin(record.body, at: record.position, lane: lane, producedAt: produced) { now in
+            retries.dueTime(of: record.body, tier: tier, producedAt: produced, takenAt: now)
+        }
     }
 
     /// Leaves the groups, all at once.

@@ -1,6 +1,7 @@
 import AdapterKit
 import Logging
 import Pipeline
+import Spans
 import Telemetry
 
 /// How events ended that someone should know of, gathered so that a busy worker says it once a second and not once a
@@ -34,7 +35,8 @@ struct OutcomeLog {
     }
 
     private static func add(_ record: InputRecord, to traces: inout [String]) {
-        guard traces.count < mostTraces, let trace = TraceCarrier(record.body).traceID else { return }
+        guard traces.count < mostTraces else { return }
+        guard let trace = record.trace?.context.traceID ?? TraceCarrier(record.body).traceID else { return }
         traces.append(trace)
     }
 

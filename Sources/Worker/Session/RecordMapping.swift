@@ -5,10 +5,10 @@ import WorkerConfiguration
 
 extension InputRecord {
     /// A consumed record as the pipeline takes it.
-    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?) {
+    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?, trace: EventTrace? = nil) {
         self.init(
             origin: record.position, timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, body: record.body,
-            lane: lane, tier: tier)
+            lane: lane, tier: tier, trace: trace)
     }
 }
 

@@ -59,7 +59,8 @@ struct Session {
         let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
         producer.prepare(configuration.outputTopics)
         if isExactlyOnce, let end = await register(producer) { return end }
-        let lanes = try LaneConsumers(configuration, properties, logger: context.logger)
+        let lanes = try LaneConsumers(
+            configuration, properties, tracing: context.tracing, logger: context.logger)
         context.lookups?.onReply { [wakeup = lanes.wakeup] in wakeup.signal() }
         let control = ControlTopic(configuration, bootstrapServers: bootstrapServers, logger: context.logger) {
             [wakeup = lanes.wakeup] in wakeup.signal()

@@ -19,6 +19,8 @@ struct SessionContext: Sendable {
     let now: @Sendable () -> UnixTime
     /// Told of every transaction's ends once they are visible.
     let observe: (@Sendable ([Settlement]) -> Void)?
+    /// What follows events; nil where nobody wants to see any.
+    var tracing: EventTracing?
     /// Where another configuration comes from; nil where none does.
     var reloader: Reloader?
 
@@ -29,6 +31,17 @@ struct SessionContext: Sendable {
     func committed(_ transaction: CommitUnit) {
         metrics.committed(transaction, at: now())
         observe?(transaction.batches.flatMap(\.settlements))
+    }
+
+    /// A commit ended, which the traces of its events tell.
+    func trace(_ unit: CommitUnit, _ result: CommitResult, from start: UnixTime, to end: UnixTime) {
+        guard let tracing else { return }
+        let topic = { configuration.topic(for: $0) }
+        if case .committed(let unit) = result {
+            tracing.ended(unit, failure: nil, from: start, to: end, topic: topic)
+        } else {
+            tracing.ended(unit, failure: result.name, from: start, to: end, topic: topic)
+        }
     }
 
     /// A topic cannot be written, or, with nil, all can again.

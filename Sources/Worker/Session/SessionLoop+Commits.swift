@@ -18,9 +18,10 @@ extension SessionLoop {
         additions = Additions()
         background.addTask {
             [transaction = stamped(transaction), committer, additions, commits, context, wakeup = lanes.wakeup] in
-            let start = ContinuousClock.now
+            let (start, began) = (ContinuousClock.now, context.now())
             let result = await committer.commit(transaction, additions)
             let (took, end) = (.now - start, context.now())
+            context.trace(transaction, result, from: began, to: end)
             // What there is to tell of thousands of events is told here: the loop has the next ones to process.
             var digest = OutcomeLog()
             if case .committed(let transaction) = result {

@@ -1,20 +1,14 @@
-/// Counts how often each thing came. The same thing comes many times in a row as a rule, which is quicker to count than a
-/// dictionary's entry; with a thousand apps there are a thousand kinds.
+/// Counts how often each thing came; with a thousand apps there are a thousand kinds.
 struct Tally<Thing: Hashable> {
     private var entries: [(thing: Thing, count: Int)] = []
     /// Where each thing stands in `entries`.
     private var places: [Thing: Int] = [:]
-    private var last = 0
 
     mutating func count(_ thing: Thing) {
-        if entries.indices.contains(last), entries[last].thing == thing {
-            entries[last].count += 1
-        } else if let place = places[thing] {
+        if let place = places[thing] {
             entries[place].count += 1
-            last = place
         } else {
-            last = entries.count
-            places[thing] = last
+            places[thing] = entries.count
             entries.append((thing, 1))
         }
     }

@@ -1,5 +1,6 @@
 import AdapterKit
 import BrokerTokens
+import OTLP
 package import Pipeline
 import Synchronization
 import Telemetry
@@ -31,6 +32,7 @@ final class WorkerMetrics: Sendable {
     let reloads: ReloadMetrics
     /// Whose series are told; nil for whoever has some.
     private let kept = Mutex<(apps: Set<String>, accounts: Set<String>)?>(nil)
+    let export: ExportMetrics
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -76,6 +78,7 @@ final class WorkerMetrics: Sendable {
             "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
         )
         reloads = ReloadMetrics(registry)
+        export = ExportMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
         // Events of apps that are gone since may still have ended.
         registry.beforeReading { [weak self] in self?.forgetOthers() }

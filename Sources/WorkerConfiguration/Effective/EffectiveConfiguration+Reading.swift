@@ -54,7 +54,10 @@ extension EffectiveConfiguration {
         mutating func add(_ keys: [KeyDescription], of section: Section, path: [String]) {
             for key in keys {
                 switch key.form {
-                case .properties: addProperties(section.section(key.name), path + [key.name])
+                case .properties:
+                    addTexts(of: section.section(key.name), path + [key.name], isShown: LibrdkafkaProperty.isPublic)
+                case .texts where key.isSecret:
+                    addTexts(of: section.section(key.name), path + [key.name]) { _ in false }
                 case .settings: addSettings(section.section(key.name), path + [key.name])
                 default: add(key, section.value(key.name), path)
                 }
@@ -123,11 +126,11 @@ extension EffectiveConfiguration {
 
         // MARK: Mappings with the names of others
 
-        private mutating func addProperties(_ section: Section, _ path: [String]) {
+        private mutating func addTexts(of section: Section, _ path: [String], isShown: (String) -> Bool) {
             let members = section.all
             if !members.isEmpty { entries.append(Entry(path: path, value: nil, origin: nil)) }
             for (_, name, value) in members {
-                let isShown = name.hasSuffix("_file") || LibrdkafkaProperty.isPublic(name)
+                let isShown = name.hasSuffix("_file") || isShown(name)
                 let text = isShown ? FlowText.text(of: value) : EffectiveConfiguration.redacted
                 entries.append(Entry(path: path + [name], value: text, origin: origin(of: value)))
             }

@@ -2,7 +2,7 @@ extension Configuration {
     /// Every key there is, section by section, in the order of the documentation.
     public static let sections: [SectionDescription] = [
         Kafka.section, SectionDescription("", "", keys: [deliveryKey]), Topics.section, Key.section, App.section,
-        Worker.section, Admin.section, Pickup.section, Log.section, Tests.section,
+        Worker.section, Admin.section, Pickup.section, Log.section, Telemetry.section, Tests.section,
     ]
 
     static let deliveryKey = KeyDescription(

@@ -95,6 +95,7 @@ public struct ConfigurationReader {
         configuration.admin = AdminReader(source: source).read(root.section("admin"))
         configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
             root.section("pickup"), isThere: root.key("pickup") != nil)
+        TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
         // Known, and read by whoever runs them.
         _ = root.value(Configuration.Tests.section.name)
         root.finish()

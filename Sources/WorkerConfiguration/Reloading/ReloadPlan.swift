@@ -75,6 +75,7 @@ extension ReloadPlan {
             target.delivery = started.delivery
             target.topics = started.topics
             target.admin = started.admin
+            target.telemetry = started.telemetry
             target.worker.retries.tiers = started.worker.retries.tiers
             Configuration.Worker.settings.keep(started.worker, in: &target.worker)
             Configuration.Worker.batchSettings.keep(started.worker, in: &target.worker)

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import Telemetry
+import Tracing
 import UnixSignals
 import Vendors
 import Worker
@@ -36,6 +37,7 @@ struct RunCommand: AsyncParsableCommand {
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
             origin: ConfigurationOrigin(file: options.config, registry: .remint, source: .system), logLevel: level)
+        if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
         let service = DeadlineService(
             worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger)
         let group = ServiceGroup(

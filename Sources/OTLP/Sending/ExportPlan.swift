@@ -1,0 +1,131 @@
+/// What a collector is sent next, and what comes of its answers: a value without clock or I/O. Times are lengths since any moment that
+/// the caller keeps to.
+struct ExportPlan: Sendable {
+    /// What is told.
+    enum Signal: String, Sendable, CaseIterable {
+        case traces, metrics
+    }
+
+    /// What is to be done.
+    enum Action: Equatable {
+        /// Send this: spans, those in hand again or the next ones, or the metrics as they are now.
+        case send(Signal)
+        /// Nothing before this moment.
+        case wait(until: Duration)
+    }
+
+    /// What came of a request.
+    enum Answer: Equatable {
+        /// The collector has it.
+        case accepted
+        /// The collector cannot take it now, or cannot be reached; it may have said for how long.
+        case busy(retryAfter: Duration? = nil)
+        /// The collector does not want it, however often it is sent.
+        case refused
+    }
+
+    /// What becomes of what was sent.
+    enum Fate: Equatable {
+        /// It is the collector's now.
+        case delivered
+        /// It is to be sent again.
+        case kept
+        /// It is lost.
+        case lost(Loss)
+    }
+
+    /// Why spans never came to a collector.
+    enum Loss: String, Sendable {
+        /// The collector does not want them.
+        case refused
+        /// It could not be reached for too long.
+        case undelivered
+    }
+
+    /// What an operator is to be told, once in each time of trouble.
+    enum Notice: Equatable {
+        case troubled, recovered
+    }
+
+    /// How many spans go together.
+    static let spansAtOnce = 512
+    /// How long spans wait for others.
+    static let linger = Duration.seconds(1)
+    /// How often spans are sent before they are given up: about a minute and a half.
+    static let tries = 8
+    /// The first pause and the longest; each is twice the one before, less a random part of up to a half.
+    private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(60))
+    /// The longest wait that is believed.
+    private static let longestWish = Duration.seconds(300)
+
+    private let interval: Duration
+    private var nextMetrics: Duration
+    private var nextSpans: Duration
+    /// Nothing is sent before.
+    private var opening = Duration.zero
+    /// Failures in a row.
+    private var failures = 0
+    private var isTroubled = false
+    /// How often the spans in hand were sent.
+    private var sendings = 0
+
+    /// - Parameter interval: how often metrics are told.
+    init(interval: Duration, at now: Duration) {
+        self.interval = interval
+        nextMetrics = now + interval
+        nextSpans = now + Self.linger
+    }
+
+    /// What comes next.
+    ///
+    /// - Parameter spans: how many spans wait.
+    func next(at now: Duration, spans: Int) -> Action {
+        guard now >= opening else { return .wait(until: opening) }
+        if sendings > 0 || spans >= Self.spansAtOnce || spans > 0 && now >= nextSpans { return .send(.traces) }
+        if now >= nextMetrics { return .send(.metrics) }
+        // Nobody says that spans came, so that it costs nobody anything.
+        return .wait(until: min(nextMetrics, now + Self.linger / 4))
+    }
+
+    /// What a request came to.
+    ///
+    /// - Parameter chance: anything from 0 to 1.
+    mutating func answered(
+        _ answer: Answer, to signal: Signal, at now: Duration, chance: Double
+    ) -> (fate: Fate, notice: Notice?) {
+        let wasTroubled = isTroubled
+        let fate = fate(of: signal, answer)
+        switch answer {
+        case .accepted: (failures, isTroubled, opening) = (0, false, now)
+        case .busy, .refused:
+            isTroubled = true
+            opening = now + pause(answer, chance)
+        }
+        if fate != .kept {
+            switch signal {
+            case .traces: (sendings, nextSpans) = (0, now + Self.linger)
+            case .metrics: nextMetrics = max(nextMetrics + interval, now)
+            }
+        }
+        return (fate, wasTroubled == isTroubled ? nil : isTroubled ? .troubled : .recovered)
+    }
+
+    private mutating func fate(of signal: Signal, _ answer: Answer) -> Fate {
+        switch answer {
+        case .accepted: return .delivered
+        case .refused: return .lost(.refused)
+        case .busy:
+            guard signal == .traces else { return .kept }
+            sendings += 1
+            return sendings < Self.tries ? .kept : .lost(.undelivered)
+        }
+    }
+
+    private mutating func pause(_ answer: Answer, _ chance: Double) -> Duration {
+        let bound = min(Self.pauses.first * (1 << min(failures, 6)), Self.pauses.longest)
+        failures += 1
+        let pause = bound - bound / 2 * min(max(chance, 0), 1)
+        guard case .busy(let wish?) = answer else { return pause }
+        return max(pause, min(wish, Self.longestWish))
+    }
+}

@@ -1,0 +1,144 @@
+import AsyncHTTPClient
+public import Formats
+public import Logging
+public import Spans
+public import Telemetry
+
+/// Sends a process's spans and metrics to a collector, by OTLP over HTTP. Nobody waits for it: what it cannot send in time is counted
+/// and gone.
+public struct Exporter: Sendable {
+    /// How long what is left may take at the end.
+    private static let lastWord = Duration.seconds(2)
+
+    let collector: Collector
+    let interval: Duration
+    let queue: SpanQueue
+    let registry: MetricsRegistry
+    let metrics: ExportMetrics
+    let resource: @Sendable () -> [EndedSpan.Attribute]
+    let logger: Logger
+    let now: @Sendable () -> UnixTime
+
+    /// - Parameters:
+    ///   - interval: how often metrics are sent.
+    ///   - queue: where spans come from.
+    ///   - registry: what the metrics are read from.
+    ///   - metrics: what the export says of itself, in the same registry.
+    ///   - resource: who tells it, asked for each request.
+    public init(
+        to collector: Collector, every interval: Duration, queue: SpanQueue, registry: MetricsRegistry,
+        metrics: ExportMetrics, resource: @escaping @Sendable () -> [EndedSpan.Attribute], logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
+    ) {
+        self.collector = collector
+        self.interval = interval
+        self.queue = queue
+        self.registry = registry
+        self.metrics = metrics
+        self.resource = resource
+        self.logger = logger
+        self.now = now
+        metrics.follow(queue, registry)
+    }
+
+    /// Sends until the task is cancelled, and then for a moment what is left. To be called once.
+    public func run() async {
+        var work = ExportWork(self)
+        while !Task.isCancelled {
+            switch work.next {
+            case .send(let signal): await work.send(signal, within: collector.timeout)
+            case .wait(let length): try? await Task.sleep(for: length)
+            }
+        }
+        // In a task of its own, which is not cancelled.
+        await Task { [work] in
+            var work = work
+            await work.finish(within: Self.lastWord)
+        }.value
+    }
+}
+
+/// An export under way.
+private struct ExportWork: Sendable {
+    /// What is to be done.
+    enum Step {
+        case send(ExportPlan.Signal)
+        case wait(Duration)
+    }
+
+    private let exporter: Exporter
+    private let client: HTTPClient
+    private let epoch = ContinuousClock.now
+    private let start: UnixTime
+    private var plan: ExportPlan
+    /// The spans that are to be sent again.
+    private var inHand: [EndedSpan] = []
+
+    init(_ exporter: Exporter) {
+        self.exporter = exporter
+        client = exporter.collector.makeClient()
+        start = exporter.now()
+        plan = ExportPlan(interval: exporter.interval, at: .zero)
+    }
+
+    private var elapsed: Duration { .now - epoch }
+
+    var next: Step {
+        let now = elapsed
+        return switch plan.next(at: now, spans: exporter.queue.count) {
+        case .send(let signal): .send(signal)
+        case .wait(let moment): .wait(moment - now)
+        }
+    }
+
+    mutating func send(_ signal: ExportPlan.Signal, within limit: Duration) async {
+        if signal == .traces, inHand.isEmpty { inHand = exporter.queue.take(ExportPlan.spansAtOnce) }
+        let reply = await exporter.collector.send(
+            body(of: signal), of: signal, by: client, within: limit, now: exporter.now())
+        // Whoever ends this ends requests too, which says nothing of the collector.
+        guard !Task.isCancelled || reply.answer == .accepted else { return }
+        exporter.metrics.sent(signal, reply.answer)
+        let (fate, notice) = plan.answered(reply.answer, to: signal, at: elapsed, chance: .random(in: 0...1))
+        tell(notice, reply)
+        guard signal == .traces else { return }
+        switch fate {
+        case .kept: return
+        case .delivered: exporter.metrics.lost(min(reply.rejected, inHand.count), ExportPlan.Loss.refused.rawValue)
+        case .lost(let loss): exporter.metrics.lost(inHand.count, loss.rawValue)
+        }
+        inHand = []
+    }
+
+    /// Sends what is left, each thing once, for as long as the collector takes it.
+    mutating func finish(within limit: Duration) async {
+        let end = elapsed + limit
+        var isTaken = true
+        while isTaken, elapsed < end, !inHand.isEmpty || exporter.queue.count > 0 {
+            await send(.traces, within: end - elapsed)
+            isTaken = inHand.isEmpty
+        }
+        if isTaken, elapsed < end { await send(.metrics, within: end - elapsed) }
+        exporter.metrics.lost(inHand.count + exporter.queue.count, "shutdown")
+        try? await client.shutdown()
+    }
+
+    private func body(of signal: ExportPlan.Signal) -> [UInt8] {
+        let request = ExportRequest(resource: exporter.resource())
+        return switch signal {
+        case .traces: request.json(of: inHand)
+        case .metrics:
+            MetricsRequest(start: start, time: exporter.now()).json(of: exporter.registry.read(), in: request)
+        }
+    }
+
+    private func tell(_ notice: ExportPlan.Notice?, _ reply: Collector.Reply) {
+        switch notice {
+        case .troubled:
+            exporter.logger.warning(
+                "the collector does not take what it is sent; it is tried again, and what does not fit is dropped",
+                metadata: [LogKey.detail: "\(reply.trouble ?? "")"])
+        case .recovered: exporter.logger.notice("the collector takes what it is sent again")
+        case nil: break
+        }
+    }
+}

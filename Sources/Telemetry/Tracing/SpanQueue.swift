@@ -1,0 +1,52 @@
+public import Spans
+import Synchronization
+
+/// Spans on their way to whoever collects them. It is bounded: whoever ends a span never waits, and what does not fit is counted and
+/// gone.
+public final class SpanQueue: SpanPort {
+    private struct State {
+        var spans: [EndedSpan] = []
+        var dropped = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// - Parameter capacity: how many spans wait at most.
+    public init(capacity: Int = 8192) { self.capacity = max(1, capacity) }
+
+    /// How many spans wait.
+    public var count: Int { state.withLock { $0.spans.count } }
+
+    public func context(below parent: TraceContext?) -> TraceContext {
+        var random = SystemRandomNumberGenerator()
+        return parent?.child(using: &random) ?? .root(using: &random)
+    }
+
+    public func ended(_ span: EndedSpan) {
+        state.withLock { state in
+            guard state.spans.count < capacity else {
+                state.dropped += 1
+                return
+            }
+            state.spans.append(span)
+        }
+    }
+
+    /// The first spans, up to `limit` of them.
+    public func take(_ limit: Int) -> [EndedSpan] {
+        state.withLock { state in
+            let taken = Array(state.spans.prefix(limit))
+            state.spans.removeFirst(taken.count)
+            return taken
+        }
+    }
+
+    /// How many did not fit since the last call.
+    public func takeDropped() -> Int {
+        state.withLock { state in
+            defer { state.dropped = 0 }
+            return state.dropped
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Formats
+import Yams
+
+/// Reads `telemetry`: where traces and metrics go.
+struct TelemetryReader {
+    let source: ConfigurationSource
+
+    /// Reads the section's words into `telemetry`.
+    func read(_ section: Section, into telemetry: inout Configuration.Telemetry) {
+        let traces = section.section("traces")
+        traces.read(Configuration.Telemetry.settings, into: &telemetry)
+        traces.finish()
+        if section.value("otlp") != nil { telemetry.collector = collector(section.section("otlp")) }
+        section.finish()
+    }
+
+    private func collector(_ section: Section) -> Configuration.Collector? {
+        defer { section.finish() }
+        var collector = Configuration.Collector()
+        section.read(Configuration.Collector.settings, into: &collector)
+        collector.certificateAuthority = authority(section)
+        let headers = section.section("headers")
+        collector.headers = headers.all.compactMap { key, name, value in header(name, key, value, headers) }
+        guard let (text, node) = section.requiredText(Configuration.Collector.endpointKey) else { return nil }
+        do throws(EndpointURL.Problem) {
+            let url = try EndpointURL(parsing: text)
+            collector.endpoint = url.text
+            if !url.isEncrypted, !url.isLoopback, !headers.all.isEmpty {
+                section.diagnostics.error(
+                    node, "\(section.path("endpoint")) must be https: what \(headers.name) holds goes there")
+            }
+            return collector
+        } catch {
+            section.diagnostics.error(node, "\(section.path("endpoint")) \(error.message)")
+            return nil
+        }
+    }
+
+    private func authority(_ section: Section) -> String? {
+        guard let (path, node) = section.requiredTextIfPresent("certificate_authority") else { return nil }
+        let name = section.path("certificate_authority")
+        _ = section.contents(ofFile: path, node, named: name, source)
+        return section.diagnostics.resolve(path)
+    }
+
+    /// What the export says of requests itself.
+    private static let own: Set<String> = [
+        "content-type", "content-length", "content-encoding", "transfer-encoding", "host", "user-agent", "connection",
+    ]
+
+    private func header(_ name: String, _ key: Node, _ value: Node, _ section: Section) -> Configuration.Property? {
+        guard let text = value.scalar?.string else {
+            section.diagnostics.error(value, "\(section.path(name)) must be a text")
+            return nil
+        }
+        let base = name.hasSuffix("_file") ? String(name.dropLast(5)) : name
+        guard base == name || section.key(base) == nil else {
+            section.diagnostics.error(key, "\(section.path(base)) stands here too; keep one of them")
+            return nil
+        }
+        guard !base.isEmpty, base.utf8.allSatisfy(Self.isToken), !Self.own.contains(base.lowercased()) else {
+            section.diagnostics.error(
+                key, "\(section.path(name)) is no header that can be chosen; write one such as authorization")
+            return nil
+        }
+        let found = base == name ? text : section.secret(ofFile: text, value, named: section.path(name), source)
+        guard let found else { return nil }
+        // As a header can carry it (RFC 9110, section 5.5).
+        guard (1...4096).contains(found.utf8.count), found.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            let origin = base == name ? section.path(name) : "the file of \(section.path(name))"
+            section.diagnostics.error(value, "\(origin) must be up to 4096 visible ASCII characters")
+            return nil
+        }
+        return Configuration.Property(name: base, value: found, place: section.diagnostics.place(of: key))
+    }
+
+    /// What a header's name is made of (RFC 9110, section 5.6.2).
+    private static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

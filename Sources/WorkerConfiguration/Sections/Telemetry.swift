@@ -1,0 +1,73 @@
+extension Configuration {
+    /// What a worker tells a collector of traces and metrics, besides its log and its admin server.
+    public struct Telemetry: Sendable, WithDefaults {
+        /// Where it goes; nil for nowhere.
+        public var collector: Collector?
+        /// How many of the events that carry no context begin a trace, from 0 to 1.
+        public var sample = 0.0
+
+        /// Every default.
+        public init() {}
+    }
+
+    /// A collector that speaks OTLP over HTTP.
+    public struct Collector: Sendable, WithDefaults {
+        /// Its base URL: https, or http where no header goes there or it is this machine.
+        public var endpoint = ""
+        /// What goes with each request, in the order of the file.
+        public var headers: [Property] = []
+        /// The file of the certificate authorities it is checked against, in PEM; nil for the system's.
+        public var certificateAuthority: String?
+        /// How long an answer may take, 100 ms to a minute.
+        public var timeout = Duration.seconds(10)
+        /// How often metrics are sent, 1 s to an hour.
+        public var interval = Duration.seconds(60)
+
+        /// Nowhere yet.
+        public init() {}
+    }
+}
+
+extension Configuration.Telemetry {
+    static let section = SectionDescription(
+        "telemetry", "Traces and metrics for a collector. Without otlp nothing is sent, and no event is followed.",
+        sections: [
+            SectionDescription("traces", "", keys: settings.map(\.description)),
+            Configuration.Collector.section,
+        ])
+
+    static let settings: [Setting<Self>] = [
+        .share(
+            "sample", \.sample, in: 0...1,
+            """
+            How many of the events without a traceparent begin a trace. One that has a traceparent is followed where its sampled flag \
+            is set, and never else.
+            """)
+    ]
+}
+
+extension Configuration.Collector {
+    static let section = SectionDescription(
+        "otlp", "The collector: OTLP over HTTP, as JSON.",
+        keys: [endpointKey, headersKey, authorityKey] + settings.map(\.description), isRare: true, ifAbsent: .nothing)
+
+    static let endpointKey = KeyDescription(
+        "endpoint", .url, example: "http://127.0.0.1:4318", isRequired: true,
+        "Its base URL; /v1/traces and /v1/metrics are put behind it. https where headers go beyond this machine.")
+
+    static let headersKey = KeyDescription(
+        "headers", .texts, example: "{ authorization_file: secrets/otlp-authorization }", isSecret: true,
+        "What goes with each request. A name with _file behind it reads its value from that file, mode 600.")
+
+    static let authorityKey = KeyDescription(
+        "certificate_authority", .path, example: "ca.pem",
+        "Certificate authorities in PEM, where the endpoint's certificate is not from one the system knows.")
+
+    static let settings: [Setting<Self>] = [
+        .duration(
+            "timeout", \.timeout, in: .milliseconds(100)...(.seconds(60)), "How long an answer may take."),
+        .duration(
+            "interval", \.interval, in: .seconds(1)...(.seconds(3600)),
+            "How often the metrics are sent. Spans go at once, or after a second."),
+    ]
+}

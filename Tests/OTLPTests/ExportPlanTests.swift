@@ -1,0 +1,99 @@
+import Testing
+
+@testable import OTLP
+
+@Suite("What a collector is sent when") struct ExportPlanTests {
+    private static let spansAtOnce = ExportPlan.spansAtOnce
+
+    private func plan() -> ExportPlan { ExportPlan(interval: .seconds(60), at: .zero) }
+
+    @Test func `spans wait a second for others, or until they are many`() {
+        let plan = plan()
+        #expect(plan.next(at: .milliseconds(100), spans: 1) == .wait(until: .milliseconds(350)))
+        #expect(plan.next(at: .milliseconds(100), spans: Self.spansAtOnce) == .send(.traces))
+        #expect(plan.next(at: .seconds(1), spans: 1) == .send(.traces))
+        #expect(plan.next(at: .seconds(1), spans: 0) == .wait(until: .milliseconds(1250)))
+    }
+
+    @Test func `metrics are sent each interval, after the spans, and missed ones are not made up for`() {
+        var plan = plan()
+        #expect(plan.next(at: .milliseconds(59_900), spans: 0) == .wait(until: .seconds(60)))
+        #expect(plan.next(at: .seconds(60), spans: 1) == .send(.traces))
+        #expect(plan.next(at: .seconds(60), spans: 0) == .send(.metrics))
+        #expect(plan.answered(.accepted, to: .metrics, at: .seconds(61), chance: 0).fate == .delivered)
+        #expect(plan.next(at: .seconds(119), spans: 0) != .send(.metrics))
+        #expect(plan.next(at: .seconds(120), spans: 0) == .send(.metrics))
+        _ = plan.answered(.accepted, to: .metrics, at: .seconds(500), chance: 0)
+        #expect(plan.next(at: .seconds(500), spans: 0) == .send(.metrics))
+        _ = plan.answered(.accepted, to: .metrics, at: .seconds(500), chance: 0)
+        #expect(plan.next(at: .seconds(500), spans: 0) != .send(.metrics))
+    }
+
+    @Test func `pauses double up to a minute, and the same spans are sent until they are given up`() {
+        var plan = plan()
+        var now = Duration.seconds(1)
+        var pauses: [Duration] = []
+        for attempt in 1...ExportPlan.tries {
+            #expect(
+                plan.next(at: now, spans: 0) == (attempt == 1 ? .wait(until: now + .milliseconds(250)) : .send(.traces))
+            )
+            let (fate, notice) = plan.answered(.busy(), to: .traces, at: now, chance: 0)
+            #expect(fate == (attempt < ExportPlan.tries ? .kept : .lost(.undelivered)))
+            #expect(notice == (attempt == 1 ? .troubled : nil))
+            guard case .wait(let opening) = plan.next(at: now, spans: Self.spansAtOnce) else {
+                Issue.record("nothing is sent in a pause")
+                return
+            }
+            pauses.append(opening - now)
+            now = opening
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
+        #expect(plan.answered(.accepted, to: .traces, at: now, chance: 0).notice == .recovered)
+        _ = plan.answered(.busy(), to: .traces, at: now, chance: 0)
+        #expect(plan.next(at: now, spans: 0) == .wait(until: now + .seconds(1)), "pauses begin anew")
+    }
+
+    @Test func `chance takes up to half of a pause`() {
+        for (chance, expected) in [(0.0, 1000), (0.5, 750), (1, 500), (7, 500), (-1, 1000)] {
+            var plan = plan()
+            _ = plan.answered(.busy(), to: .traces, at: .zero, chance: chance)
+            #expect(plan.next(at: .zero, spans: 0) == .wait(until: .milliseconds(expected)))
+        }
+    }
+
+    @Test(arguments: [(Duration.milliseconds(10), 1), (.seconds(20), 20), (.seconds(100_000), 300)])
+    func `a collector's wish is kept to, within reason`(_ wish: Duration, _ seconds: Int) {
+        var plan = plan()
+        _ = plan.answered(.busy(retryAfter: wish), to: .metrics, at: .zero, chance: 0)
+        #expect(plan.next(at: .zero, spans: 1000) == .wait(until: .seconds(seconds)))
+    }
+
+    @Test func `what is refused is lost at once, and the next waits as after any trouble`() {
+        var plan = plan()
+        let (fate, notice) = plan.answered(.refused, to: .traces, at: .zero, chance: 0)
+        #expect(fate == .lost(.refused) && notice == .troubled)
+        #expect(plan.next(at: .milliseconds(999), spans: 1000) == .wait(until: .seconds(1)))
+        #expect(plan.next(at: .seconds(1), spans: 1000) == .send(.traces))
+    }
+
+    @Test func `metrics that could not be sent are read anew after the pause`() {
+        var plan = plan()
+        #expect(plan.answered(.busy(), to: .metrics, at: .seconds(60), chance: 0).fate == .kept)
+        #expect(plan.next(at: .seconds(60), spans: 0) == .wait(until: .seconds(61)))
+        #expect(plan.next(at: .seconds(61), spans: 0) == .send(.metrics))
+        #expect(plan.answered(.refused, to: .metrics, at: .seconds(61), chance: 0).fate == .lost(.refused))
+        #expect(plan.next(at: .seconds(90), spans: 0) != .send(.metrics))
+    }
+
+    @Test func `trouble is told of once, whatever it is about`() {
+        var plan = plan()
+        var notices: [ExportPlan.Notice?] = []
+        for (answer, signal) in [
+            (.busy(), .traces), (.refused, .metrics), (.busy(), .traces), (.accepted, .metrics), (.accepted, .traces),
+            (.refused, .traces),
+        ] as [(ExportPlan.Answer, ExportPlan.Signal)] {
+            notices.append(plan.answered(answer, to: signal, at: .zero, chance: 0).notice)
+        }
+        #expect(notices == [.troubled, nil, nil, .recovered, nil, .troubled])
+    }
+}

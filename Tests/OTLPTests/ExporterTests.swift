@@ -1,0 +1,158 @@
+import AdapterKit
+import AsyncTestSupport
+import Formats
+import Logging
+import Spans
+import StubServer
+import Synchronization
+import Telemetry
+import Testing
+
+@testable import OTLP
+
+@Suite("A collector and its troubles", .timeLimit(.minutes(10))) struct ExporterTests {
+    /// A collector that keeps what it is sent.
+    private final class Received: Sendable {
+        private let requests = Mutex<[StubRequest]>([])
+
+        var all: [StubRequest] { requests.withLock { $0 } }
+        func add(_ request: StubRequest) { requests.withLock { $0.append(request) } }
+
+        /// The names of the spans that came, in their order.
+        var spans: [String] {
+            get throws {
+                try all.filter { $0.target == "/base/v1/traces" }.flatMap { request in
+                    let root = try JSONDocument(parsing: request.body).root
+                    let scope = root["resourceSpans"]?.elements.first?["scopeSpans"]?.elements.first
+                    return scope?["spans"]?.elements.compactMap { $0["name"]?.string } ?? []
+                }
+            }
+        }
+    }
+
+    private struct CollectorStub: VendorStub {
+        let received: Received
+        var answer = Array("{}".utf8)
+
+        mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
+            received.add(request)
+            return StubResponse(status: 200, headers: [("content-type", "application/json")], body: answer)
+        }
+    }
+
+    /// An exporter of `queue` in a task of its own.
+    private struct Export {
+        let received = Received()
+        let registry = MetricsRegistry()
+        let log = RecordingLog()
+        let queue: SpanQueue
+        let server: StubServer
+        private let task: Task<Void, Never>
+
+        init(
+            _ spans: String..., capacity: Int = 100, answer: String = "{}", misbehaving: Misbehaviour = .none,
+            for count: Int? = nil
+        ) async throws {
+            queue = SpanQueue(capacity: capacity)
+            // Before it is looked at, so that it is known which of them fit.
+            for name in spans { Self.end(name, queue) }
+            server = try await StubServer.start(
+                CollectorStub(received: received, answer: Array(answer.utf8)), now: { UnixTime(seconds: 1) })
+            server.misbehave(misbehaving, for: count)
+            let collector = try Collector(
+                EndpointURL(parsing: "\(server.url)/base"), headers: [("x-secret", "hunter2")],
+                certificateAuthority: nil, timeout: .seconds(5))
+            let exporter = Exporter(
+                to: collector, every: .seconds(3600), queue: queue, registry: registry,
+                metrics: ExportMetrics(registry),
+                resource: { [] }, logger: log.logger(), now: { UnixTime(seconds: 1) })
+            task = Task.detached { await exporter.run() }
+        }
+
+        func end(_ name: String) { Self.end(name, queue) }
+
+        private static func end(_ name: String, _ queue: SpanQueue) {
+            let time = UnixTime(seconds: 1)
+            queue.ended(EndedSpan(name, queue.context(below: nil), below: nil, from: time, to: time))
+        }
+
+        /// Ends it as a worker does.
+        func stop() async {
+            task.cancel()
+            await task.value
+            await server.stop()
+        }
+
+        func value(_ metric: String, _ label: String) -> Double {
+            let line = registry.exposition().split(separator: "\n").first {
+                $0.hasPrefix(metric) && $0.contains(label)
+            }
+            return line?.split(separator: " ").last.flatMap { Double($0) } ?? 0
+        }
+    }
+
+    @Test func `spans come with the headers, and at the end so does what is left`() async throws {
+        let export = try await Export()
+        export.end("first")
+        try await eventually("the first was taken") {
+            export.value("remint_telemetry_requests_total", #"signal="traces",result="accepted""#) == 1
+        }
+        export.end("last")
+        await export.stop()
+        #expect(try export.received.spans == ["first", "last"])
+        let targets = export.received.all.map(\.target)
+        #expect(targets == ["/base/v1/traces", "/base/v1/traces", "/base/v1/metrics"])
+        for request in export.received.all {
+            #expect(request.method == "POST")
+            #expect(request.headers.contains { $0 == ("x-secret", "hunter2") })
+            #expect(
+                request.headers.contains { $0.name.lowercased() == "content-type" && $0.value == "application/json" })
+        }
+        #expect(export.log.lines.isEmpty)
+    }
+
+    @Test(arguments: [Misbehaviour.status(503), .throttled(retryAfter: 1), .reset, .hangUp, .garbage])
+    func `what a collector does not take is sent again, which is told once`(_ misbehaviour: Misbehaviour) async throws {
+        let export = try await Export(misbehaving: misbehaviour, for: 2)
+        export.end("stubborn")
+        await export.log.line("the collector takes what it is sent again")
+        await export.stop()
+        #expect(try export.received.spans == ["stubborn"])
+        #expect(export.value("remint_telemetry_requests_total", #"signal="traces",result="busy""#) == 2)
+        #expect(export.value("remint_telemetry_requests_total", #"signal="traces",result="accepted""#) == 1)
+        let trouble = export.log.lines.filter { $0.level == .warning }
+        #expect(trouble.count == 1)
+        #expect(!export.log.lines.contains { "\($0.metadata)".contains("hunter2") })
+        #expect(trouble.first?.metadata["remint.detail"]?.contains("127.0.0.1") == true)
+    }
+
+    @Test(arguments: [400, 401, 404, 413, 500]) func `what a collector refuses is dropped and counted`(_ status: Int)
+        async throws
+    {
+        let export = try await Export(misbehaving: .status(status), for: 1)
+        export.end("unwanted")
+        let line = await export.log.line { $0.level == .warning }
+        #expect(line.metadata["remint.detail"]?.hasSuffix("answers with status \(status)") == true)
+        await export.stop()
+        #expect(try export.received.spans.isEmpty)
+        #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="refused""#) == 1)
+    }
+
+    @Test func `what a collector says that it left out is counted`() async throws {
+        let export = try await Export(
+            "one", "two", answer: #"{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no"}}"#)
+        await export.stop()
+        #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="refused""#) == 1)
+    }
+
+    @Test func `a collector that says nothing keeps nobody waiting at the end, and what is left is counted`()
+        async throws
+    {
+        let export = try await Export("one", "two", "three", capacity: 2, misbehaving: .silence)
+        let start = ContinuousClock.now
+        await export.stop()
+        #expect(.now - start < .seconds(60), "two seconds, on a machine that is busy")
+        #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="queue_full""#) == 1)
+        #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="shutdown""#) == 2)
+    }
+}

@@ -1,0 +1,196 @@
+import AdapterKit
+import BrazeAdapter
+import Foundation
+import Kafka
+import ProgramTestSupport
+import StubServer
+import Testing
+
+extension Scenarios {
+    /// The trace of an event, as a collector sees it that decodes by OpenTelemetry's own messages.
+    @Suite(.timeLimit(.minutes(10))) struct TraceTests {
+        private static let key = "a-rest-key-that-nobody-may-see"
+        private static let authorization = "Bearer a-collectors-token-that-nobody-may-see"
+        private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        private static let parent = "00f067aa0ba902b7"
+        private static let unseen = "0af7651916cd43dd8448eb211c80319c"
+
+        /// Lets the worker ask `vendor` about the users of `braze-ios`, and tell `collector` of it.
+        private func configure(
+            _ shop: borrowing Shop, _ vendor: StubServer, _ collector: TraceCollector
+        ) throws {
+            for (file, secret) in [("braze.key", Self.key), ("authorization", Self.authorization)] {
+                try #require(
+                    FileManager.default.createFile(
+                        atPath: shop.folder.appending(path: file).path, contents: Data(secret.utf8),
+                        attributes: [.posixPermissions: 0o600]))
+            }
+            try shop.configure(
+                "    key: braze-ios\n",
+                "    key: braze-ios\n    lookup: { mode: verify, endpoint: \"\(vendor.url)\", key_file: braze.key, patience: 10s }\n"
+            )
+            try configure(
+                shop,
+                "otlp: { endpoint: \"\(collector.endpoint)\", headers: { authorization_file: authorization }, interval: 1s }"
+            )
+        }
+
+        /// Adds these lines as the section `telemetry`.
+        private func configure(_ shop: borrowing Shop, _ lines: String...) throws {
+            let file = URL(filePath: shop.configuration)
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let section = (["telemetry:"] + lines.map { "  \($0)" }).joined(separator: "\n")
+            try Data("\(text)\n\(section)\n".utf8).write(to: file)
+        }
+
+        private func report(_ app: String, _ json: String, traceparent: String?) -> ProducerRecord {
+            let record = rawReport(app, json)
+            guard let traceparent else { return record }
+            let context = [RecordHeader("traceparent", traceparent), RecordHeader("tracestate", "shop=1")]
+            return ProducerRecord(
+                topic: record.topic, key: nil, value: Array(json.utf8), headers: record.headers + context)
+        }
+
+        @Test(.enabled(if: TraceCollector.python != nil, TraceCollector.isMissing))
+        func `an event that waited for its vendor and for a retry is one trace, up to its token`() async throws {
+            let shop = try await Shop.open()
+            let stub = try #require(
+                try BrazeAdapter(settings: .init()).stub(StubSetting(authorization: "Bearer \(Self.key)")))
+            let vendor = try await StubServer.start(
+                stub, now: { UnixTime(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
+            // As often as the worker asks before it lets an event try again later.
+            vendor.misbehave(.status(503), for: 4)
+            let collector = try await TraceCollector.start(authorization: Self.authorization)
+            try configure(shop, vendor, collector)
+            let worker = try await shop.startWorker()
+            try await shop.produce([
+                report(
+                    "infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"user-unseen"}"#,
+                    traceparent: "00-\(Self.unseen)-\(Self.parent)-00"),
+                report(
+                    "infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"user-rootless"}"#,
+                    traceparent: nil),
+            ])
+            _ = try await shop.consumeOutputs { $0.count == 2 }
+            // By itself, for an event that another one stands behind waits for no vendor.
+            try await shop.produce([
+                report(
+                    "braze-ios", #"{"errorCode":22,"userId":"user-followed"}"#,
+                    traceparent: "00-\(Self.trace)-\(Self.parent)-01")
+            ])
+            let records = try await shop.consumeOutputs { $0.count == 3 }
+            try await collector.wait(for: "process remint.retries.1s", in: Self.trace)
+            try #require(await collector.program.wrote("metric sum remint_minted_total{app=braze-ios"))
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            await collector.stop()
+
+            let all = try collector.spans
+            let spans = all.filter { $0.trace == Self.trace }
+            #expect(!collector.program.errorText.contains("broken"), "\(collector.program.errorText)")
+            #expect(
+                spans.map(\.name).sorted() == [
+                    "look-up", "look-up", "process remint.invalidations", "process remint.retries.1s",
+                    "publish remint.retries.1s", "publish remint.tokens", "retry remint.retries.1s", "sign",
+                ])
+            try checkParents(spans)
+            let tokens = try records.map { record in (record, try #require(record.member("app"))) }
+            let token = try #require(tokens.first { $0.1 == "braze-ios" }?.0)
+            let publish = try #require(spans.first { $0.name == "publish remint.tokens" })
+            #expect(token.header("traceparent") == "00-\(Self.trace)-\(publish.span)-01")
+            #expect(token.header("tracestate") == "shop=1")
+
+            let lookups = spans.filter { $0.name == "look-up" }.sorted { $0.start < $1.start }
+            #expect(lookups.map(\.isFailed) == [true, false])
+            #expect(lookups.map { $0.attributes["remint.lookup.answer"] } == ["unavailable", "exists"])
+            checkLinks(spans, all)
+
+            // Whoever is not to be followed is not, and has the context it came with.
+            #expect(!collector.program.errorText.contains(Self.unseen))
+            let others = tokens.filter { $0.1 == "infobip-mobile" }.map { $0.0.header("traceparent") }
+            #expect(Set(others) == [nil, "00-\(Self.unseen)-\(Self.parent)-00"])
+            #expect(all.allSatisfy { ["batch", "sign", "commit"].contains($0.name) || $0.trace == Self.trace })
+
+            for secret in [Self.key, Self.authorization] { #expect(!worker.errorText.contains(secret)) }
+            for secret in ["user-", Self.key, "eyJ"] { #expect(!collector.program.errorText.contains(secret)) }
+            #expect(collector.program.errorText.contains("metric histogram remint_batch_events{} "))
+            #expect(collector.program.errorText.contains("metric gauge remint_ready{dependency=keys} 1"))
+            await vendor.stop()
+            await shop.broker.close()
+        }
+
+        /// What a collector is that takes everything in and says nothing: the worst that can be waited for.
+        private struct Nobody: VendorStub {
+            mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
+                StubResponse(status: 200)
+            }
+        }
+
+        @Test func `a collector that does not answer costs spans and no event`() async throws {
+            let shop = try await Shop.open()
+            let collector = try await StubServer.start(Nobody(), now: { UnixTime(seconds: 0) })
+            collector.misbehaviour = .silence
+            try configure(
+                shop, "traces: { sample: 100% }", "otlp: { endpoint: \"\(collector.url)\", timeout: 1s, interval: 1s }")
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            let count = 5000
+            try await shop.produce(
+                (0..<count).map {
+                    rawReport("infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"user-\#($0)"}"#)
+                })
+            try await admin.wait("remint_minted_total", atLeast: Double(count))
+            try await admin.wait("remint_telemetry_dropped_spans_total", [#"reason="queue_full""#], atLeast: 1)
+            try await admin.wait("remint_telemetry_requests_total", [#"result="busy""#], atLeast: 2)
+            #expect(try await admin.get("/health/ready").status == 200)
+
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.errorText)")
+            let trouble = worker.errorText.split(separator: "\n").filter { $0.contains("the collector") }
+            #expect(trouble.count == 1, "\(trouble)")
+            await collector.stop()
+            await shop.broker.close()
+        }
+
+        /// Every span's parent is there, or the event's own context; the second pass goes on from what the first published.
+        private func checkParents(_ spans: [TraceCollector.Span]) throws {
+            let names = Dictionary(spans.map { ($0.span, $0.name) }) { $1 }
+            #expect(names.count == spans.count, "every span has an id of its own")
+            var parents: [String: Set<String>] = [:]
+            for span in spans {
+                let parent = span.parent == Self.parent ? "event" : try #require(names[span.parent], "\(span.name)")
+                parents[span.name, default: []].insert(parent)
+            }
+            #expect(
+                parents == [
+                    "process remint.invalidations": ["event"],
+                    "look-up": ["process remint.invalidations", "process remint.retries.1s"],
+                    "publish remint.retries.1s": ["process remint.invalidations"],
+                    "retry remint.retries.1s": ["publish remint.retries.1s"],
+                    "process remint.retries.1s": ["publish remint.retries.1s"],
+                    "sign": ["process remint.retries.1s"], "publish remint.tokens": ["process remint.retries.1s"],
+                ])
+            let retry = try #require(spans.first { $0.name == "retry remint.retries.1s" })
+            #expect(retry.end - retry.start >= 900_000_000, "it waited for about a second")
+        }
+
+        /// What the event shares with others is linked with it, both ways.
+        private func checkLinks(_ spans: [TraceCollector.Span], _ all: [TraceCollector.Span]) {
+            let shared = all.filter { $0.trace != Self.trace }
+            for process in spans where process.name.hasPrefix("process") {
+                for name in ["batch", "commit"] {
+                    #expect(
+                        shared.contains { $0.name == name && $0.links.contains("\(process.trace) \(process.span)") },
+                        "\(name) of \(process.name)")
+                }
+            }
+            for part in spans where part.name == "sign" || part.name.hasPrefix("publish") {
+                let name = part.name == "sign" ? "sign" : "commit"
+                #expect(
+                    shared.contains { $0.name == name && part.links == ["\($0.trace) \($0.span)"] }, "\(part.name)")
+            }
+        }
+    }
+}
