@@ -50,8 +50,9 @@ public struct ConfigurationReader {
         var expansion = Expansion(environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
         let expanded = expansion.expand(root)
         read(Section(expanded, name: "", diagnostics), into: &configuration, notes)
+        guard !diagnostics.all.contains(where: { $0.severity == .error }) else { return nil }
         configuration.written = WrittenKeys(expanded)
-        return diagnostics.all.contains { $0.severity == .error } ? nil : (configuration, expanded)
+        return (configuration, expanded)
     }
 
     private func parse(_ text: String, _ diagnostics: Diagnostics) -> Node? {
