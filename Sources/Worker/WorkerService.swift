@@ -24,8 +24,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     private let configuration: Configuration
     private let rings: [KeyRing]
-    /// The rings' listings as they were when they were read, and the configuration's files.
-    private let (revisions, files): ([String: FileRevision?], [String: FileRevision?])
+    /// The rings' listings as they were when they were read.
+    private let revisions: [String: FileRevision?]
+    /// The configuration's files as they were when they were read.
+    private let files: [String: FileRevision?]
     /// Where the configuration is read again; nil where it is not.
     private let origin: ConfigurationOrigin?
     private let logLevel: LogLevel?

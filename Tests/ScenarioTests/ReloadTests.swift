@@ -161,7 +161,7 @@ extension Scenarios {
             // Pools breathe; one of anything for each reload would be hundreds.
             #expect(end.descriptors <= before.descriptors + 16, "\(before) → \(end)")
             #expect(end.threads <= before.threads + 16, "\(before) → \(end)")
-            #expect(end.memory <= before.memory + 64 * 1024, "\(before) → \(end)")
+            #expect(end.memory <= before.memory + 32 * 1024, "\(before) → \(end)")
             await server.stop()
             await shop.broker.close()
         }

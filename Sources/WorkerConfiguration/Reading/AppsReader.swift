@@ -15,6 +15,8 @@ struct AppsReader {
             section.diagnostics.error(
                 section.node, "apps is empty, and a worker without an app has nothing to do; write one")
         }
+        // What is wrong so far may stand for more than any machine can hold, and will not be compared with anything.
+        let isRight = !section.diagnostics.all.contains { $0.severity == .error }
         let members = section.all.compactMap { _, name, value -> LookupAccounts.Member? in
             let app = Section(value, name: section.path(name), section.diagnostics)
             defer { app.finish() }
@@ -22,7 +24,7 @@ struct AppsReader {
             let reader = AppsReader(registry: registry, source: source.noted(in: own), keys: keys, notes: notes)
             defer { notes.add(own.files) }
             guard var member = reader.read(app, name: name) else { return nil }
-            member.app.fingerprint = own.fingerprint(with: FlowText.text(of: value))
+            if isRight { member.app.fingerprint = own.fingerprint(with: FlowText.text(of: value)) }
             return member
         }
         return LookupAccounts.share(members)

@@ -62,8 +62,9 @@ public struct ConfigurationReader {
     ) -> Configuration? {
         var configuration = Configuration()
         read(Section(root, name: "", diagnostics), into: &configuration, notes)
+        guard !diagnostics.all.contains(where: { $0.severity == .error }) else { return nil }
         configuration.written = WrittenKeys(root)
-        return diagnostics.all.contains { $0.severity == .error } ? nil : configuration
+        return configuration
     }
 
     func parse(_ text: String, _ diagnostics: Diagnostics) -> Node? {
