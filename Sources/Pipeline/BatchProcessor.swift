@@ -7,15 +7,15 @@ public import Spans
 /// What it remembers of its tokens is provisional until `confirm`: tokens that were not published are forgotten with
 /// `rollBack`.
 public struct BatchProcessor: Sendable {
-    private let decoder: EventDecoder
-    let apps: AppDirectory
+    var decoder: EventDecoder
+    var apps: AppDirectory
     /// The apps whose reports hold tokens, by their rings: only their keys are looked for.
-    private let provingRings: Set<String>
+    var provingRings: Set<String>
     /// The versions of those rings, as of `ringRevision` of the signer.
-    private var ringKeys: [String: [RingKey]] = [:]
+    var ringKeys: [String: [RingKey]] = [:]
     private var ringRevision: Int?
     let signing: any SigningPort
-    private var settler: Settler
+    var settler: Settler
     let now: @Sendable () -> UnixTime
     var random: AnyGenerator
     var minter: Minter
@@ -49,7 +49,7 @@ public struct BatchProcessor: Sendable {
     ) {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
         self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
-        provingRings = Set(apps.filter(\.adapter.reportsFailedToken).map(\.keyRing))
+        provingRings = Self.provingRings(of: apps)
         self.signing = signing
         self.cores = cores
         self.spans = spans

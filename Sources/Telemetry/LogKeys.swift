@@ -10,6 +10,8 @@ public enum LogKey {
     public static let traces = "remint.traces"
     /// One line of detail.
     public static let detail = "remint.detail"
+    /// Names of configuration keys, as they stand in the file.
+    public static let configurationKeys = "remint.configuration.keys"
     /// What delivery is promised.
     public static let delivery = "remint.delivery"
     /// A lane.

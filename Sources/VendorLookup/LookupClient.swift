@@ -2,6 +2,7 @@ public import AdapterKit
 import AsyncHTTPClient
 public import Logging
 public import Pipeline
+import Synchronization
 import Telemetry
 
 /// Asks the vendors over HTTP: `LookupPort` for the worker.
@@ -11,21 +12,33 @@ import Telemetry
 /// followed, answers are bounded, certificates are verified, and what is said of a failure names the host and no more.
 ///
 /// Calls are made while `run` runs; those that are asked for before it wait for it, and those that are asked for after it
-/// end at once.
+/// end at once. The accounts may be replaced meanwhile: what was asked of one that is gone still ends as it would have.
 public final class LookupClient: LookupPort, CustomStringConvertible, CustomReflectable {
+    /// An account with the calls that wait to be made.
+    final class Line: Sendable {
+        let account: LookupDestination
+        let calls: (stream: AsyncStream<OpenCall>, continuation: AsyncStream<OpenCall>.Continuation)
+
+        init(_ account: LookupDestination) {
+            self.account = account
+            calls = AsyncStream.makeStream()
+        }
+    }
+
     /// A call on its way, with the moment of its end.
-    private struct OpenCall: Sendable {
+    struct OpenCall: Sendable {
         let call: LookupCall
         let deadline: ContinuousClock.Instant
     }
 
-    private let accounts: [String: LookupDestination]
+    private let lines: Mutex<[String: Line]>
+    /// Lines whose calls are to be made from now on.
+    private let opened: (stream: AsyncStream<Line>, continuation: AsyncStream<Line>.Continuation)
     private let signer: any SigningPort
     private let maximumBodyBytes: Int
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let book = OpenCalls()
-    private let calls: (stream: AsyncStream<OpenCall>, continuation: AsyncStream<OpenCall>.Continuation)
 
     /// - Parameters:
     ///   - endpoints: the accounts, each with a name of its own.
@@ -37,22 +50,19 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         _ endpoints: [LookupEndpoint], signer: any SigningPort, maximumBodyBytes: Int = 1 << 20, logger: Logger,
         now: @escaping @Sendable () -> UnixTime
     ) throws(EndpointError) {
-        var accounts: [String: LookupDestination] = [:]
-        for endpoint in endpoints {
-            let account = try LookupDestination(endpoint)
-            guard accounts.updateValue(account, forKey: account.name) == nil else {
-                throw EndpointError("look-ups of \(account.name): there are two accounts of that name")
-            }
-        }
-        self.accounts = accounts
+        let accounts = try LookupAccounts(endpoints)
+        lines = Mutex(accounts.lines)
+        opened = AsyncStream.makeStream()
+        for line in accounts.lines.values { opened.continuation.yield(line) }
         self.signer = signer
         self.maximumBodyBytes = max(1, maximumBodyBytes)
         self.logger = logger
         self.now = now
-        calls = AsyncStream.makeStream()
     }
 
-    public var description: String { "the look-ups of \(accounts.keys.sorted().joined(separator: ", "))" }
+    public var description: String {
+        "the look-ups of \(lines.withLock { $0.keys.sorted() }.joined(separator: ", "))"
+    }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     // MARK: The port
@@ -60,12 +70,15 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     public func ask(_ calls: [LookupCall]) {
         let start = ContinuousClock.now
         for call in book.open(calls) {
-            guard let account = accounts[call.account] else {
+            let isTaken = lines.withLock { lines in
+                guard let line = lines[call.account] else { return false }
+                line.calls.continuation.yield(OpenCall(call: call, deadline: start + line.account.timeout))
+                return true
+            }
+            if !isTaken {
                 let unknown = LookupFailure(.misconfigured, "no endpoint is configured for the account \(call.account)")
                 book.close(call.id, .failure(unknown))
-                continue
             }
-            self.calls.continuation.yield(OpenCall(call: call, deadline: start + account.timeout))
         }
     }
 
@@ -74,25 +87,47 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     /// Sets what is called, on any thread, each time a reply is there to be taken. It must not block.
     public func onReply(_ signal: @escaping @Sendable () -> Void) { book.notify(signal) }
 
+    // MARK: Other accounts
+
+    /// Asks these accounts from now on. Those that are kept keep their connections; what was asked of those that are not ends as it
+    /// would have, and then their connections are closed.
+    public func goOn(with accounts: LookupAccounts) {
+        lines.withLock { lines in
+            var next = accounts.lines
+            var gone = lines
+            for (name, before) in accounts.kept {
+                guard let line = gone.removeValue(forKey: before) else { continue }
+                next[name] = line
+            }
+            for line in gone.values { line.calls.continuation.finish() }
+            for (name, line) in next where accounts.lines[name] === line { opened.continuation.yield(line) }
+            lines = next
+        }
+    }
+
     // MARK: The work
 
     /// Makes the calls until the task is cancelled; every call has ended when it returns. To be called once.
     public func run() async {
-        let exchanges = accounts.mapValues { account in
-            LookupExchange(
-                account: account, client: account.makeClient(), signer: signer, maximumBodyBytes: maximumBodyBytes,
-                now: now)
-        }
         await withDiscardingTaskGroup { group in
-            for await open in calls.stream {
-                guard let exchange = exchanges[open.call.account] else { continue }
+            for await line in opened.stream { group.addTask { await self.run(line) } }
+        }
+        book.closeAll(LookupErrorText.stopping)
+    }
+
+    /// Makes the calls of one account, until it is gone or the task is cancelled.
+    private func run(_ line: Line) async {
+        let exchange = LookupExchange(
+            account: line.account, client: line.account.makeClient(), signer: signer,
+            maximumBodyBytes: maximumBodyBytes, now: now)
+        await withDiscardingTaskGroup { group in
+            for await open in line.calls.stream {
                 // Here, for their tasks may begin in any order.
                 let place = exchange.account.permits.place()
                 group.addTask { await self.make(open, exchange, place) }
             }
         }
-        book.closeAll(LookupErrorText.stopping)
-        for exchange in exchanges.values { try? await exchange.client.shutdown() }
+        try? await exchange.client.shutdown()
     }
 
     /// Makes one call. It ends when its time is over, also where something does not: that goes on in its permit.
@@ -110,7 +145,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
                 return .failure(LookupErrorText(host: account.url.authority, timeout: account.timeout).overdue)
             }
             if let first = await group.next() {
-                if case .failure(let failure) = first { note(failure, account.name) }
+                if case .failure(let failure) = first { note(failure, open.call.account) }
                 book.close(open.call.id, first)
             }
             group.cancelAll()

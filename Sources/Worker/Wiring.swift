@@ -1,6 +1,5 @@
 package import AdapterKit
 import JOSE
-import Logging
 import OTLP
 package import Pipeline
 package import Spans
@@ -108,20 +107,8 @@ extension Collector {
     }
 }
 
-/// The look-ups of a configuration: what the pipeline goes by, and the client that asks.
-struct VendorLookups {
-    /// Nil where no app asks anything.
-    let client: LookupClient?
-
-    /// - Throws: `EndpointError` where an endpoint cannot be used.
-    init(
-        _ configuration: Configuration, signer: any SigningPort, logger: Logger,
-        now: @escaping @Sendable () -> UnixTime
-    ) throws(EndpointError) {
-        let endpoints = Self.endpoints(configuration)
-        client = endpoints.isEmpty ? nil : try LookupClient(endpoints, signer: signer, logger: logger, now: now)
-    }
-
+/// The look-ups of a configuration: what the pipeline goes by, and what the client asks.
+enum VendorLookups {
     /// The accounts, by which limits are kept.
     static func accounts(_ configuration: Configuration) -> [LookupAccount] {
         lookups(configuration).map { lookup in
@@ -134,6 +121,11 @@ struct VendorLookups {
     /// The accounts' endpoints, in the order of the apps.
     static func endpoints(_ configuration: Configuration) -> [LookupEndpoint] {
         lookups(configuration).map { LookupEndpoint($0) }
+    }
+
+    /// The accounts, each with what stands for where and with what it is asked.
+    static func fingerprints(_ configuration: Configuration) -> [LookupSuccession.Account] {
+        lookups(configuration).map { ($0.account, $0.endpointFingerprint) }
     }
 
     /// One look-up for each account: those that share one agree in all that is the account's.

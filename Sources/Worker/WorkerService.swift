@@ -24,8 +24,12 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     private let configuration: Configuration
     private let rings: [KeyRing]
-    /// The rings' listings as they were when they were read.
-    private let revisions: [FileRevision?]
+    /// The rings' listings as they were when they were read, and the configuration's files.
+    private let (revisions, files): ([String: FileRevision?], [String: FileRevision?])
+    /// Where the configuration is read again; nil where it is not.
+    private let origin: ConfigurationOrigin?
+    private let logLevel: LogLevel?
+    private let requests = ReloadRequests()
     /// What the admin server asks for; nil for nothing.
     private let adminToken: SecretBytes?
     /// Where spans and metrics are sent, and where spans wait for that; nil for nowhere.
@@ -39,11 +43,15 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// - Parameters:
     ///   - preflight: a configuration that is ready.
     ///   - signingLanes: threads that sign, usually one per core.
+    ///   - origin: where the configuration is read again, when its files change and when `reload` is called; nil where what
+    ///     the worker starts with holds to its end.
+    ///   - logLevel: what the process' log goes by, where that may change with the configuration.
     ///   - observe: told of every transaction's ends once they are visible.
     ///   - isReady: told the brokers' address each time the worker begins to consume.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
+        origin: ConfigurationOrigin? = nil, logLevel: LogLevel? = nil,
         observe: (@Sendable ([Settlement]) -> Void)? = nil,
         isReady: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(WorkerError) {
@@ -60,7 +68,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         telemetry = try configuration.telemetry.collector.map { (collector) throws(WorkerError) in
             (try Collector(collector), SpanQueue())
         }
-        revisions = configuration.keys.compactMap(\.path).map { KeyRingDirectory(path: $0).revision }
+        revisions = preflight.revisions
+        files = preflight.files
+        self.origin = origin
+        self.logLevel = logLevel
         self.logger = logger
         self.signingLanes = signingLanes
         self.now = now
@@ -74,6 +85,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// What libraries of this process may trace with, so that their spans go where the worker's do; nil where none are sent.
     public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
+
+    /// Has the configuration read again.
+    public func reload() { requests.ask() }
 
     public func run() async throws {
         let metrics = WorkerMetrics()
@@ -95,14 +109,20 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let local = LocalSigner(rings, lanes: signingLanes)
         let signers = signers()
         let signer = route(local, signers)
-        let lookups = try VendorLookups(configuration, signer: signer, logger: logger, now: now)
+        let lookups = try LookupClient(
+            VendorLookups.endpoints(configuration), signer: signer, logger: logger, now: now)
+        let running = RunningConfiguration(configuration, revisions: revisions)
+        let reloader = Reloader(
+            running, signer: local, lookups: lookups, status: status, metrics: metrics, logLevel: logLevel,
+            logger: logger, now: now)
         let context = SessionContext(
-            configuration: configuration, signer: signer, lookups: lookups.client, status: status, metrics: metrics,
-            reachability: Reachability(status: status), logger: logger, now: now, observe: observe, tracing: tracing)
+            configuration: configuration, signer: signer, lookups: lookups, status: status, metrics: metrics,
+            reachability: Reachability(status: status), logger: logger, now: now, observe: observe,
+            tracing: tracing, reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.
-            let admin = try startAdminServer(metrics)
+            let admin = try startAdminServer(metrics, running)
             defer { admin?.cancel() }
             if let admin {
                 group.addTask {
@@ -114,12 +134,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 }
             }
             for ring in rings { status.publish(ring) }
-            let watcher = KeyRingWatcher(
-                configuration: configuration, signer: local, problems: keyProblems, logger: logger,
-                changed: { [status] in status.publish($0) })
-            group.addTask { [revisions] in await watcher.run(since: revisions) }
+            group.addTask { await follow(reloader, signer: local) }
             for signer in signers { group.addTask { await signer.run() } }
-            if let client = lookups.client { group.addTask { await client.run() } }
+            group.addTask { await lookups.run() }
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(certificates, status: status, metrics: metrics, logger: logger)
                 group.addTask { await watcher.run() }
@@ -166,6 +183,24 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         await export?.value
     }
 
+    /// Follows the key rings' folders and the configuration's files, until the task is cancelled.
+    private func follow(_ reloader: Reloader, signer: LocalSigner) async {
+        let running = reloader.running
+        let rings = KeyRingWatcher(
+            { running.rings }, signer: signer, problems: keyProblems, logger: logger,
+            changed: { [status] ring in
+                // It may have been taken out while it was read.
+                guard running.current.keys.contains(where: { $0.name == ring.name }) else { return }
+                status.publish(ring)
+            })
+        await withDiscardingTaskGroup { group in
+            group.addTask { await rings.run() }
+            guard let origin else { return }
+            let file = ConfigurationWatcher(origin: origin, requests: requests, reloader: reloader)
+            group.addTask { [files] in await file.run(since: files) }
+        }
+    }
+
     // MARK: Signers
 
     /// Without their keys events only wait, and use up attempts; a signer that is started together with the worker gets
@@ -188,9 +223,12 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         return RoutedSigner(local: local, others: Dictionary(routes) { first, _ in first })
     }
 
-    private func startAdminServer(_ metrics: WorkerMetrics) throws(WorkerError) -> Task<Void, any Error>? {
+    private func startAdminServer(
+        _ metrics: WorkerMetrics, _ running: RunningConfiguration
+    ) throws(WorkerError) -> Task<Void, any Error>? {
         guard let address = configuration.admin else { return nil }
-        let reporter = StatusReporter(configuration, status: status, metrics: metrics, now: now)
+        let reporter = StatusReporter(
+            configuration, status: status, metrics: metrics, keys: { running.current.keys }, now: now)
         var server = AdminServer(
             address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
         server.token = adminToken

@@ -45,4 +45,7 @@ public struct Configuration: Sendable {
 
     /// What a file that says nothing would mean: a broker on this machine, no keys, no apps.
     public init() {}
+
+    /// What the file says of the keys that another reading is compared by.
+    var written = WrittenKeys()
 }

@@ -20,6 +20,25 @@ import Testing
         #expect(MetricsRegistry().exposition().isEmpty)
     }
 
+    @Test func `series of what is no more go, and those without the label stay`() throws {
+        let registry = MetricsRegistry()
+        let counter = registry.counter("c_total", "Help.", labels: ["result", "app"])
+        let gauge = registry.gauge("g", "Help.", labels: ["app"])
+        let histogram = registry.histogram("h", "Help.", labels: ["app"], buckets: [1])
+        let other = registry.counter("o_total", "Help.", labels: ["lane"])
+        for app in ["a", "b"] {
+            counter.add(1, "x", app)
+            gauge.set(1, app)
+            histogram.observe(0.5, app)
+        }
+        other.add(1, "b")
+        registry.keep("app") { $0 == "a" }
+        let text = registry.exposition()
+        #expect(!text.contains(#"app="b""#))
+        #expect(text.contains(#"lane="b""#))
+        #expect(counter.all == [["x", "a"]: 1] && gauge.all == [["a"]: 1] && histogram.counts("a") == [1, 0])
+    }
+
     @Test func `what is added up elsewhere is written down before each reading`() throws {
         let registry = MetricsRegistry()
         let counter = registry.counter("t_total", "Help.")

@@ -56,7 +56,7 @@ struct Admission: Sendable {
         }
     }
 
-    private let rules: AdmissionRules
+    private var rules: AdmissionRules
     private var mints: RecentMints
     var suspensions: Suspensions
 
@@ -64,6 +64,14 @@ struct Admission: Sendable {
         self.rules = rules
         mints = RecentMints(capacity: rules.subjects)
         suspensions = Suspensions(rules)
+    }
+
+    /// Goes on by `rules`, for the apps called `apps`; how many subjects are remembered stays as it is.
+    mutating func goOn(by rules: AdmissionRules, for apps: Set<String>) {
+        let subjects = self.rules.subjects
+        self.rules = rules
+        self.rules.subjects = subjects
+        suspensions.goOn(by: self.rules, for: apps)
     }
 
     /// Whether anything is remembered at all.

@@ -32,12 +32,22 @@ struct Suspensions: Sendable {
         var resumptions: UInt32 = 0
     }
 
-    private let rules: AdmissionRules
+    private var rules: AdmissionRules
     private var apps: [String: Record] = [:]
     /// How many apps' events wait, so that nobody looks for one where none does.
     private var waitingCount = 0
 
     init(_ rules: AdmissionRules) { self.rules = rules }
+
+    /// Goes on by `rules`, for the apps called `names`. What holds an app goes on holding it; what was seen of an app that is no
+    /// more and that nothing holds is forgotten.
+    mutating func goOn(by rules: AdmissionRules, for names: Set<String>) {
+        apps = apps.filter { names.contains($0.key) || $0.value.suspension != nil }
+        if rules.suspensionWindow != self.rules.suspensionWindow {
+            for app in apps.keys { apps[app]?.share = RefusalShare(window: rules.suspensionWindow) }
+        }
+        self.rules = rules
+    }
 
     /// The key's fingerprint for what is remembered of `app`; another one after each resumption, so that the refusals
     /// before it count no more.

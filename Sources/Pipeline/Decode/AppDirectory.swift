@@ -6,15 +6,20 @@ struct AppDirectory: Sendable {
     /// The topics that belong to single apps.
     private let ownTopics: Set<String>
     /// Where operators' jobs write, for every app.
-    private let bulkTopic: String
+    let bulkTopic: String
 
-    init(_ apps: [App], bulkTopic: String) {
+    /// - Parameter reserved: further topics that belong to single apps, though to none of these: what still arrives there is
+    ///   nobody else's.
+    init(_ apps: [App], bulkTopic: String, reserved: Set<String> = []) {
         self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
-        ownTopics = apps.reduce(into: []) { $0.formUnion($1.topics) }
+        ownTopics = apps.reduce(into: reserved) { $0.formUnion($1.topics) }
         self.bulkTopic = bulkTopic
     }
 
     subscript(name: String) -> App? { apps[name] }
+
+    /// Their names.
+    var names: Set<String> { Set(apps.keys) }
 
     /// Whether an event of `app` may come from `topic`.
     ///

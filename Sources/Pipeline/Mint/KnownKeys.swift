@@ -1,7 +1,7 @@
 import AdapterKit
 
 /// The apps' keys, and the forms of their tokens, as they were when they were last asked for: a thousand apps' keys are not
-/// looked up by their names for each batch. The apps must outlive it.
+/// looked up by their names for each batch. The apps must outlive it, or be forgotten by `keep` before they end.
 struct KnownKeys {
     private struct Known {
         let key: SigningKeyReference?
@@ -15,6 +15,15 @@ struct KnownKeys {
     private var apps: [ObjectIdentifier: Known] = [:]
     private var revision: Int?
     private var look = 0
+
+    /// How many apps it knows.
+    var count: Int { apps.count }
+
+    /// Forgets every app but these.
+    mutating func keep(only kept: [App]) {
+        let ids = Set(kept.map(ObjectIdentifier.init))
+        apps = apps.filter { ids.contains($0.key) }
+    }
 
     /// Keys are asked for again where `revision`, the signer's, says that they may have changed.
     mutating func look(at revision: Int?) {

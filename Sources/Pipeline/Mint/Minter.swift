@@ -2,7 +2,7 @@ import AdapterKit
 
 /// Turns subjects into signing requests: recipe, times and key put together, straight into bytes.
 ///
-/// What an app's tokens of one key share is filled in once and kept. The apps must outlive the minter.
+/// What an app's tokens of one key share is filled in once and kept. The apps must outlive the minter, or what it knows of them.
 struct Minter {
     private var known = KnownKeys()
     private var random: AnyGenerator
@@ -22,6 +22,13 @@ struct Minter {
 
     /// A batch begins. Keys are asked for again where `revision`, the signer's, says that they may have changed.
     mutating func look(at revision: Int?) { known.look(at: revision) }
+
+    /// Forgets what it knows of all apps but these: another one could get the place of one that is no more in memory, and with
+    /// it its keys.
+    mutating func keep(only apps: [App]) { known.keep(only: apps) }
+
+    /// How many apps it knows something of.
+    var knownApps: Int { known.count }
 
     /// The key that signs for `app` in this batch; nil where its ring has none.
     mutating func key(of app: App, from signing: any SigningPort) -> SigningKeyReference? {

@@ -9,7 +9,7 @@ struct PreparedLookup: Sendable {
 
 /// The line to one account's vendor: who waits, what may be sent when, and whether the vendor works.
 struct AccountSchedule: Sendable {
-    let account: LookupAccount
+    private(set) var account: LookupAccount
     var queue = LookupQueue()
     private(set) var limiter: RequestLimiter
     private(set) var breaker = CircuitBreaker()
@@ -27,6 +27,24 @@ struct AccountSchedule: Sendable {
     init(_ account: LookupAccount) {
         self.account = account
         limiter = RequestLimiter(account)
+    }
+
+    /// Goes on as `account`: what was asked counts on.
+    ///
+    /// - Parameter isMended: whether it is asked elsewhere or with something else, so that why it did not work is history.
+    mutating func goOn(as account: LookupAccount, isMended: Bool) {
+        self.account = account
+        limiter.goOn(as: account)
+        if isMended { breaker = CircuitBreaker() }
+    }
+
+    /// Takes out the questions of apps that `isGone` names.
+    ///
+    /// - Returns: whom they were about.
+    mutating func drop(of isGone: (App) -> Bool) -> [SubjectID] {
+        let dropped = prepared.filter { isGone($0.app) }.flatMap { $0.questions.map(\.id) }
+        prepared.removeAll { isGone($0.app) }
+        return dropped + queue.drop(of: isGone)
     }
 
     /// Users who wait.

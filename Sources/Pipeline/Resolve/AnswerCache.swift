@@ -15,9 +15,11 @@ struct AnswerCache: Sendable {
     private struct Entry: Sendable {
         let answer: Answer
         let expiresAt: UnixTime
+        /// The app it was asked for.
+        let app: String
     }
 
-    private let capacity: Int
+    private var capacity: Int
     private var young: [SubjectID: Entry] = [:]
     private var old: [SubjectID: Entry] = [:]
 
@@ -34,9 +36,21 @@ struct AnswerCache: Sendable {
         return entry.answer
     }
 
-    mutating func keep(_ answer: Answer, about id: SubjectID, until moment: UnixTime) {
+    mutating func keep(_ answer: Answer, about id: SubjectID, of app: String, until moment: UnixTime) {
         old[id] = nil
-        keep(Entry(answer: answer, expiresAt: moment), id)
+        keep(Entry(answer: answer, expiresAt: moment, app: app), id)
+    }
+
+    /// Goes on with room for `capacity` answers, and without those for apps that `isGone` names.
+    mutating func goOn(capacity: Int, without isGone: (String) -> Bool) {
+        self.capacity = max(2, capacity)
+        // Each generation may hold half; of one that is too large, which answers go is as good as any.
+        let half = self.capacity / 2
+        for generation in [\AnswerCache.young, \AnswerCache.old] {
+            self[keyPath: generation] = self[keyPath: generation].filter { !isGone($1.app) }
+            let surplus = self[keyPath: generation].count - half
+            for id in self[keyPath: generation].keys.prefix(max(0, surplus)) { self[keyPath: generation][id] = nil }
+        }
     }
 
     private mutating func keep(_ entry: Entry, _ id: SubjectID) {

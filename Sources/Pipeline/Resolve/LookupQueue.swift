@@ -37,6 +37,19 @@ struct LookupQueue: Sendable {
         return oldest
     }
 
+    /// Takes out the questions of apps that `isGone` names.
+    ///
+    /// - Returns: whom they were about.
+    mutating func drop(of isGone: (App) -> Bool) -> [SubjectID] {
+        let dropped = lines.filter { isGone($0.app) }.flatMap { line in
+            line.questions.map(\.id) + line.later.map(\.question.id)
+        }
+        lines.removeAll { isGone($0.app) }
+        count -= dropped.count
+        next = 0
+        return dropped
+    }
+
     /// Puts questions back in front, where they were.
     mutating func putBack(_ questions: [Question], of app: App) {
         count += questions.count

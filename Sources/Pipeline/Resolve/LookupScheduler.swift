@@ -15,11 +15,13 @@ struct LookupScheduler: Sendable {
         case failed(LookupFailure)
     }
 
-    private struct InFlightRequest: Sendable {
-        let line: Int
+    struct InFlightRequest: Sendable {
+        var line: Int
         let app: App
         let questions: [Question]
         let begunAt: UnixTime
+        /// Whether its app is configured otherwise by now: what comes back tells of the vendor, and nothing of users.
+        var isOutdated = false
     }
 
     /// How often a question is asked within one stay; events that wait for it longer ask anew.
@@ -30,13 +32,13 @@ struct LookupScheduler: Sendable {
     /// later.
     static let longestQueue = 20_000
 
-    private var lines: [AccountSchedule]
-    private let indices: [String: Int]
-    private var cache: AnswerCache
+    var lines: [AccountSchedule]
+    var indices: [String: Int]
+    var cache: AnswerCache
     /// Users who are waited for, and until when somebody will come for the answer.
-    private var waiting: [SubjectID: UnixTime] = [:]
-    private var failures: [SubjectID: (failure: LookupFailure, until: UnixTime)] = [:]
-    private var flights: [Int: InFlightRequest] = [:]
+    var waiting: [SubjectID: UnixTime] = [:]
+    var failures: [SubjectID: (failure: LookupFailure, until: UnixTime)] = [:]
+    var flights: [Int: InFlightRequest] = [:]
     private var lastCall = 0
     private var tally = LookupTally()
     /// When `calls` is to be asked next, if nothing comes before.
@@ -132,7 +134,7 @@ struct LookupScheduler: Sendable {
     private mutating func prepare(_ questions: [Question], _ app: App, _ line: Int, _ now: UnixTime) {
         let lookup = app.adapter.lookup(for: questions.map(\.subject), mode: app.lookup?.mode ?? .verify)
         guard case .requests(let requests) = lookup else {
-            for question in questions { _ = learn(.exists(Enrichment()), question, app, now) }
+            for question in questions { _ = learn(.exists(Enrichment()), question, of: app, now) }
             return
         }
         var asked: Set<Int> = []
@@ -165,15 +167,16 @@ struct LookupScheduler: Sendable {
         let took = max(0, now.microseconds(since: flight.begunAt))
         lines[flight.line].ended(at: now, took: took)
         let failed = zip(flight.questions, verdicts(of: reply, flight, now)).compactMap { question, verdict in
-            learn(verdict, question, flight.app, now).map { (question: question, failure: $0) }
+            learn(verdict, question, flight, now).map { (question: question, failure: $0) }
         }
         let account = lines[flight.line].account.name
         tally.count(failed.first?.failure.kind.rawValue ?? "answered", account, took: took)
         guard let failure = failed.first?.failure else { return tell(lines[flight.line].works()) }
         if Self.isAboutRequest(reply), failure.kind == .misconfigured {
-            return refused(flight, failure, now)
+            return flight.isOutdated ? () : refused(flight, failure, now)
         }
         judge(failure, isPartial: failed.count < flight.questions.count, flight, now, &random)
+        guard !flight.isOutdated else { return }
         for (question, failure) in failed.reversed() { again(question, failure, flight, now, &random) }
     }
 
@@ -195,11 +198,19 @@ struct LookupScheduler: Sendable {
         }
     }
 
-    /// Remembers a verdict.
+    /// Remembers a verdict, unless its app goes by other rules meanwhile.
     ///
     /// - Returns: why there is none.
     private mutating func learn(
-        _ verdict: LookupVerdict, _ question: Question, _ app: App, _ now: UnixTime
+        _ verdict: LookupVerdict, _ question: Question, _ flight: InFlightRequest, _ now: UnixTime
+    ) -> LookupFailure? {
+        guard flight.isOutdated else { return learn(verdict, question, of: flight.app, now) }
+        if case .unanswered(let failure) = verdict { return failure }
+        return nil
+    }
+
+    private mutating func learn(
+        _ verdict: LookupVerdict, _ question: Question, of app: App, _ now: UnixTime
     ) -> LookupFailure? {
         guard let lifetimes = app.lookup?.lifetimes else { return nil }
         let (answer, life): (AnswerCache.Answer, Int64)
@@ -211,7 +222,7 @@ struct LookupScheduler: Sendable {
         }
         tally.count(verdict: answer.name, of: app.name)
         let wanted = waiting.removeValue(forKey: question.id) ?? now
-        cache.keep(answer, about: question.id, until: max(now.advanced(byMicroseconds: life), wanted))
+        cache.keep(answer, about: question.id, of: app.name, until: max(now.advanced(byMicroseconds: life), wanted))
         return nil
     }
 

@@ -11,8 +11,8 @@ struct RequestLimiter: Sendable {
         let length: Int64
     }
 
-    private let windows: [Window]
-    private let concurrency: Int
+    private var windows: [Window]
+    private var concurrency: Int
     /// When the latest requests ended, in order; as many as the largest window allows.
     private var ended: Deque<UnixTime> = []
     private(set) var inFlight = 0
@@ -20,8 +20,18 @@ struct RequestLimiter: Sendable {
     private(set) var pausedUntil: UnixTime?
 
     init(_ account: LookupAccount) {
-        windows = account.rates.map { Window(requests: $0.requests, length: Int64($0.seconds) * 1_000_000) }
+        windows = Self.windows(account)
         concurrency = account.concurrency
+    }
+
+    /// Goes on within the limits of `account`. What was asked counts on.
+    mutating func goOn(as account: LookupAccount) {
+        windows = Self.windows(account)
+        concurrency = account.concurrency
+    }
+
+    private static func windows(_ account: LookupAccount) -> [Window] {
+        account.rates.map { Window(requests: $0.requests, length: Int64($0.seconds) * 1_000_000) }
     }
 
     /// When the next request may begin.

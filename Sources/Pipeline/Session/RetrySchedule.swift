@@ -17,7 +17,7 @@ struct RetrySchedule: Sendable {
 
     private let policy: RetryPolicy
     /// How many bytes may wait here before nothing more is fetched.
-    private let limit: Int
+    var limit: Int
     /// How many bytes wait.
     private(set) var memory = 0
     private var partitions: [TopicPartition: Deque<Waiting>] = [:]

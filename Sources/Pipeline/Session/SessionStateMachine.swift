@@ -21,7 +21,7 @@ public struct SessionStateMachine: Sendable {
     /// How many events are ready at most when another batch without live ones is begun beside a commit.
     private static let enoughRetries = 100
 
-    private let settings: Settings
+    private var settings: Settings
     private var progress = PerLane { _ in PartitionProgress() }
     private var taken: TakenEvents
     private var rebalances = PerLane<Rebalance?> { _ in nil }
@@ -47,6 +47,12 @@ public struct SessionStateMachine: Sendable {
         self.settings = settings
         taken = TakenEvents(settings.retries, memory: settings.memory / 2)
         publishing = Publishing(settings.backoff)
+    }
+
+    /// Goes on with other shares, another linger and another memory.
+    public mutating func goOn(with settings: Settings) {
+        self.settings = settings
+        taken.limit(memory: settings.memory / 2)
     }
 
     // MARK: What happened

@@ -22,6 +22,9 @@ struct TakenEvents: Sendable {
     /// How much memory the fresh ones take, in bytes.
     var memory: Int { freshMemory }
 
+    /// Changes how much the retries that wait may take, in bytes.
+    mutating func limit(memory: Int) { retries.limit = memory }
+
     /// How many there are.
     func count(_ lane: Lane) -> Int { lane == .retries ? retries.count : fresh[lane].count }
 

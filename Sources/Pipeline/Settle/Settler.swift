@@ -2,8 +2,8 @@ import AdapterKit
 
 /// Puts events' ends into settlements: what is published for each, and whether it is tried again.
 struct Settler: Sendable {
-    private let retries: RetryPolicy
-    private let apps: Set<String>
+    private var retries: RetryPolicy
+    private var apps: Set<String>
     /// Where jitter comes from.
     private var random: AnyGenerator
 
@@ -11,6 +11,12 @@ struct Settler: Sendable {
         self.retries = retries
         self.apps = apps
         self.random = random
+    }
+
+    /// Goes on by `retries`, for the apps called `apps`.
+    mutating func goOn(by retries: RetryPolicy, for apps: Set<String>) {
+        self.retries = retries
+        self.apps = apps
     }
 
     func settled(_ record: InputRecord, _ event: Envelope, _ outcome: Outcome) -> Settlement {

@@ -7,62 +7,121 @@ public import WorkerConfiguration
 
 /// Watches the key rings' listings and hands what changed to the signer.
 ///
-/// A ring that cannot be used is said, once per change, and the keys before it go on signing.
+/// A ring that cannot be used is said, once per change, and the keys before it go on signing. Which rings there are may change
+/// while they are watched.
 public struct KeyRingWatcher: Sendable {
-    private let configuration: Configuration
+    /// What is watched at a moment.
+    public struct Watched: Sendable {
+        /// The rings, and the apps that they must fit.
+        public var configuration: Configuration
+        /// The folders' listings as they were when the rings in use were loaded; a folder that is not named has not changed when
+        /// it is first looked at.
+        public var revisions: [String: FileRevision?]
+
+        /// The rings of `configuration`.
+        public init(_ configuration: Configuration, revisions: [String: FileRevision?] = [:]) {
+            self.configuration = configuration
+            self.revisions = revisions
+        }
+    }
+
+    /// A ring as it was last seen.
+    private struct Seen {
+        let path: String
+        var revision: FileRevision?
+        /// What keeps it from being used.
+        var problem: String?
+    }
+
+    private let watched: @Sendable () -> Watched
     private let signer: LocalSigner
     private let problems: KeyProblems
     private let logger: Logger
     private let changed: @Sendable (KeyRing) -> Void
 
-    /// A watcher of the rings of `configuration` that are read from folders.
+    /// A watcher of the rings that `watched` names each time, those that are read from folders.
     ///
     /// - Parameters:
     ///   - signer: signs with what changed.
     ///   - problems: told of what keeps a ring from being used.
     ///   - changed: told of every ring that changed and can be used.
     public init(
-        configuration: Configuration, signer: LocalSigner, problems: @escaping KeyProblems, logger: Logger,
-        changed: @escaping @Sendable (KeyRing) -> Void = { _ in }
+        _ watched: @escaping @Sendable () -> Watched, signer: LocalSigner, problems: @escaping KeyProblems,
+        logger: Logger, changed: @escaping @Sendable (KeyRing) -> Void = { _ in }
     ) {
-        self.configuration = configuration
+        self.watched = watched
         self.signer = signer
         self.problems = problems
         self.logger = logger
         self.changed = changed
     }
 
-    private var folders: [(key: Configuration.Key, directory: KeyRingDirectory)] {
-        configuration.keys.compactMap { key in key.path.map { (key, KeyRingDirectory(path: $0)) } }
+    /// A watcher of the rings of `configuration` as they are now.
+    public init(
+        configuration: Configuration, signer: LocalSigner, problems: @escaping KeyProblems, logger: Logger,
+        changed: @escaping @Sendable (KeyRing) -> Void = { _ in }
+    ) {
+        let watched = Watched(configuration, revisions: Self.revisions(of: configuration))
+        self.init({ watched }, signer: signer, problems: problems, logger: logger, changed: changed)
     }
 
-    /// The listings' revisions, in the order of the configuration.
-    public var revisions: [FileRevision?] { folders.map(\.directory.revision) }
+    /// The listings' revisions at this moment, by their folders.
+    public static func revisions(of configuration: Configuration) -> [String: FileRevision?] {
+        let paths = configuration.keys.compactMap(\.path)
+        return Dictionary(paths.map { ($0, KeyRingDirectory(path: $0).revision) }) { first, _ in first }
+    }
 
     /// Looks once a second, until the task is cancelled. A ring that cannot be used is tried again each time, for what is
     /// wrong may be with a key's file.
-    ///
-    /// - Parameter revisions: the listings' as they were when the rings were loaded; by default as they are now.
-    public func run(since revisions: [FileRevision?]? = nil) async {
-        let folders = folders
-        var seen = revisions ?? self.revisions
-        var problems: [String: String] = [:]
+    public func run() async {
+        var seen: [String: Seen] = [:]
+        look(at: watched(), &seen)
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
-            for (index, (key, directory)) in folders.enumerated() {
+            let watched = watched()
+            look(at: watched, &seen)
+            for key in watched.configuration.keys {
+                guard let path = key.path, let last = seen[key.name] else { continue }
+                let directory = KeyRingDirectory(path: path)
                 let revision = directory.revision
-                guard revision != seen[index] || problems[key.name] != nil else { continue }
-                seen[index] = revision
-                let problem = await load(key, directory)
-                if let problem, problem != problems[key.name] { say(problem, of: key) }
-                problems[key.name] = problem
-                self.problems(problem, key.name)
+                guard revision != last.revision || last.problem != nil else { continue }
+                let problem = await load(key, directory, watched.configuration)
+                if let problem, problem != last.problem { say(problem, of: key) }
+                seen[key.name]?.revision = revision
+                seen[key.name]?.problem = problem
+                problems(problem, key.name)
+                await undo(key, path, &seen)
             }
         }
     }
 
+    /// Forgets rings that are watched no more, or elsewhere, and begins with those that are new.
+    private func look(at watched: Watched, _ seen: inout [String: Seen]) {
+        let paths = Dictionary(watched.configuration.keys.map { ($0.name, $0.path) }) { first, _ in first }
+        for (name, last) in seen where paths[name] != last.path {
+            seen[name] = nil
+            if last.problem != nil { problems(nil, name) }
+        }
+        for case (let name, let path?) in paths where seen[name] == nil {
+            seen[name] = Seen(path: path, revision: watched.revisions[path] ?? KeyRingDirectory(path: path).revision)
+        }
+    }
+
+    /// What was loaded while the ring was taken out, or put elsewhere, does not stay.
+    private func undo(_ key: Configuration.Key, _ path: String, _ seen: inout [String: Seen]) async {
+        let now = watched().configuration.keys.first { $0.name == key.name }
+        guard now?.path != path else { return }
+        seen[key.name] = nil
+        problems(nil, key.name)
+        guard let elsewhere = now?.path else { return await signer.remove(key.name) }
+        // Looked at a second later, and loaded whatever its revision.
+        seen[key.name] = Seen(path: elsewhere, revision: nil)
+    }
+
     /// - Returns: what is wrong with it; nil where it signs now.
-    private func load(_ key: Configuration.Key, _ directory: KeyRingDirectory) async -> String? {
+    private func load(
+        _ key: Configuration.Key, _ directory: KeyRingDirectory, _ configuration: Configuration
+    ) async -> String? {
         let ring: KeyRing
         do throws(KeyRingError) { ring = try directory.load(name: key.name) } catch { return refused(key, "\(error)") }
         let errors = configuration.apps.filter { $0.key == key.name }.flatMap { $0.misfits(of: ring) }

@@ -59,6 +59,25 @@ public final class LocalSigner: SigningPort {
         for lane in everyLane { await lane.keep(only: kept, of: ring.name) }
     }
 
+    /// Signs nothing more with the ring called `name`, and holds none of its keys.
+    public func remove(_ name: String) async {
+        active.withLock { active in
+            active.keys[name] = nil
+            active.versions[name] = nil
+            active.revision &+= 1
+        }
+        for lane in everyLane { await lane.keep(only: [], of: name) }
+    }
+
+    /// How many keys its threads hold, and how many rings it knows.
+    var holdings: (keys: Int, rings: Int) {
+        get async {
+            var keys = 0
+            for lane in everyLane { keys += await lane.keyCount }
+            return (keys, active.withLock { Set($0.keys.keys).union($0.versions.keys).count })
+        }
+    }
+
     static func activeKey(of ring: KeyRing) -> (reference: SigningKeyReference, key: SigningKey)? {
         guard let version = ring.active, let key = version.signingKey else { return nil }
         let reference = SigningKeyReference(

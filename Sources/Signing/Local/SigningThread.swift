@@ -34,6 +34,9 @@ actor SigningThread {
         return pieces
     }
 
+    /// How many keys it holds.
+    var keyCount: Int { keys.count }
+
     /// Makes `key` known, in place of another one of that name.
     func add(_ key: SigningKey, for reference: SigningKeyReference) {
         keys[reference] = key

@@ -95,7 +95,6 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         let watcher = KeyRingWatcher(
             configuration: configuration, signer: signer, problems: { _, _ in }, logger: logger,
             changed: { keys.replace($0) })
-        let revisions = watcher.revisions
         let server = try await listen(on: descriptor)
         let names = rings.map(\.name).sorted().joined(separator: ", ")
         logger.notice(
@@ -103,7 +102,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         isReady()
         defer { desk.tally.report(to: logger) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await watcher.run(since: revisions) }
+            group.addTask { await watcher.run() }
             group.addTask { await keepHouse(desk) }
             defer { group.cancelAll() }
             try await accept(server, desk)

@@ -17,6 +17,18 @@ public final class CounterFamily: MetricFamily {
         }
     }
 
+    /// Takes out the values whose label values `isGone` names; were they counted again, they would begin at zero.
+    @discardableResult
+    public func remove(where isGone: ([String]) -> Bool) -> [[String]: Double] {
+        values.withLock { values in
+            let gone = values.filter { isGone($0.key) }
+            for labels in gone.keys { values[labels] = nil }
+            return gone
+        }
+    }
+
+    func keep(where isKept: ([String]) -> Bool) { remove { !isKept($0) } }
+
     /// The value with these label values; 0 where there is none yet.
     public func value(_ labels: String...) -> Double { values.withLock { $0[labels] ?? 0 } }
 
@@ -46,6 +58,8 @@ public final class GaugeFamily: MetricFamily {
 
     /// Sets the value with these label values.
     public func set(_ value: Double, _ labels: String...) { values.withLock { $0[labels] = value } }
+
+    func keep(where isKept: ([String]) -> Bool) { values.withLock { $0 = $0.filter { isKept($0.key) } } }
 
     /// Replaces all values: what is not among them is gone.
     public func replace(_ new: [[String]: Double]) { values.withLock { $0 = new } }

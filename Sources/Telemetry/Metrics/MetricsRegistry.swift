@@ -33,6 +33,15 @@ public final class MetricsRegistry: Sendable {
     /// long as the registry.
     public func beforeReading(_ work: @escaping @Sendable () -> Void) { readers.withLock { $0.append(work) } }
 
+    /// Forgets the series of every family that has the label `name`, but for those whose value of it `isKept` names: of what is no
+    /// more nothing is told.
+    public func keep(_ name: String, where isKept: (String) -> Bool) {
+        for family in families.withLock({ $0 }) {
+            guard let place = family.description.labels.firstIndex(of: name) else { continue }
+            family.keep { $0.indices.contains(place) && isKept($0[place]) }
+        }
+    }
+
     private func add<Family: MetricFamily>(_ family: Family) -> Family {
         families.withLock { $0.append(family) }
         return family
@@ -117,5 +126,7 @@ protocol MetricFamily: Sendable {
     var kind: String { get }
     /// Its values as they are now.
     var reading: MetricReading.Values { get }
+    /// Forgets the series whose label values `isKept` does not name.
+    func keep(where isKept: ([String]) -> Bool)
     func write(to text: inout String)
 }

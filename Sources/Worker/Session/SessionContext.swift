@@ -7,6 +7,7 @@ import WorkerConfiguration
 
 /// What a session is given, and whom it tells what it sees.
 struct SessionContext: Sendable {
+    /// What the worker was started with: the brokers, the topics, what is promised.
     let configuration: Configuration
     let signer: any SigningPort
     /// Who asks the vendors; nil where no app asks anything.
@@ -20,6 +21,11 @@ struct SessionContext: Sendable {
     let observe: (@Sendable ([Settlement]) -> Void)?
     /// What follows events; nil where nobody wants to see any.
     var tracing: EventTracing?
+    /// Where another configuration comes from; nil where none does.
+    var reloader: Reloader?
+
+    /// What the worker goes by at the moment.
+    var running: Configuration { reloader?.running.current ?? configuration }
 
     /// A transaction is visible.
     func committed(_ transaction: CommitUnit) {
@@ -122,7 +128,7 @@ struct SessionContext: Sendable {
     /// What metrics and admin server say of the apps.
     func showApps(_ processor: BatchProcessor) {
         let suspensions = Dictionary(processor.suspensions.map { ($0.app, $0) }) { first, _ in first }
-        let apps = configuration.apps.map { app in
+        let apps = running.apps.map { app in
             WorkerStatus.AppStatus(
                 name: app.name, adapter: app.adapter.name, keyRing: app.key,
                 keyVersion: signer.activeKey(of: app.key)?.version, suspension: suspensions[app.name])

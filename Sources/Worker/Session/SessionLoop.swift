@@ -34,7 +34,7 @@ struct SessionLoop {
     let commits = Handoff<EndedCommit>()
     let checks = Handoff<BlockageCheck>()
     /// What a broker takes to write a transaction's markers, with some to spare.
-    private static let rest = Duration.milliseconds(8)
+    static let rest = Duration.milliseconds(8)
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, control: ControlTopic,
@@ -49,13 +49,7 @@ struct SessionLoop {
         self.patience = patience
         self.processor = processor
         self.committed = committed
-        let worker = context.configuration.worker
-        machine = SessionStateMachine(
-            SessionStateMachine.Settings(
-                // Of what is taken ahead, half is worked on at once.
-                shares: LaneShares(batchEvents: worker.batchEvents / 2, bulkShare: worker.bulkShare),
-                linger: worker.batchLinger, rest: context.configuration.delivery == .exactlyOnce ? Self.rest : .zero,
-                retries: context.configuration.retryPolicy, memory: worker.memory))
+        machine = SessionStateMachine(Self.settings(context.running))
     }
 
     /// Runs until the worker is to stop or the clients are of no further use.
@@ -64,6 +58,7 @@ struct SessionLoop {
         while !Task.isCancelled {
             context.status.beat()
             takeOrders()
+            await takeReload()
             takeAnswers()
             var hasMore = false
             do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
@@ -136,7 +131,7 @@ struct SessionLoop {
         if !replies.isEmpty || processor.nextLookup.map({ $0 <= context.now() }) ?? false { askVendors() }
     }
 
-    private mutating func askVendors() {
+    mutating func askVendors() {
         guard let lookups = context.lookups else { return }
         let calls = processor.lookups(isMoreComing: machine.queued(.live) + machine.queued(.bulk) > 0)
         if !calls.isEmpty { lookups.ask(calls) }

@@ -11,6 +11,11 @@ public struct Preflight: Sendable {
     public let configuration: Configuration?
     /// The key rings that could be loaded, by name; none that a signer holds.
     public let rings: [String: KeyRing]
+    /// The files that were read or looked for, the configuration's own among them, as they were just before; nil for one that was
+    /// not there.
+    let files: [String: FileRevision?]
+    /// The listings of the key rings' folders, as they were just before they were read.
+    let revisions: [String: FileRevision?]
     /// What there is to say.
     public let diagnostics: [Diagnostic]
 
@@ -45,18 +50,29 @@ public struct Preflight: Sendable {
     }
 
     /// Reads and checks `file`.
-    public init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
-        let (configuration, diagnostics) = ConfigurationReader(registry: registry, source: source).read(file)
+    ///
+    /// - Parameter known: a configuration that was checked before: where its Kafka clients would be the same, none are made to see
+    ///   whether they can be.
+    public init(
+        file: String, registry: AdapterRegistry, source: ConfigurationSource, known: Configuration? = nil
+    ) {
+        let (configuration, diagnostics, files) = ConfigurationReader(registry: registry, source: source)
+            .readNoting(file)
         self.configuration = configuration
+        self.files = files
         guard let configuration else {
             self.diagnostics = diagnostics
             rings = [:]
+            revisions = [:]
             return
         }
+        revisions = KeyRingWatcher.revisions(of: configuration)
         let (rings, keyDiagnostics) = Self.load(configuration.keys)
         self.rings = rings
         self.diagnostics =
-            diagnostics + KafkaProperties.diagnostics(for: configuration) + keyDiagnostics
+            diagnostics
+            + (known?.hasClients(of: configuration) == true ? [] : KafkaProperties.diagnostics(for: configuration))
+            + keyDiagnostics
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
             + Self.certificateDiagnostics(of: configuration.admin)
             + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
@@ -133,5 +149,14 @@ public struct Preflight: Sendable {
                 ))
         }
         return found
+    }
+}
+
+extension Configuration {
+    /// Whether the Kafka clients of `other` would be made as these are.
+    fileprivate func hasClients(of other: Configuration) -> Bool {
+        delivery == other.delivery && kafka.bootstrapServers == other.kafka.bootstrapServers
+            && kafka.group == other.kafka.group && kafka.oauth == other.kafka.oauth
+            && kafka.properties.elementsEqual(other.kafka.properties) { $0.name == $1.name && $0.value == $1.value }
     }
 }

@@ -50,14 +50,21 @@ struct LookupMetrics: Sendable {
     }
 
     func set(_ conditions: [LookupCondition], remembered count: Int) {
+        // Accounts that are no more go with their apps.
+        var states: [[String]: Double] = [:]
         for condition in conditions {
-            for state in Self.circuits {
-                circuit.set(state == condition.circuit ? 1 : 0, condition.account, state)
-            }
-            waiting.set(Double(condition.waiting), condition.account)
-            inFlight.set(Double(condition.inFlight), condition.account)
+            for state in Self.circuits { states[[condition.account, state]] = state == condition.circuit ? 1 : 0 }
         }
+        circuit.replace(states)
+        waiting.replace(Self.values(conditions, \.waiting))
+        inFlight.replace(Self.values(conditions, \.inFlight))
         remembered.set(Double(count))
+    }
+
+    private static func values(
+        _ conditions: [LookupCondition], _ figure: (LookupCondition) -> Int
+    ) -> [[String]: Double] {
+        Dictionary(conditions.map { ([$0.account], Double(figure($0))) }) { first, _ in first }
     }
 
     func set(parked count: Int) { parked.set(Double(count)) }

@@ -13,6 +13,8 @@ final class OutcomeMetrics: Sendable {
     private let superseded: CounterFamily
     private let minted: CounterFamily
     private let tally = Mutex(Tally<OutcomeLabels>())
+    /// What was counted for apps that are no more, with the app left out.
+    private let departed = Mutex<[[String]: Double]>([:])
 
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
@@ -41,15 +43,28 @@ final class OutcomeMetrics: Sendable {
     /// An event came without a key.
     func countUnkeyed(_ app: String, _ count: Int) { unkeyed.add(count, app) }
 
-    /// What was counted by now, by app, outcome, code and reason.
+    /// What was counted by now, by app, outcome, code and reason; what apps had that are no more without an app and a reason.
     var counted: [[String]: Double] {
         write()
-        return outcomes.all
+        return outcomes.all.merging(departed.withLock { $0 }, uniquingKeysWith: +)
     }
 
-    private func write() {
+    /// Counts on for these apps alone; whatever else was counted is nobody's any more.
+    func keep(apps: Set<String>) {
+        write(isFinal: true)
+        let gone = outcomes.remove { labels in labels.first.map { !$0.isEmpty && !apps.contains($0) } ?? false }
+        guard !gone.isEmpty else { return }
+        departed.withLock { departed in
+            for (labels, count) in gone where labels.count > 2 {
+                departed[["", labels[1], labels[2], ""], default: 0] += count
+            }
+        }
+    }
+
+    /// - Parameter isFinal: whether the names of what was counted are forgotten, too.
+    private func write(isFinal: Bool = false) {
         let ends = tally.withLock { tally in
-            defer { tally.reset() }
+            defer { if isFinal { tally = Tally() } else { tally.reset() } }
             return tally
         }
         outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code, $0.reason] })

@@ -2,6 +2,7 @@ import AdapterKit
 import BrokerTokens
 import OTLP
 package import Pipeline
+import Synchronization
 import Telemetry
 
 /// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a text from outside.
@@ -29,6 +30,9 @@ final class WorkerMetrics: Sendable {
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
     let export: ExportMetrics
+    let reloads: ReloadMetrics
+    /// Whose series are told; nil for whoever has some.
+    private let kept = Mutex<(apps: Set<String>, accounts: Set<String>)?>(nil)
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -74,7 +78,10 @@ final class WorkerMetrics: Sendable {
             "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
         )
         export = ExportMetrics(registry)
+        reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
+        // Events of apps that are gone since may still have ended.
+        registry.beforeReading { [weak self] in self?.forgetOthers() }
     }
 
     // MARK: What happens
@@ -134,6 +141,22 @@ final class WorkerMetrics: Sendable {
     }
 
     func add(_ tally: LookupTally) { lookups.add(tally) }
+
+    // MARK: Whose
+
+    /// Tells of these apps and accounts of look-ups alone from now on.
+    func keep(apps: Set<String>, accounts: Set<String>) {
+        kept.withLock { $0 = (apps, accounts) }
+        forgetOthers()
+    }
+
+    private func forgetOthers() {
+        guard let (apps, accounts) = kept.withLock({ $0 }) else { return }
+        ends.keep(apps: apps)
+        // What no app answers for has an empty name.
+        registry.keep("app") { $0.isEmpty || apps.contains($0) }
+        registry.keep("account") { accounts.contains($0) }
+    }
 
     // MARK: What is
 

@@ -134,6 +134,9 @@ public final class WorkerStatus: Sendable {
         state.withLock { $0.keySets[ring.name] = set }
     }
 
+    /// The ring called `name` is no more.
+    func withdraw(_ name: String) { state.withLock { $0.keySets[name] = nil } }
+
     // MARK: Quiet mode
 
     /// Whether the worker takes nothing new.

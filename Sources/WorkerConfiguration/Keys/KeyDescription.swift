@@ -1,3 +1,11 @@
+/// When a changed value of a key holds for a worker that runs.
+public enum KeyChange: String, Sendable, CaseIterable {
+    /// From the next batch on: the file is read again, and no event waits for it.
+    case reloads
+    /// From the next start on. What no key says otherwise of is so.
+    case needsRestart = "needs_restart"
+}
+
 /// A key of the configuration: everything that is said of it, once. The reader, the messages of `remint check` and
 /// `config/remint.yaml` all go by it.
 public struct KeyDescription: Sendable {
@@ -15,12 +23,12 @@ public struct KeyDescription: Sendable {
     public let isRequired: Bool
     /// Whether its value must not be shown.
     public let isSecret: Bool
-    /// Whether a running process takes a changed value over.
-    public let isReloadable: Bool
+    /// When a changed value holds.
+    public let change: KeyChange
 
     init(
         _ name: String, _ form: ValueForm, standard: String? = nil, example: String? = nil,
-        isRequired: Bool = false, isSecret: Bool = false, isReloadable: Bool = false, _ summary: String
+        isRequired: Bool = false, isSecret: Bool = false, change: KeyChange = .needsRestart, _ summary: String
     ) {
         self.name = name
         self.form = form
@@ -29,7 +37,7 @@ public struct KeyDescription: Sendable {
         self.example = example
         self.isRequired = isRequired
         self.isSecret = isSecret
-        self.isReloadable = isReloadable
+        self.change = change
     }
 }
 

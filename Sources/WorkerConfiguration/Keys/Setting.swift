@@ -2,106 +2,113 @@ import Yams
 
 /// A key whose value goes straight into a member of `Root`: how it is read, and its default, which is the member's own.
 struct Setting<Root>: Sendable {
-    /// What is said of it.
-    let description: KeyDescription
     /// A member of the section that the key is read into.
     typealias Member<Value> = any WritableKeyPath<Root, Value> & Sendable
 
+    /// What is said of it.
+    let description: KeyDescription
     /// Reads the key out of its section into the member, where it is there and right.
     let read: @Sendable (Section, inout Root) -> Void
+    /// Gives the second the member of the first.
+    let keep: @Sendable (Root, inout Root) -> Void
+
+    private init<Value>(
+        _ description: KeyDescription, _ member: Member<Value>, _ value: @escaping @Sendable (Section) -> Value?
+    ) {
+        self.description = description
+        read = { section, root in
+            if let value = value(section) { root[keyPath: member] = value }
+        }
+        keep = { old, new in new[keyPath: member] = old[keyPath: member] }
+    }
 }
 
 extension Setting where Root: WithDefaults {
     static func duration(
         _ name: String, _ member: Member<Duration>, in range: ClosedRange<Duration>,
-        isReloadable: Bool = false, _ summary: String
+        change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(
-                name, .duration(range), standard: DurationText.format(Root()[keyPath: member]),
-                isReloadable: isReloadable, summary)
-        ) { section, root in
-            if let value = section.duration(name, in: range) { root[keyPath: member] = value }
-        }
+            KeyDescription(
+                name, .duration(range), standard: DurationText.format(Root()[keyPath: member]), change: change, summary),
+            member
+        ) { $0.duration(name, in: range) }
     }
 
     static func bytes(
-        _ name: String, _ member: Member<Int>, in range: ClosedRange<Int>, _ summary: String
+        _ name: String, _ member: Member<Int>, in range: ClosedRange<Int>, change: KeyChange = .needsRestart,
+        _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(
-                name, .bytes(range), standard: ByteCount.format(Root()[keyPath: member]), summary)
-        ) { section, root in
-            if let value = section.bytes(name, in: range) { root[keyPath: member] = value }
-        }
+            KeyDescription(
+                name, .bytes(range), standard: ByteCount.format(Root()[keyPath: member]), change: change, summary),
+            member
+        ) { $0.bytes(name, in: range) }
     }
 
     static func integer(
-        _ name: String, _ member: Member<Int>, in range: ClosedRange<Int>,
-        isReloadable: Bool = false, _ summary: String
+        _ name: String, _ member: Member<Int>, in range: ClosedRange<Int>, change: KeyChange = .needsRestart,
+        _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(
-                name, .integer(range), standard: "\(Root()[keyPath: member])", isReloadable: isReloadable, summary)
-        ) { section, root in
-            if let value = section.integer(name, in: range) { root[keyPath: member] = value }
-        }
+            KeyDescription(
+                name, .integer(range), standard: "\(Root()[keyPath: member])", change: change, summary), member
+        ) { $0.integer(name, in: range) }
     }
 
     static func number(
-        _ name: String, _ member: Member<Double>, in range: ClosedRange<Double>,
+        _ name: String, _ member: Member<Double>, in range: ClosedRange<Double>, change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(name, .number(range), standard: "\(Root()[keyPath: member])", summary)
-        ) { section, root in
-            if let value = section.number(name, in: range) { root[keyPath: member] = value }
-        }
+            KeyDescription(name, .number(range), standard: "\(Root()[keyPath: member])", change: change, summary),
+            member
+        ) { $0.number(name, in: range) }
     }
 
     static func share(
-        _ name: String, _ member: Member<Double>, in range: ClosedRange<Double>,
+        _ name: String, _ member: Member<Double>, in range: ClosedRange<Double>, change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(
-                name, .share(range), standard: Share.format(Root()[keyPath: member]), summary)
-        ) { section, root in
-            if let value = section.share(name, in: range) { root[keyPath: member] = value }
-        }
+            KeyDescription(
+                name, .share(range), standard: Share.format(Root()[keyPath: member]), change: change, summary), member
+        ) { $0.share(name, in: range) }
     }
 
     static func bool(
-        _ name: String, _ member: Member<Bool>, _ summary: String
+        _ name: String, _ member: Member<Bool>, change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(name, .bool, standard: "\(Root()[keyPath: member])", summary)
-        ) { section, root in
-            if let value = section.bool(name) { root[keyPath: member] = value }
-        }
+            KeyDescription(name, .bool, standard: "\(Root()[keyPath: member])", change: change, summary), member
+        ) { $0.bool(name) }
     }
 
     static func choice<Choice: RawRepresentable & CaseIterable & Sendable>(
-        _ name: String, _ member: Member<Choice>, isReloadable: Bool = false, _ summary: String
+        _ name: String, _ member: Member<Choice>, change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting where Choice.RawValue == String {
         Setting(
-            description: KeyDescription(
+            KeyDescription(
                 name, .choice(Choice.allCases.map(\.rawValue)), standard: Root()[keyPath: member].rawValue,
-                isReloadable: isReloadable, summary)
-        ) { section, root in
-            if let value = section.choice(name, Choice.self)?.choice { root[keyPath: member] = value }
-        }
+                change: change, summary), member
+        ) { $0.choice(name, Choice.self)?.choice }
     }
 
     /// A text that must not be empty.
     static func text(
-        _ name: String, _ member: Member<String>, form: ValueForm = .text, _ summary: String
+        _ name: String, _ member: Member<String>, form: ValueForm = .text, change: KeyChange = .needsRestart,
+        _ summary: String
     ) -> Setting {
         Setting(
-            description: KeyDescription(name, form, standard: Root()[keyPath: member], summary)
-        ) { section, root in
-            if let value = section.requiredTextIfPresent(name)?.text { root[keyPath: member] = value }
-        }
+            KeyDescription(name, form, standard: Root()[keyPath: member], change: change, summary), member
+        ) { $0.requiredTextIfPresent(name)?.text }
+    }
+}
+
+extension Sequence {
+    /// Gives `new` what `old` has of those that a running worker does not change.
+    func keep<Root>(_ old: Root, in new: inout Root) where Element == Setting<Root> {
+        for setting in self where setting.description.change == .needsRestart { setting.keep(old, &new) }
     }
 }
 

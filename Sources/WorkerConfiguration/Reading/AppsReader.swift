@@ -7,16 +7,23 @@ struct AppsReader {
     let registry: AdapterRegistry
     let source: ConfigurationSource
     let keys: [String]
+    /// Told of the files that apps name.
+    let notes: FileNotes
 
     func read(_ section: Section) -> [Configuration.App] {
         if section.all.isEmpty {
             section.diagnostics.error(
                 section.node, "apps is empty, and a worker without an app has nothing to do; write one")
         }
-        let members = section.all.compactMap { _, name, value in
+        let members = section.all.compactMap { _, name, value -> LookupAccounts.Member? in
             let app = Section(value, name: section.path(name), section.diagnostics)
             defer { app.finish() }
-            return read(app, name: name)
+            let own = FileNotes()
+            let reader = AppsReader(registry: registry, source: source.noted(in: own), keys: keys, notes: notes)
+            defer { notes.add(own.files) }
+            guard var member = reader.read(app, name: name) else { return nil }
+            member.app.fingerprint = own.fingerprint(with: FlowText.text(of: value))
+            return member
         }
         return LookupAccounts.share(members)
     }

@@ -14,27 +14,40 @@ public struct ConfigurationReader {
 
     /// The configuration in `file`, where nothing is wrong with it, and what there is to say about it.
     public func read(_ file: String) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
-        let diagnostics = Diagnostics(file: file)
-        let found = read(diagnostics)
-        return (found?.configuration, diagnostics.all)
+        let found = readNoting(file)
+        return (found.configuration, found.diagnostics)
+    }
+
+    /// The same, and the files that were read or looked for, as they were just before; nil for one that is not there.
+    public func readNoting(
+        _ file: String
+    ) -> (configuration: Configuration?, diagnostics: [Diagnostic], files: [String: FileRevision?]) {
+        let diagnostics = Diagnostics(file: file), notes = FileNotes()
+        let found = read(diagnostics, notes)
+        return (found?.configuration, diagnostics.all, notes.files)
     }
 
     /// What holds by `file`, where nothing is wrong with it, and what there is to say about it.
     public func effective(_ file: String) -> (configuration: EffectiveConfiguration?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(file: file)
-        let effective = read(diagnostics).map { EffectiveConfiguration($0.configuration, as: $0.root, diagnostics) }
+        let effective = read(diagnostics, FileNotes()).map {
+            EffectiveConfiguration($0.configuration, as: $0.root, diagnostics)
+        }
         return (effective, diagnostics.all)
     }
 
     /// The configuration, and the file's tree, completed from the environment; nil where something is wrong.
-    private func read(_ diagnostics: Diagnostics) -> (configuration: Configuration, root: Node)? {
+    private func read(
+        _ diagnostics: Diagnostics, _ notes: FileNotes
+    ) -> (configuration: Configuration, root: Node)? {
+        notes.look(at: diagnostics.file)
         guard let text = source.file(diagnostics.file) else {
             diagnostics.error(nil, "cannot be read as a file of UTF-8 text; name one with --config")
             return nil
         }
         guard let root = parse(text, diagnostics) else { return nil }
         let expanded = expand(root.without([Configuration.Tests.section.name]), of: text, diagnostics)
-        return configuration(in: expanded, diagnostics).map { ($0, expanded) }
+        return configuration(in: expanded, diagnostics, notes).map { ($0, expanded) }
     }
 
     /// `node` of the file `text`, completed from the environment.
@@ -44,9 +57,12 @@ public struct ConfigurationReader {
     }
 
     /// The configuration in the tree `root`; nil where something is wrong.
-    func configuration(in root: Node, _ diagnostics: Diagnostics) -> Configuration? {
+    func configuration(
+        in root: Node, _ diagnostics: Diagnostics, _ notes: FileNotes = FileNotes()
+    ) -> Configuration? {
         var configuration = Configuration()
-        read(Section(root, name: "", diagnostics), into: &configuration)
+        read(Section(root, name: "", diagnostics), into: &configuration, notes)
+        configuration.written = WrittenKeys(root)
         return diagnostics.all.contains { $0.severity == .error } ? nil : configuration
     }
 
@@ -62,14 +78,16 @@ public struct ConfigurationReader {
         return nil
     }
 
-    private func read(_ root: Section, into configuration: inout Configuration) {
+    private func read(_ root: Section, into configuration: inout Configuration, _ notes: FileNotes) {
         KafkaReader(source: source).read(root.section("kafka"), into: &configuration.kafka)
         readDelivery(root, into: &configuration)
         let topics = root.section("topics")
         let keys = root.section("keys")
         configuration.keys = readKeys(keys)
         let apps = root.section("apps")
-        configuration.apps = AppsReader(registry: registry, source: source, keys: keys.all.map(\.name)).read(apps)
+        configuration.apps = AppsReader(
+            registry: registry, source: source, keys: keys.all.map(\.name), notes: notes
+        ).read(apps)
         WorkerReader().read(root.section("worker"), into: &configuration.worker)
         // After the worker's, for the tiers are part of topics' names.
         readTopics(topics, into: &configuration)

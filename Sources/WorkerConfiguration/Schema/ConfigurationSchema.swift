@@ -57,7 +57,8 @@ public struct ConfigurationSchema {
 
     private func schema(of key: KeyDescription, path: String) -> SchemaValue {
         let bounds = key.form.bounds.map { " (\($0))" } ?? ""
-        var schema: Members = [("title", .text(path)), ("description", .text(key.summary + bounds))]
+        let change = key.change == .needsRestart ? " A change needs a restart." : ""
+        var schema: Members = [("title", .text(path)), ("description", .text(key.summary + bounds + change))]
         schema += key.form.schema(adapters: adapters)
         if let standard = key.standard { schema.append(("default", key.form.json(of: standard))) }
         if let example = key.example, ![.settings, .properties, .texts, .json].contains(key.form) {

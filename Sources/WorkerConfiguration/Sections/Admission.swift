@@ -26,18 +26,19 @@ extension Configuration.Admission {
             "How many recent subjects are remembered, at most 160 bytes each; 0 turns coalescing and the loop guard off."
         ),
         .duration(
-            "coalesce", \.coalesce, in: .milliseconds(1)...(.seconds(60)),
+            "coalesce", \.coalesce, in: .milliseconds(1)...(.seconds(60)), change: .reloads,
             "For how long after a token reports of the same user are taken for the failure it answers."),
         .integer(
-            "suspend_after", \.suspendAfter, in: 1...1_000_000,
+            "suspend_after", \.suspendAfter, in: 1...1_000_000, change: .reloads,
             "How many distinct users must refuse their tokens for an app to be suspended."),
         .share(
-            "suspend_share", \.suspendShare, in: 0...1,
+            "suspend_share", \.suspendShare, in: 0...1, change: .reloads,
             "What share they must be of the users who were given tokens meanwhile."),
         .duration(
-            "suspend_window", \.suspendWindow, in: .seconds(1)...(.seconds(86_400)), "The time within which they do."),
+            "suspend_window", \.suspendWindow, in: .seconds(1)...(.seconds(86_400)), change: .reloads,
+            "The time within which they do."),
         .duration(
-            "suspend_probe", \.probeWait, in: .seconds(1)...(.seconds(3600)),
+            "suspend_probe", \.probeWait, in: .seconds(1)...(.seconds(3600)), change: .reloads,
             """
             After this long one event of a suspended app is let through; where its token is not refused for as long again, the app \
             resumes, else the next wait is twice as long, up to fifteen times the first.

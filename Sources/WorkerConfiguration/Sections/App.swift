@@ -35,6 +35,8 @@ extension Configuration {
         public var settings: [SettingKey] = []
         /// What the vendor is asked before a token is minted; nil for nothing.
         public var lookup: Lookup?
+        /// Of what it was read from, the files that it names included.
+        public var fingerprint = Fingerprint()
     }
 }
 
@@ -52,35 +54,35 @@ extension Configuration.App {
         ], ifAbsent: .refused)
 
     static let adapterKey = KeyDescription(
-        "adapter", .adapter, example: "braze", isRequired: true,
+        "adapter", .adapter, example: "braze", isRequired: true, change: .reloads,
         """
         The vendor: braze, onesignal, bloomreach, dotdigital or infobip; a vendor of adapters/declared, such as ably; or the path \
         of a file of your own, such as ./our-vendor.yaml.
         """)
     static let keyKey = KeyDescription(
-        "key", .text, example: "shop-braze", isRequired: true,
+        "key", .text, example: "shop-braze", isRequired: true, change: .reloads,
         "A key ring from above. Its keys must be for the vendor's algorithm.")
     static let lifetimeRange: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
     static let lifetimeKey = KeyDescription(
-        "lifetime", .duration(lifetimeRange), example: "12h", isReloadable: true,
+        "lifetime", .duration(lifetimeRange), example: "12h", change: .reloads,
         "How long tokens live. Default and bounds are the vendor's: Braze 12h (1m to 30d).")
     static let standardPublishWindow = Duration.seconds(600)
     static let publishWindowKey = KeyDescription(
         "publish_window", .duration(lifetimeRange), standard: DurationText.format(standardPublishWindow),
-        isReloadable: true,
+        change: .reloads,
         """
         How long a new version of the key must have been prepared before it may sign (remint rotate promote): until the vendor and \
         every other verifier has it.
         """)
     static let identityKey = KeyDescription(
         "identity", .choice(IdentitySource.allCases.map(\.rawValue)), standard: IdentitySource.reported.rawValue,
-        isReloadable: true,
+        change: .reloads,
         """
         Whose word says whom a token is for. reported: the report's, where the event vouches for nobody; vouched: an event must say \
         whom your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
         """)
     static let proofKey = KeyDescription(
-        "proof", .choice(ProofDemand.allCases.map(\.rawValue)), standard: ProofDemand.none.rawValue, isReloadable: true,
+        "proof", .choice(ProofDemand.allCases.map(\.rawValue)), standard: ProofDemand.none.rawValue, change: .reloads,
         """
         own_token: a report must hold the failed token, signed by a version of this ring for the report's user, unless the vendor's \
         code says that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
@@ -94,29 +96,29 @@ extension Configuration.App {
         """)
     static let spreadRange = 0...0.5
     static let spreadKey = KeyDescription(
-        "spread", .share(spreadRange), standard: "0%", isReloadable: true,
+        "spread", .share(spreadRange), standard: "0%", change: .reloads,
         """
         Cuts each token's life by up to this share of it, always the same for one user, so that the tokens of a rotation do not \
         all end in one hour.
         """)
     static let missingUserKey = KeyDescription(
         "missing_user", .choice(MissingUser.allCases.map(\.rawValue)), standard: MissingUser.deadLetter.rawValue,
-        isReloadable: true,
+        change: .reloads,
         "What becomes of a report that lacks its user; skip is for SDKs that leave an anonymous user out.")
     static let sealKey = KeyDescription(
-        "seal", .path, example: "recipient.jwk", isReloadable: true,
+        "seal", .path, example: "recipient.jwk", change: .reloads,
         """
         The file of a public JWK with a kid, for ECDH-ES+A256KW or RSA-OAEP-256: tokens are published as JWEs that only the \
         private key opens, so that who reads the token topic holds none. By default they are published as they are.
         """)
     static let publishKey = KeyDescription(
         "publish", .choice(TokenPublication.allCases.map(\.rawValue)), standard: TokenPublication.none.rawValue,
-        isReloadable: true,
+        change: .reloads,
         """
         centrifugo: tokens' records have the headers by which Centrifugo's Kafka consumer publishes each to its user \
         (config/centrifugo). none: nothing.
         """)
     static let settingsKey = KeyDescription(
-        "settings", .settings, example: "{}", isReloadable: true,
+        "settings", .settings, example: "{}", change: .reloads,
         "The adapter's own, which its README.md names.")
 }

@@ -53,7 +53,7 @@ extension Configuration.Key {
                 ])
         ], ifAbsent: .refused)
 
-    static let pathKey = KeyDescription("path", .path, example: "keys/shop-braze", "The folder.")
+    static let pathKey = KeyDescription("path", .path, example: "keys/shop-braze", change: .reloads, "The folder.")
     static let signerKey = KeyDescription(
         "signer", .path, example: "/run/remint/signer.sock", "The signer's socket, in place of path.")
 }

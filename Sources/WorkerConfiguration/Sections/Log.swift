@@ -28,7 +28,7 @@ extension Configuration.Log {
     static let section = SectionDescription("log", "", keys: [levelKey] + settings.map(\.description))
 
     static let levelKey = KeyDescription(
-        "level", .choice(levels), standard: Configuration.Log().level, isReloadable: true,
+        "level", .choice(levels), standard: Configuration.Log().level, change: .reloads,
         "The least level that is logged.")
 
     static let settings: [Setting<Self>] = [

@@ -37,9 +37,11 @@ extension Configuration.Retries {
     static let keys = [tiersKey] + settings.map(\.description)
 
     static let settings: [Setting<Self>] = [
-        .integer("max_attempts", \.maxAttempts, in: 1...100, "So many attempts in all, the first one included."),
+        .integer(
+            "max_attempts", \.maxAttempts, in: 1...100, change: .reloads,
+            "So many attempts in all, the first one included."),
         .duration(
-            "deadline", \.deadline, in: .seconds(1)...(.seconds(30 * 86_400)),
+            "deadline", \.deadline, in: .seconds(1)...(.seconds(30 * 86_400)), change: .reloads,
             "How long after its first failure an event may still be tried."),
     ]
 }

@@ -45,16 +45,16 @@ extension Configuration.Worker {
 
     static let settings: [Setting<Self>] = [
         .number(
-            "bulk_share", \.bulkShare, in: 0...0.5,
+            "bulk_share", \.bulkShare, in: 0...0.5, change: .reloads,
             "The least part of a batch that is bulk where there is enough of it. Live events come first."),
         .bytes(
-            "memory", \.memory, in: (4 << 20)...(64 << 30),
+            "memory", \.memory, in: (4 << 20)...(64 << 30), change: .reloads,
             """
             How much memory events may take that were taken and have not ended; nothing more is taken above it. Their outputs and the \
             Kafka clients take up to four times as much beside it.
             """),
         .integer(
-            "max_event_bytes", \.maximumEventBytes, in: 1024...(64 << 20),
+            "max_event_bytes", \.maximumEventBytes, in: 1024...(64 << 20), change: .reloads,
             "Larger values are dead-lettered as event_too_large."),
         .duration(
             "shutdown_deadline", \.shutdownDeadline, in: .seconds(1)...(.seconds(600)),
@@ -63,13 +63,13 @@ extension Configuration.Worker {
 
     static let batchSettings: [Setting<Self>] = [
         .integer(
-            "events", \.batchEvents, in: 1...100_000,
+            "events", \.batchEvents, in: 1...100_000, change: .reloads,
             """
             Events taken ahead, half of which make a batch. More are faster in a backlog where signatures are cheap, for some 10 to \
             20 kB of memory each.
             """),
         .duration(
-            "linger", \.batchLinger, in: .milliseconds(1)...(.seconds(10)),
+            "linger", \.batchLinger, in: .milliseconds(1)...(.seconds(10)), change: .reloads,
             "How long a batch waits to fill at most: never longer than a commit takes."),
     ]
 }

@@ -3,8 +3,10 @@ import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
+import Telemetry
 import Tracing
 import UnixSignals
+import Vendors
 import Worker
 import WorkerConfiguration
 
@@ -15,7 +17,9 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             A wrong configuration ends the start with exit code 1 before any connection is made. On SIGTERM or SIGINT the
             batch in hand is finished, committed, and the groups are left, within worker.shutdown_deadline. On SIGUSR1 the
-            worker finishes what it has taken and takes nothing new, but stays in its groups; a second SIGUSR1 ends that.
+            worker finishes what it has taken and takes nothing new, but stays in its groups; a second SIGUSR1 ends that. On
+            SIGHUP, and where the configuration or a file that it names changes, it goes on by what they say now; what needs a
+            restart is said, and a configuration that is wrong leaves the one before in force.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -23,12 +27,16 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         Heap.keepSmall()
         let protection = KeyProtection()
+        // Before all else, for it would end the process.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
-        let logger = Logger.remint(configuration.log)
+        let level = LogLevel(configuration.log)
+        let logger = Logger.remint(configuration.log, at: level)
         protection.report(to: logger)
         let worker = try WorkerService(
-            preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system)
+            preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
+            origin: ConfigurationOrigin(file: options.config, registry: .remint, source: .system), logLevel: level)
         if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
         let service = DeadlineService(
             worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger)
@@ -38,7 +46,11 @@ struct RunCommand: AsyncParsableCommand {
         let quiet = Task {
             for await _ in await UnixSignalsSequence(trapping: .sigusr1) { worker.status.toggleQuiet() }
         }
-        defer { quiet.cancel() }
+        let reload = Task { for await _ in hangups { worker.reload() } }
+        defer {
+            quiet.cancel()
+            reload.cancel()
+        }
         do {
             try await group.run()
         } catch {

@@ -5,15 +5,21 @@ import WorkerConfiguration
 extension Logger {
     /// A logger as the configuration wants it. Made here alone: no module below sets up logging for the process.
     static func remint(_ log: Configuration.Log, label: String = "remint") -> Logger {
-        let level = Logger.Level(rawValue: log.level) ?? .info
-        return Logger(label: label) { label in
+        remint(log, at: LogLevel(log), label: label)
+    }
+
+    /// The same, at a level that may change.
+    static func remint(_ log: Configuration.Log, at level: LogLevel, label: String = "remint") -> Logger {
+        Logger(label: label) { label in
             switch log.format {
-            case .json: return JSONLogHandler(label: label, level: level)
-            case .text:
-                var handler = StreamLogHandler.standardError(label: label)
-                handler.logLevel = level
-                return handler
+            case .json: LevelledLogHandler(JSONLogHandler(label: label, level: .trace), level: level)
+            case .text: LevelledLogHandler(StreamLogHandler.standardError(label: label), level: level)
             }
         }
     }
+}
+
+extension LogLevel {
+    /// The level that the configuration says.
+    convenience init(_ log: Configuration.Log) { self.init(Logger.Level(rawValue: log.level) ?? .info) }
 }

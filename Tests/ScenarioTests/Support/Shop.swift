@@ -95,6 +95,34 @@ struct Shop: ~Copyable {
         await producer.close(within: .seconds(10))
     }
 
+    /// Everything that stands on the output topics, from their beginnings to their ends.
+    func outputs() async throws -> [ConsumedRecord] {
+        let all = ["remint.tokens", "remint.dead-letters"].flatMap { topic in
+            (0..<partitions).map { TopicPartition(topic: topic, partition: Int32($0)) }
+        }
+        let properties = EmbeddedBroker.clientProperties.merging([
+            "bootstrap.servers": broker.bootstrapServers, "group.id": "reader", "enable.auto.commit": "false",
+            "enable.partition.eof": "true",
+        ])
+        let consumer = try KafkaConsumer(
+            properties, reading: all.map { PartitionOffset($0, offset: 0) }, logger: quiet)
+        var open = Set(all)
+        var records: [ConsumedRecord] = []
+        while !open.isEmpty {
+            try Task.checkCancellation()
+            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
+                switch event {
+                case .record(let record): records.append(record)
+                case .endOfPartition(let partition): open.remove(partition)
+                case .error(let error): if error.isFatal { throw error }
+                case .rebalance: break
+                }
+            }
+        }
+        await consumer.close(within: .seconds(5))
+        return records
+    }
+
     /// Reads the output topics until `isEnough` of what came so far.
     func consumeOutputs(
         of topics: [String] = ["remint.tokens", "remint.dead-letters"], until isEnough: ([ConsumedRecord]) -> Bool

@@ -55,4 +55,45 @@ struct OutcomeMetricsTests {
                 #"remint_superseded_total{app="a"} 1"#,
             ])
     }
+
+    @Test func `of an app that is no more nothing is told, and the totals stay`() {
+        let metrics = WorkerMetrics()
+        metrics.ends.count([end("a", .minted, .rs256), end("b", .minted, .hs256), end("b", .skipped("why"))])
+        var tally = LookupTally()
+        for app in ["a", "b"] { tally.count(verdict: "exists", of: app) }
+        metrics.add(tally)
+        metrics.keep(apps: ["a"], accounts: [])
+        // An event that was in work ended since.
+        metrics.ends.count([end("b", .minted, .hs256)])
+        for _ in 0..<2 {
+            let text = metrics.registry.exposition()
+            #expect(text.contains(#"app="a""#) && !text.contains(#"app="b""#))
+            let counted = metrics.outcomeCounts
+            #expect(counted.filter { $0.outcome == "minted" }.reduce(0) { $0 + $1.count } == 3)
+            #expect(counted.filter { $0.app == "" }.reduce(0) { $0 + $1.count } == 3)
+        }
+    }
+
+    @Test func `nothing that is counted meanwhile is lost`() async {
+        let metrics = WorkerMetrics()
+        await withTaskGroup(of: Void.self) { group in
+            for app in ["a", "b"] {
+                group.addTask { for _ in 0..<2000 { metrics.ends.count([end(app, .minted, .rs256)]) } }
+            }
+            group.addTask { for round in 0..<2000 { metrics.keep(apps: [round % 2 == 0 ? "a" : "b"], accounts: []) } }
+            group.addTask { for _ in 0..<200 { _ = metrics.registry.exposition() } }
+        }
+        #expect(metrics.outcomeCounts.reduce(0) { $0 + $1.count } == 4000)
+    }
+
+    @Test func `accounts of look-ups that are no more are told of no more`() {
+        let metrics = WorkerMetrics()
+        func condition(_ account: String) -> LookupCondition {
+            LookupCondition(account: account, circuit: "closed", waiting: 1, inFlight: 1)
+        }
+        metrics.set([condition("a"), condition("b")], remembered: 0)
+        metrics.set([condition("b")], remembered: 0)
+        let text = metrics.registry.exposition()
+        #expect(!text.contains(#"account="a""#) && text.contains(#"account="b""#))
+    }
 }

@@ -12,16 +12,21 @@ final class RingShelf: Sendable {
         let report: RingReport
     }
 
-    private let keys: [Configuration.Key]
+    private let keys: @Sendable () -> [Configuration.Key]
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The folders of `keys`.
-    init(_ keys: [Configuration.Key]) { self.keys = keys }
+    /// The folders of what `keys` names at a moment.
+    init(_ keys: @escaping @Sendable () -> [Configuration.Key]) { self.keys = keys }
 
     /// What the folders hold now, in the order of the configuration.
     func read() -> [RingReport] {
-        entries.withLock { entries in
-            keys.map { key in
+        let keys = keys()
+        let names = Set(keys.map(\.name))
+        return entries.withLock { entries in
+            if entries.keys.contains(where: { !names.contains($0) }) {
+                entries = entries.filter { names.contains($0.key) }
+            }
+            return keys.map { key in
                 guard let path = key.path else { return RingReport(name: key.name, isBehindSigner: true) }
                 let directory = KeyRingDirectory(path: path)
                 let rotation = RotationFile(directory)

@@ -19,14 +19,16 @@ final class StatusReporter: Sendable {
     private let last = Mutex<(made: ContinuousClock.Instant, json: [UInt8])?>(nil)
 
     /// A reporter of the worker that `status` and `metrics` are about; it starts now.
+    ///
+    /// - Parameter keys: the key rings at a moment; by default those of `configuration`.
     init(
         _ configuration: Configuration, status: WorkerStatus, metrics: WorkerMetrics,
-        now: @escaping @Sendable () -> UnixTime
+        keys: (@Sendable () -> [Configuration.Key])? = nil, now: @escaping @Sendable () -> UnixTime
     ) {
         self.status = status
         self.metrics = metrics
         self.now = now
-        rings = RingShelf(configuration.keys)
+        rings = RingShelf(keys ?? { [keys = configuration.keys] in keys })
         group = configuration.kafka.group
         started = now()
     }

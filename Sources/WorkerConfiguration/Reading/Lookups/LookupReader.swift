@@ -34,16 +34,23 @@ struct LookupReader {
         let authority = certificateAuthority(endpoint)
         let rates = rates(terms)
         guard let endpoint, let credentials else { return nil }
+        let concurrency = written.concurrency ?? Configuration.Lookup.Standard.concurrency
+        let timeout = written.timeout ?? .seconds(terms.timeout)
+        var hasher = Hasher()
+        for part in [endpoint.text, "\(terms.authorization)", authority?.text ?? ""] { hasher.combine(part) }
+        hasher.combine(credentials.credentials)
+        hasher.combine(timeout)
+        hasher.combine(concurrency)
         typealias Standard = Configuration.Lookup.Standard
         return Configuration.Lookup(
             mode: written.mode, account: app, url: endpoint.text, authorization: terms.authorization,
-            credentials: credentials.credentials, certificateAuthority: authority?.path,
-            timeout: written.timeout ?? .seconds(terms.timeout), patience: written.patience ?? Standard.patience,
+            credentials: credentials.credentials, certificateAuthority: authority?.file.path,
+            timeout: timeout, patience: written.patience ?? Standard.patience,
             unknownUser: written.unknownUser ?? terms.unknownUser, onFailure: written.onFailure ?? Standard.onFailure,
             existsFor: written.existsFor ?? Standard.existsFor, goneFor: written.goneFor ?? Standard.goneFor,
             unknownFor: written.unknownFor ?? Standard.unknownFor, rates: rates, batch: terms.batch,
-            concurrency: written.concurrency ?? Standard.concurrency,
-            files: [authority, credentials.file].compactMap { $0 })
+            concurrency: concurrency, files: [authority?.file, credentials.file].compactMap { $0 },
+            endpointFingerprint: Fingerprint(hasher))
     }
 
     private var lacking: String { unset.isEmpty ? "" : " (not set: \(unset.joined(separator: ", ")))" }
@@ -79,7 +86,7 @@ struct LookupReader {
         return endpoint
     }
 
-    private func certificateAuthority(_ endpoint: EndpointURL?) -> Configuration.Lookup.File? {
+    private func certificateAuthority(_ endpoint: EndpointURL?) -> (file: Configuration.Lookup.File, text: String)? {
         let name = "certificate_authority"
         guard let (text, node) = written.texts[name] else { return nil }
         guard !text.isEmpty else {
@@ -100,7 +107,8 @@ struct LookupReader {
             diagnostics.warning(
                 node, "\(section.path(name)) has no use: the endpoint is plain http; remove one of them")
         }
-        return Configuration.Lookup.File(path: path, content: .certificates, place: diagnostics.place(of: node))
+        let file = Configuration.Lookup.File(path: path, content: .certificates, place: diagnostics.place(of: node))
+        return (file, contents)
     }
 
     // MARK: Limits

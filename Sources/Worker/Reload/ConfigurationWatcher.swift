@@ -1,0 +1,100 @@
+public import AdapterKit
+import JOSE
+import Kafka
+import Synchronization
+public import WorkerConfiguration
+
+/// Where a worker's configuration is read, so that it can be read again.
+public struct ConfigurationOrigin: Sendable {
+    let file: String
+    let registry: AdapterRegistry
+    let source: ConfigurationSource
+
+    /// The file at `file`, for the adapters of `registry`.
+    public init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
+        self.file = file
+        self.registry = registry
+        self.source = source
+    }
+
+    /// Reads and checks it as it is now, for a worker that runs with `known`.
+    func read(_ known: Configuration) -> Preflight {
+        Preflight(file: file, registry: registry, source: source, known: known)
+    }
+}
+
+/// That somebody wants the configuration read again.
+final class ReloadRequests: Sendable {
+    private let isAsked = Mutex(false)
+    private let wakeup = Wakeup()
+
+    func ask() {
+        isAsked.withLock { $0 = true }
+        wakeup.signal()
+    }
+
+    /// Waits for a request, or for `limit`.
+    ///
+    /// - Returns: whether there was one since the last call.
+    func wait(atMost limit: Duration) async -> Bool {
+        await wakeup.wait(atMost: limit)
+        return isAsked.withLock { isAsked in
+            defer { isAsked = false }
+            return isAsked
+        }
+    }
+}
+
+/// Reads the configuration again where that is asked for, and where its file or one that it names has changed.
+struct ConfigurationWatcher: Sendable {
+    let origin: ConfigurationOrigin
+    let requests: ReloadRequests
+    let reloader: Reloader
+
+    /// Looks once a second, until the task is cancelled.
+    ///
+    /// - Parameter files: the files as they were when the worker's configuration was read.
+    func run(since files: [String: FileRevision?]) async {
+        var watch = FileWatch(files)
+        while !Task.isCancelled {
+            let isAsked = await requests.wait(atMost: .seconds(1))
+            let isChanged = watch.look(at: watch.paths.map { ($0, FileRevision(of: $0)) })
+            guard isAsked || isChanged, !Task.isCancelled else { continue }
+            let preflight = origin.read(reloader.running.started)
+            watch.read(preflight.files)
+            reloader.offer(preflight)
+        }
+    }
+}
+
+/// Which files a configuration was read from, and whether one of them says something else since. A file that is being written is
+/// left alone until it has been the same for two looks: half a file may well be a configuration, with half of the apps.
+struct FileWatch: Sendable {
+    private var known: [String: FileRevision?]
+    /// What the last look saw, where that was not what is known.
+    private var last: [String: FileRevision?]?
+
+    init(_ files: [String: FileRevision?]) { known = files }
+
+    /// The files to look at.
+    var paths: [String] { Array(known.keys) }
+
+    /// Looks at `files` as they are.
+    ///
+    /// - Returns: whether they are to be read again.
+    mutating func look(at files: [(String, FileRevision?)]) -> Bool {
+        let now = Dictionary(files) { first, _ in first }
+        guard now != known else {
+            last = nil
+            return false
+        }
+        defer { last = now }
+        return last == now
+    }
+
+    /// `files` were read, or looked for.
+    mutating func read(_ files: [String: FileRevision?]) {
+        known = files
+        last = nil
+    }
+}

@@ -1,0 +1,27 @@
+import Pipeline
+import WorkerConfiguration
+
+extension SessionLoop {
+    /// Goes on by another configuration, where there is one: between two batches, so that each is answered by one of them alone.
+    mutating func takeReload() async {
+        guard let reloader = context.reloader, let reload = reloader.running.take() else { return }
+        await reloader.begin(reload)
+        processor.goOn(by: reload.terms(worker: context.status.name, reserved: context.configuration.appTopics))
+        machine.goOn(with: Self.settings(reload.plan.configuration))
+        // Whatever waits for a vendor's answer is looked at again, and asks anew where it has to.
+        machine.answersCame()
+        askVendors()
+        context.showApps(processor)
+        await reloader.end(reload)
+    }
+
+    /// What the machine goes by.
+    static func settings(_ configuration: Configuration) -> SessionStateMachine.Settings {
+        let worker = configuration.worker
+        return SessionStateMachine.Settings(
+            // Of what is taken ahead, half is worked on at once.
+            shares: LaneShares(batchEvents: worker.batchEvents / 2, bulkShare: worker.bulkShare),
+            linger: worker.batchLinger, rest: configuration.delivery == .exactlyOnce ? rest : .zero,
+            retries: configuration.retryPolicy, memory: worker.memory)
+    }
+}

@@ -1,0 +1,48 @@
+import AdapterKit
+import Telemetry
+
+/// The metrics of reloads, named as Prometheus names its own.
+struct ReloadMetrics: Sendable {
+    /// What came of a configuration that was read again.
+    enum Result: String, CaseIterable, Sendable {
+        /// The worker goes by it.
+        case applied
+        /// There was nothing to take over.
+        case unchanged
+        /// It is wrong, and the one before goes on.
+        case refused
+    }
+
+    private let reloads: CounterFamily
+    private let isSuccessful: GaugeFamily
+    private let succeededAt: GaugeFamily
+
+    init(_ registry: MetricsRegistry) {
+        reloads = registry.counter(
+            "remint_configuration_reloads_total",
+            "Times the configuration was read again by result: applied, unchanged, refused.", labels: ["result"])
+        isSuccessful = registry.gauge(
+            "remint_configuration_last_reload_successful",
+            "0 while the configuration's file is refused and the one before goes on.")
+        succeededAt = registry.gauge(
+            "remint_configuration_last_reload_success_timestamp_seconds",
+            "When the configuration was last read and right, in seconds since 1970.")
+    }
+
+    /// The worker starts with a configuration that is right.
+    func started(at now: UnixTime) {
+        for result in Result.allCases { reloads.add(0, result.rawValue) }
+        succeeded(at: now)
+    }
+
+    func note(_ result: Result, at now: UnixTime) {
+        // Counted last: whoever waits for the count finds the rest.
+        result == .refused ? isSuccessful.set(0) : succeeded(at: now)
+        reloads.add(1, result.rawValue)
+    }
+
+    private func succeeded(at now: UnixTime) {
+        isSuccessful.set(1)
+        succeededAt.set(Double(now.microseconds) / 1e6)
+    }
+}

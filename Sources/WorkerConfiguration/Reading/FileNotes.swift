@@ -1,0 +1,56 @@
+import AdapterKit
+import Synchronization
+
+/// Notes which files are read and what they hold, so that a file that says something else makes a difference.
+final class FileNotes: Sendable {
+    private struct State: Sendable {
+        var files: [String: FileRevision?] = [:]
+        var hasher = Hasher()
+    }
+
+    private let state = Mutex(State())
+
+    /// The files that were read, as they were just before.
+    var files: [String: FileRevision?] { state.withLock { $0.files } }
+
+    /// Of `text` together with all that was read.
+    func fingerprint(with text: String) -> Fingerprint {
+        var hasher = state.withLock { $0.hasher }
+        hasher.combine(text)
+        return Fingerprint(hasher)
+    }
+
+    func add(_ others: [String: FileRevision?]) { state.withLock { $0.files.merge(others) { first, _ in first } } }
+
+    func look(at path: String) {
+        let revision = FileRevision(of: path)
+        state.withLock { $0.files[path] = .some(revision) }
+    }
+
+    func read(_ bytes: some Sequence<UInt8>) {
+        state.withLock { state in
+            for byte in bytes { state.hasher.combine(byte) }
+            state.hasher.combine(-1)
+        }
+    }
+}
+
+extension ConfigurationSource {
+    /// The same source, with what is read through it noted in `notes`.
+    func noted(in notes: FileNotes) -> ConfigurationSource {
+        ConfigurationSource(
+            environment: environment,
+            file: { [file] path in
+                notes.look(at: path)
+                let text = file(path)
+                notes.read((text ?? "").utf8)
+                return text
+            },
+            secret: { [secret] path in
+                notes.look(at: path)
+                let found = secret(path)
+                if case .contents(let bytes) = found { bytes.withBytes { notes.read($0) } }
+                return found
+            })
+    }
+}

@@ -1,0 +1,131 @@
+import AdapterKit
+
+/// What a running worker makes of a file that was read again: what it goes by from now on, and what it leaves to its next start.
+public struct ReloadPlan: Sendable {
+    /// What the worker goes by: the new file, with the old values of what needs a restart.
+    public let configuration: Configuration
+    /// What changes: keys that are about all apps, and apps and key rings as `apps.NAME` and `keys.NAME`.
+    public let changes: [String]
+    /// The keys that differ from what the worker was started with and need a restart.
+    public let needsRestart: [String]
+    /// The apps that go on as they are.
+    public let unchangedApps: Set<String>
+
+    /// Whether there is nothing to take over.
+    public var isEmpty: Bool { changes.isEmpty }
+
+    /// - Parameters:
+    ///   - started: what the worker was started with.
+    ///   - running: what it goes by.
+    ///   - new: what the file says now; it is right.
+    public init(started: Configuration, running: Configuration, new: Configuration) {
+        var draft = Draft(started: started, running: running, new: new)
+        draft.keepWhatNeedsRestart()
+        draft.chooseKeys()
+        draft.chooseApps()
+        configuration = draft.target
+        // Who is asked with which credentials at which name depends on the other apps, too.
+        let before = Dictionary(running.apps.map { ($0.name, $0) }) { first, _ in first }
+        unchangedApps = Set(
+            draft.target.apps.filter { app in before[app.name].map { app.isAsBefore($0) } ?? false }.map(\.name))
+        let apps = Self.names(running.apps.map(\.name), draft.target.apps.map(\.name)) { [unchangedApps] in
+            unchangedApps.contains($0)
+        }
+        let folders = Dictionary(running.keys.map { ($0.name, $0) }) { first, _ in first }
+        let rings = Self.names(running.keys.map(\.name), draft.target.keys.map(\.name)) { name in
+            draft.target.keys.first { $0.name == name }?.isAsBefore(folders[name]) ?? false
+        }
+        changes =
+            running.written.changes(to: new.written).filter { $0.change == .reloads }.map(\.name)
+            + rings.map { "keys.\($0)" } + apps.map { "apps.\($0)" }
+        needsRestart = Self.restarts(started, new) + draft.heldBack.map { "apps.\($0).key" }
+    }
+
+    /// Those of `old` and `new` that are in one of both alone, or are not the same; in order.
+    private static func names(_ old: [String], _ new: [String], isSame: (String) -> Bool) -> [String] {
+        let still = Set(new)
+        return new.filter { !isSame($0) } + old.filter { !still.contains($0) }
+    }
+
+    /// The gateway's section is nothing to a worker.
+    private static func restarts(_ started: Configuration, _ new: Configuration) -> [String] {
+        started.written.changes(to: new.written)
+            .filter { $0.change == .needsRestart && $0.name.split(separator: ".").first != "pickup" }.map(\.name)
+    }
+}
+
+extension ReloadPlan {
+    /// The configuration to go by, on its way.
+    private struct Draft {
+        let started: Configuration
+        let running: Configuration
+        var target: Configuration
+        /// Apps that would sign with a key that only a restart brings.
+        var heldBack: [String] = []
+
+        init(started: Configuration, running: Configuration, new: Configuration) {
+            self.started = started
+            self.running = running
+            target = new
+        }
+
+        /// The values of what clients, topics and threads were made of.
+        mutating func keepWhatNeedsRestart() {
+            target.kafka = started.kafka
+            target.delivery = started.delivery
+            target.topics = started.topics
+            target.admin = started.admin
+            target.worker.retries.tiers = started.worker.retries.tiers
+            Configuration.Worker.settings.keep(started.worker, in: &target.worker)
+            Configuration.Worker.batchSettings.keep(started.worker, in: &target.worker)
+            Configuration.Retries.settings.keep(started.worker.retries, in: &target.worker.retries)
+            Configuration.Admission.settings.keep(started.worker.admission, in: &target.worker.admission)
+            Configuration.Lookups.settings.keep(started.worker.lookups, in: &target.worker.lookups)
+            Configuration.Log.settings.keep(started.log, in: &target.log)
+        }
+
+        /// Rings that a signer held at the start stay with it; ones that a signer is to hold from now on wait for the next start.
+        mutating func chooseKeys() {
+            target.keys = target.keys.compactMap { key in
+                if let behind = started.keys.first(where: { $0.name == key.name && $0.signer != nil }) { return behind }
+                return key.signer == nil ? key : running.keys.first { $0.name == key.name }
+            }
+        }
+
+        mutating func chooseApps() {
+            let rings = Set(target.keys.map(\.name))
+            target.apps = target.apps.compactMap { app in
+                let old = running.apps.first { $0.name == app.name }
+                guard rings.contains(app.key), isSigned(app) else {
+                    heldBack.append(app.name)
+                    return old
+                }
+                var app = app
+                // A new app comes with its topics: from others it takes nothing, and these are consumed after the next start.
+                if let old { app.topics = old.topics }
+                return app
+            }
+            // An app that stays as it was keeps its ring.
+            for app in target.apps where !target.keys.contains(where: { $0.name == app.key }) {
+                if let ring = running.keys.first(where: { $0.name == app.key }) { target.keys.append(ring) }
+            }
+        }
+
+        /// Whether whoever holds the app's ring signs with its algorithm: a signer's client knows what it was started for.
+        private func isSigned(_ app: Configuration.App) -> Bool {
+            guard target.keys.contains(where: { $0.name == app.key && $0.signer != nil }) else { return true }
+            return started.apps.contains { $0.key == app.key && $0.adapter.algorithm == app.adapter.algorithm }
+        }
+    }
+}
+
+extension Configuration.App {
+    /// Whether the app is what it was: its own words and files, and whose account it asks with.
+    fileprivate func isAsBefore(_ old: Configuration.App) -> Bool {
+        fingerprint == old.fingerprint && topics == old.topics && lookup?.account == old.lookup?.account
+    }
+}
+
+extension Configuration.Key {
+    fileprivate func isAsBefore(_ old: Configuration.Key?) -> Bool { old?.path == path && old?.signer == signer }
+}

@@ -1,0 +1,72 @@
+import Yams
+
+/// What a file says of the keys that need a restart, and of those that are about all apps: enough to tell which of them another
+/// reading changes. What else apps and key rings say is compared by them as wholes.
+///
+/// Values are kept as fingerprints, for some are passwords.
+struct WrittenKeys: Sendable, CustomReflectable {
+    /// A key that has another value than its default, or a section that there need not be.
+    struct Entry: Sendable {
+        /// Its name from the top, such as `worker.retries.tiers`.
+        let name: String
+        /// What stands for its value.
+        let value: Fingerprint
+        /// When a changed value holds.
+        let change: KeyChange
+    }
+
+    /// In the order of the documentation; those of the user's names in the order of the file.
+    private(set) var entries: [Entry] = []
+
+    /// Nothing written.
+    init() {}
+
+    /// What the tree `root` of a file says, completed from the environment.
+    init(_ root: Node) {
+        for section in Configuration.sections {
+            section.name.isEmpty
+                ? add(section.keys, of: root, "") : add(section, root.mapping?[section.name], section.name)
+        }
+    }
+
+    /// A file may say the same in other words.
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// The keys whose values differ from those of `other` or are in one of both alone, in order.
+    func changes(to other: WrittenKeys) -> [(name: String, change: KeyChange)] {
+        let theirs = Dictionary(other.entries.map { ($0.name, $0.value) }) { first, _ in first }
+        let ours = Set(entries.map(\.name))
+        let changed = entries.filter { theirs[$0.name] != $0.value } + other.entries.filter { !ours.contains($0.name) }
+        return changed.map { ($0.name, $0.change) }
+    }
+
+    private mutating func add(_ section: SectionDescription, _ node: Node?, _ path: String) {
+        let isThere = node.map { $0.null == nil } ?? false
+        // What is there at all makes a difference where there would be nothing without it.
+        if section.absence == .nothing, isThere {
+            entries.append(Entry(name: path, value: Fingerprint(), change: .needsRestart))
+        }
+        if let each = section.sections.first, each.name == "*" {
+            for (name, member) in node?.mapping ?? [:] { addMembers(of: each, member, "\(path).\(name.string ?? "")") }
+        } else {
+            addMembers(of: section, node, path)
+        }
+    }
+
+    private mutating func addMembers(of section: SectionDescription, _ node: Node?, _ path: String) {
+        let isNamed = section.name == "*"
+        add(isNamed ? section.keys.filter { $0.change == .needsRestart } : section.keys, of: node, "\(path).")
+        // What is in an app or a ring is part of its whole, but for what needs a restart.
+        let inner = section.sections.filter { !isNamed || $0.keys.contains { $0.change == .needsRestart } }
+        for section in inner { add(section, node?.mapping?[section.name], "\(path).\(section.name)") }
+    }
+
+    private mutating func add(_ keys: [KeyDescription], of node: Node?, _ prefix: String) {
+        for key in keys {
+            guard let value = node?.mapping?[key.name], value.null == nil else { continue }
+            let text = FlowText.text(of: value)
+            guard text != key.standard else { continue }
+            entries.append(Entry(name: prefix + key.name, value: Fingerprint(of: text), change: key.change))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+import WorkerConfiguration
+
+@testable import Worker
+
+@Suite("Which accounts of look-ups go on") struct LookupSuccessionTests {
+    private func succession(
+        _ old: [(String, Int)], _ new: [(String, Int)]
+    ) -> (before: [String: String], mended: Set<String>) {
+        let succession = LookupSuccession(
+            from: old.map { (name: $0.0, fingerprint: Fingerprint(of: $0.1)) },
+            to: new.map { (name: $0.0, fingerprint: Fingerprint(of: $0.1)) })
+        return (succession.before, succession.mended)
+    }
+
+    @Test func `what is the same goes on`() {
+        let (before, mended) = succession([("a", 1), ("b", 2)], [("a", 1), ("b", 2), ("c", 3)])
+        #expect(before == ["a": "a", "b": "b"] && mended.isEmpty)
+    }
+
+    @Test func `an account whose first app went goes on under the next one's name`() {
+        let (before, mended) = succession([("a", 1)], [("b", 1)])
+        #expect(before == ["b": "a"] && mended.isEmpty)
+    }
+
+    @Test func `one that is asked otherwise goes on, mended`() {
+        let (before, mended) = succession([("a", 1)], [("a", 2)])
+        #expect(before == ["a": "a"] && mended == ["a"])
+    }
+
+    /// The first app moved to credentials of its own; the limit stays with who still has the old ones.
+    @Test func `a name does not take the limits along from whoever still has them`() {
+        let (before, mended) = succession([("a", 1)], [("a", 2), ("b", 1)])
+        #expect(before == ["b": "a"] && mended.isEmpty)
+    }
+
+    /// Minted tokens: every app asks one endpoint without credentials.
+    @Test func `accounts that are all the same keep their names`() {
+        let (before, _) = succession([("a", 1), ("b", 1), ("c", 1)], [("c", 1), ("b", 1), ("d", 1)])
+        #expect(before == ["c": "c", "b": "b", "d": "a"])
+    }
+}

@@ -1,0 +1,79 @@
+import AdapterKit
+import Keyring
+import Signing
+import Testing
+import WorkerConfiguration
+import WorkerTestSupport
+
+@testable import Worker
+
+/// What the watcher posts and the loop takes.
+@Suite("What a worker goes by") final class RunningConfigurationTests {
+    private let folder: String
+    private let temporary: TemporaryFolder
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.path
+        for ring in ["one", "two"] { try KeyRings.make("\(folder)/\(ring)") }
+    }
+
+    private func preflight(ring: String = "one", more: String = "") -> Preflight {
+        let text = workerConfiguration(brokers: "127.0.0.1:1", ring: "\(folder)/\(ring)", more: more)
+        return Preflight(
+            file: "c.yaml", registry: registry,
+            source: ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil }))
+    }
+
+    private func reload(_ running: RunningConfiguration, _ preflight: Preflight) throws -> Reload {
+        let new = try #require(preflight.configuration, "\(preflight.diagnostics)")
+        let plan = ReloadPlan(started: running.started, running: running.current, new: new)
+        return try Reload(plan, preflight, running: running.current)
+    }
+
+    private func running() throws -> RunningConfiguration {
+        let preflight = preflight()
+        return RunningConfiguration(
+            try #require(preflight.configuration, "\(preflight.diagnostics)"), revisions: preflight.revisions)
+    }
+
+    @Test func `the loop takes the last that was posted, once`() throws {
+        let running = try running()
+        #expect(running.take() == nil)
+        for size in [40, 50] {
+            let next = try reload(running, preflight(more: "worker: { memory: \(size)MB }"))
+            #expect(running.post(next, to: 0))
+        }
+        #expect(running.current.worker.memory == 32 << 20, "not before it is taken")
+        #expect(running.take()?.plan.configuration.worker.memory == 50 << 20)
+        #expect(running.current.worker.memory == 50 << 20)
+        #expect(running.take() == nil)
+    }
+
+    @Test func `what was compared with a configuration that holds no more is compared anew`() throws {
+        let running = try running()
+        let first = try reload(running, preflight(more: "worker: { memory: 40MB }"))
+        #expect(running.post(first, to: running.numbered.number))
+        _ = running.take()
+        #expect(!running.post(first, to: 0))
+        #expect(running.take() == nil)
+    }
+
+    @Test func `a file that says again what holds takes back what was posted`() throws {
+        let running = try running()
+        #expect(running.post(try reload(running, preflight(more: "worker: { memory: 40MB }")), to: 0))
+        #expect(running.post(nil, to: 0))
+        #expect(running.take() == nil)
+    }
+
+    @Test func `a ring that moved is brought along, with its listing as it was read`() throws {
+        let running = try running()
+        let moved = try reload(running, preflight(ring: "two"))
+        #expect(moved.rings.map(\.name) == ["push"] && moved.goneRings.isEmpty)
+        #expect(running.post(moved, to: 0))
+        _ = running.take()
+        #expect(running.rings.revisions.keys.sorted() == ["\(folder)/two"])
+        #expect(running.rings.configuration.keys.map(\.path) == ["\(folder)/two"])
+        #expect(try reload(running, preflight(ring: "two")).rings.isEmpty)
+    }
+}
