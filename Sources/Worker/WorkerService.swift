@@ -85,10 +85,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     public var description: String { "the worker of \(configuration.kafka.group)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// Has the configuration read again.
-    public func reload() { requests.ask() }
     /// What libraries of this process may trace with, so that their spans go where the worker's do; nil where none are sent.
     public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
+
+    /// Has the configuration read again.
+    public func reload() { requests.ask() }
 
     public func run() async throws {
         let metrics = WorkerMetrics()

@@ -124,9 +124,9 @@ protocol MetricFamily: Sendable {
     var description: MetricDescription { get }
     /// Its type in Prometheus' words.
     var kind: String { get }
-    /// Forgets the series whose label values `isKept` does not name.
-    func keep(where isKept: ([String]) -> Bool)
     /// Its values as they are now.
     var reading: MetricReading.Values { get }
+    /// Forgets the series whose label values `isKept` does not name.
+    func keep(where isKept: ([String]) -> Bool)
     func write(to text: inout String)
 }

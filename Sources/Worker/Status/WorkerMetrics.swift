@@ -29,10 +29,10 @@ final class WorkerMetrics: Sendable {
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
+    let export: ExportMetrics
     let reloads: ReloadMetrics
     /// Whose series are told; nil for whoever has some.
     private let kept = Mutex<(apps: Set<String>, accounts: Set<String>)?>(nil)
-    let export: ExportMetrics
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -77,8 +77,8 @@ final class WorkerMetrics: Sendable {
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
             "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
         )
-        reloads = ReloadMetrics(registry)
         export = ExportMetrics(registry)
+        reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
         // Events of apps that are gone since may still have ended.
         registry.beforeReading { [weak self] in self?.forgetOthers() }
