@@ -273,7 +273,8 @@ let package = Package(
         tests(
             "OperationsTests",
             [
-                "Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
+                "Operations", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
+                "WorkerTestSupport",
             ] + someAdapters),
         tests(
             "WorkerTests",

@@ -16,7 +16,7 @@ struct Remint: AsyncParsableCommand {
             CodesCommand.self,
             MetricsCommand.self, EmitCommand.self,
             InspectCommand.self, AdapterCommand.self,
-            AppsCommand.self, LanesCommand.self, DeadLettersCommand.self, KeysCommand.self,
+            AppsCommand.self, LanesCommand.self, StatusCommand.self, DeadLettersCommand.self, KeysCommand.self,
             LedgerCommand.self, ReissueCommand.self,
             RotateCommand.self, TopicsCommand.self, BenchCommand.self,
         ])
