@@ -36,7 +36,7 @@ package actor FleetReader {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         self.properties = properties
         control = ControlStates(configuration, brokers: brokers, logger: logger)
-        rings = RingShelf(configuration.keys)
+        rings = RingShelf { configuration.keys }
         producer = try KafkaProducer(properties.producer, logger: logger)
         groups = try KafkaProducer(properties.producer, logger: logger)
         consumers = try PerLane { lane throws(KafkaError) in

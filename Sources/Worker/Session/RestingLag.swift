@@ -18,6 +18,9 @@ final class RestingLag: Sendable {
     /// What the brokers last said of the partitions of `lane`; nothing before they were asked.
     func known(_ lane: Lane) -> [TopicPartition: Int64] { lanes[lane].state.withLock { $0.lag } }
 
+    /// The lane does not rest any more: what was said of it is of no use.
+    func forget(_ lane: Lane) { lanes[lane].state.withLock { $0.lag = [:] } }
+
     /// Whether it is time to ask about `lane`; whoever is told so must call `ask`.
     func isDue(_ lane: Lane) -> Bool {
         lanes[lane].state.withLock { state in

@@ -38,7 +38,10 @@ extension SessionLoop {
                 guard let position = positions[partition] else { continue }
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
             }
-            guard machine.pausedLanes.contains(lane) else { continue }
+            guard machine.pausedLanes.contains(lane) else {
+                restingLag.forget(lane)
+                continue
+            }
             for (partition, count) in restingLag.known(lane) {
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(count)
             }
