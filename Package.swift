@@ -285,7 +285,8 @@ let package = Package(
         tests(
             "OperationsTests",
             [
-                "Operations", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
+                "Operations", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
+                "WorkerTestSupport",
             ] + someAdapters),
         tests(
             "WorkerTests",

@@ -17,6 +17,8 @@ extension BatchProcessor {
         case probe
         /// An operator said so, or another worker found out.
         case told
+        /// The pause's time is over.
+        case elapsed
     }
 
     /// What happened since the last call.
@@ -38,14 +40,15 @@ extension BatchProcessor {
     public mutating func hold(_ suspension: Suspension?, of app: String) {
         let before = admission.suspensions.all.first { $0.app == app }
         guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }
-        if let suspension {
-            alarms.append(.told(suspension))
+        if let now = admission.suspensions.all.first(where: { $0.app == app }) {
+            alarms.append(.told(now))
         } else if let before {
-            alarms.append(.resumed(before, .told))
+            alarms.append(.resumed(before, suspension == nil ? .told : .elapsed))
         }
     }
 
-    /// Lets a probe through where another key signs than the one that was refused, and ends suspensions whose probe passed.
+    /// Lets a probe through where another key signs than the one that was refused; ends suspensions whose probe passed and pauses whose
+    /// time is over.
     public mutating func checkSuspensions() { checkSuspensions(at: now()) }
 
     mutating func checkSuspensions(at time: UnixTime) {
@@ -54,5 +57,6 @@ extension BatchProcessor {
             admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
         }
         for ended in admission.suspensions.endProbed(at: time) { alarms.append(.resumed(ended, .probe)) }
+        for ended in admission.suspensions.endElapsed(at: time) { alarms.append(.resumed(ended, .elapsed)) }
     }
 }

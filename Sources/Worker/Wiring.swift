@@ -19,7 +19,7 @@ extension Configuration {
     }
 
     /// The topics of a lane.
-    func topics(of lane: Lane) -> [String] {
+    package func topics(of lane: Lane) -> [String] {
         switch lane {
         case .live: [topics.invalidations] + appTopics
         case .retries: retryTopics

@@ -267,10 +267,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         var processor = configuration.processor(
             signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
         var committed = CommittedOffsets()
+        var lanePauses = LanePauses()
         var backoff = Backoff()
         while true {
             let start = ContinuousClock.now
-            switch try await session.run(&processor, &committed) {
+            switch try await session.run(&processor, &committed, &lanePauses) {
             case .stopped: return
             case .renewed:
                 context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")

@@ -16,7 +16,8 @@ struct Remint: AsyncParsableCommand {
             CodesCommand.self,
             MetricsCommand.self, EmitCommand.self,
             InspectCommand.self, AdapterCommand.self,
-            AppsCommand.self, DeadLettersCommand.self, KeysCommand.self, LedgerCommand.self, ReissueCommand.self,
+            AppsCommand.self, LanesCommand.self, StatusCommand.self, DeadLettersCommand.self, KeysCommand.self,
+            LedgerCommand.self, ReissueCommand.self,
             RotateCommand.self, TopicsCommand.self, BenchCommand.self,
         ])
 

@@ -34,6 +34,13 @@ import Testing
                 #expect(try await consumer.committed(partitions, within: patience).isEmpty)
                 try await consumer.commit([PartitionOffset(partitions[full], offset: 4)])
                 #expect(try await consumer.committed(partitions, within: patience) == [partitions[full]: 4])
+                #expect(
+                    try await consumer.bounds(of: partitions, within: patience)
+                        == [partitions[full]: 0..<6, partitions[1 - full]: 0..<0])
+                #expect(
+                    try await consumer.lag(of: partitions, within: patience)
+                        == [partitions[full]: 2, partitions[1 - full]: 0])
+                #expect(try await consumer.lag(of: [], within: .zero).isEmpty)
             }
         }
     }

@@ -63,6 +63,38 @@ extension KafkaConsumer {
         }
     }
 
+    /// The first and the end offset of each of `partitions`, as `bounds(of:within:)` has them, in two questions to all of them; a
+    /// partition whose leader does not say is left out.
+    ///
+    /// - Throws: `KafkaError` when the brokers do not answer within `limit`.
+    public func bounds(
+        of partitions: [TopicPartition], within limit: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+        guard !partitions.isEmpty else { return [:] }
+        // What brokers take for the times of the first and of the next record (ListOffsets in Kafka's protocol).
+        let starts = try await offsets(of: partitions, notBefore: -2, within: limit)
+        let ends = try await offsets(of: partitions, notBefore: -1, within: limit)
+        return starts.reduce(into: [:]) { bounds, entry in
+            if let end = ends[entry.key] { bounds[entry.key] = entry.value..<max(entry.value, end) }
+        }
+    }
+
+    /// How many offsets of each of `partitions` lie behind what the group has committed: the records that wait, with the marks of
+    /// transactions among them. A partition whose leader does not say is left out.
+    ///
+    /// - Throws: `KafkaError` when brokers or the group's coordinator do not answer within `limit`.
+    public func lag(
+        of partitions: [TopicPartition], within limit: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        let committed = try await committed(partitions, within: limit)
+        let bounds = try await bounds(of: partitions, within: limit)
+        return bounds.reduce(into: [:]) { lag, entry in
+            let (partition, bounds) = entry
+            lag[partition] = max(0, bounds.upperBound - max(committed[partition] ?? 0, bounds.lowerBound))
+        }
+    }
+
     /// The ends of the assigned partitions, each the offset the next record will get, as the last fetch learned them.
     /// Asks nobody; a partition that was not fetched from yet is not among them.
     public var knownEnds: [TopicPartition: Int64] {

@@ -151,12 +151,12 @@ extension KafkaProducer {
         }
     }
 
-    /// Hands a request to the controller and waits for its answer, on the producer's own thread.
+    /// Hands a request to the brokers it is for and waits for their answer, on the producer's own thread.
     ///
     /// - Parameters:
     ///   - request: hands it over; librdkafka copies its arguments.
     ///   - answer: what is made of the answer.
-    private func ask<Answer: Sendable>(
+    func ask<Answer: Sendable>(
         _ operation: String, within limit: Duration,
         _ request:
             @escaping @Sendable (OpaquePointer, _ options: OpaquePointer, _ queue: OpaquePointer) throws(KafkaError) ->

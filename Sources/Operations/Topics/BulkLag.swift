@@ -30,13 +30,8 @@ package actor BulkLag {
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func ask() async throws -> Int {
         let consumer = try await reader()
-        let committed = try await consumer.committed(partitions, within: .seconds(10))
-        var lag: Int64 = 0
-        for partition in partitions {
-            let bounds = try await consumer.bounds(of: partition, within: .seconds(10))
-            lag += max(0, bounds.upperBound - max(committed[partition] ?? 0, bounds.lowerBound))
-        }
-        let value = Int(clamping: lag)
+        let lag = try await consumer.lag(of: partitions, within: .seconds(10))
+        let value = Int(clamping: lag.values.reduce(0, +))
         last = (value, .now)
         return value
     }

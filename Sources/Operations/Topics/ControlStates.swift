@@ -1,8 +1,31 @@
+package import AdapterKit
 import Kafka
 package import Logging
 package import Pipeline
-import Worker
+package import Worker
 package import WorkerConfiguration
+
+/// What holds a fleet's apps and lanes.
+package struct ControlHolds: Sendable {
+    /// The apps whose events wait, by name.
+    package var apps: [String: Suspension] = [:]
+    /// The lanes that rest.
+    package var lanes: [Lane: LanePause] = [:]
+
+    /// Takes the next record of the topic.
+    mutating func take(_ word: ControlWord) {
+        switch word {
+        case .app(let record): apps[record.app] = record.suspension
+        case .lane(let record): lanes[record.lane] = record.pause
+        }
+    }
+
+    /// The same without what is over at `now`.
+    func holding(at now: UnixTime) -> ControlHolds {
+        ControlHolds(
+            apps: apps.filter { !$0.value.isOver(at: now) }, lanes: lanes.filter { !$0.value.isOver(at: now) })
+    }
+}
 
 /// The control topic, read and written by an operator's command.
 package struct ControlStates {
@@ -17,34 +40,39 @@ package struct ControlStates {
         self.logger = logger
     }
 
-    /// The apps whose events wait.
+    /// What holds the fleet's apps and lanes at `now`.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
-    package func read() async throws -> [String: Suspension] {
-        var held: [String: Suspension] = [:]
+    package func read(at now: UnixTime) async throws -> ControlHolds {
+        var holds = ControlHolds()
         let reader = try await TopicReader(
             configuration.topics.control, configuration, brokers: brokers, logger: logger)
+        let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
-            let group = configuration.kafka.group
-            if let control = ControlRecord(key: record.key, value: record.value, group: group) {
-                held[control.app] = control.suspension
-            }
+            if let word = ControlWord(key: record.key, value: record.value, group: group) { holds.take(word) }
         }
-        return held
+        return holds.holding(at: now)
     }
 
-    /// Tells every worker what holds `app`, or that nothing does.
+    /// What tells every worker what holds `app`, or that nothing does.
+    package func word(on app: String, _ suspension: Suspension?) -> ControlWord {
+        .app(ControlRecord(group: configuration.kafka.group, app: app, suspension: suspension))
+    }
+
+    /// What tells every worker what holds `lane`, or that nothing does.
+    package func word(on lane: Lane, _ pause: LanePause?) -> ControlWord {
+        .lane(LaneRecord(group: configuration.kafka.group, lane: lane, pause: pause))
+    }
+
+    /// Tells every worker.
     ///
-    /// - Throws: `KafkaError`.
-    package func write(_ app: String, _ suspension: Suspension?) async throws {
-        let record = ControlRecord(group: configuration.kafka.group, app: app, suspension: suspension)
+    /// - Throws: `KafkaError`, the first one.
+    package func write(_ words: [ControlWord]) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try KafkaProducer(properties.producer, logger: logger)
-        let error =
-            await producer.deliver([
-                ProducerRecord(topic: configuration.topics.control, key: record.key, value: record.value)
-            ]).first ?? nil
+        let errors = await producer.deliver(
+            words.map { ProducerRecord(topic: configuration.topics.control, key: $0.key, value: $0.value) })
         await producer.close(within: .seconds(5))
-        if let error { throw error }
+        if let error = errors.compactMap({ $0 }).first { throw error }
     }
 }

@@ -5,7 +5,8 @@ import AdapterKit
 /// The topic is compacted and its key is the app, so that the last record says how things are: for every worker, and over every
 /// restart. Value:
 /// `{"group":"remint","state":"suspended","since":"2026-11-24T03:00:00Z","by":"…","why":"…","users":12,"key_version":"2026-11"}`,
-/// or the state `active`. Records of another group are another fleet's.
+/// or the state `active`; `until` where it ends by itself. Records of another group are another fleet's, and those of lanes are
+/// `LaneRecord`'s.
 public struct ControlRecord: Sendable, Equatable {
     /// The state of an app whose events go on.
     private static let active = "active"
@@ -39,14 +40,15 @@ public struct ControlRecord: Sendable, Equatable {
             self.init(group: group, app: app, suspension: nil)
             return
         }
-        guard let cause = Suspension.Cause(rawValue: state), let since = root["since"]?.string.flatMap(RFC3339.parse)
-        else { return nil }
+        guard let cause = Suspension.Cause(rawValue: state), root["lane"] == nil, let note = ControlNote(root) else {
+            return nil
+        }
         self.init(
             group: group, app: app,
             suspension: Suspension(
-                app: app, cause: cause, since: since, by: root["by"]?.string ?? "", why: root["why"]?.string ?? "",
+                app: app, cause: cause, since: note.since, by: note.by, why: note.why,
                 users: root["users"]?.integer.flatMap { Int(exactly: $0) } ?? 0,
-                keyVersion: root["key_version"]?.string))
+                keyVersion: root["key_version"]?.string, until: note.until))
     }
 
     /// The record's key.
@@ -59,9 +61,8 @@ public struct ControlRecord: Sendable, Equatable {
         json.member("group", group)
         json.member("state", suspension?.cause.rawValue ?? Self.active)
         if let suspension {
-            json.member("since", suspension.since.description)
-            json.member("by", suspension.by)
-            json.member("why", suspension.why)
+            ControlNote(since: suspension.since, until: suspension.until, by: suspension.by, why: suspension.why)
+                .write(to: &json)
             if suspension.cause == .suspended { json.member("users", Int64(suspension.users)) }
             if let version = suspension.keyVersion { json.member("key_version", version) }
         }

@@ -6,7 +6,7 @@ public struct Suspension: Sendable, Equatable {
     public enum Cause: String, Sendable, CaseIterable {
         /// The loop guard's: the vendor refuses our tokens. It ends by itself once a probe is not refused.
         case suspended
-        /// An operator's. Nothing but an operator ends it.
+        /// An operator's. It ends when an operator says so, or when its time is over.
         case paused
     }
 
@@ -24,11 +24,13 @@ public struct Suspension: Sendable, Equatable {
     public let users: Int
     /// The version of the key that signed what they refused; nil for a pause.
     public let keyVersion: String?
+    /// When it ends by itself; nil where somebody has to end it.
+    public let until: UnixTime?
 
     /// A suspension with these parts.
     public init(
         app: String, cause: Cause = .suspended, since: UnixTime, by: String = "", why: String = "", users: Int = 0,
-        keyVersion: String? = nil
+        keyVersion: String? = nil, until: UnixTime? = nil
     ) {
         self.app = app
         self.cause = cause
@@ -37,5 +39,9 @@ public struct Suspension: Sendable, Equatable {
         self.why = why
         self.users = users
         self.keyVersion = keyVersion
+        self.until = until
     }
+
+    /// Whether its time is over.
+    public func isOver(at now: UnixTime) -> Bool { until.map { $0 <= now } ?? false }
 }

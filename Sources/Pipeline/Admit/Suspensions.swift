@@ -4,7 +4,7 @@ import AdapterKit
 ///
 /// An app is suspended where enough of the users that were given tokens refuse them: a share of them, and never fewer than the
 /// floor. A suspension is half open: one event now and then is let through, and where its token is not refused the app
-/// resumes. An operator's pause lets nothing through.
+/// resumes. An operator's pause lets nothing through, and may have an end.
 struct Suspensions: Sendable {
     /// Whether an app's event may be answered.
     enum Standing: Sendable, Equatable {
@@ -109,6 +109,14 @@ struct Suspensions: Sendable {
         return passed.compactMap { resume($0) }
     }
 
+    /// Ends the pauses whose time is over.
+    ///
+    /// - Returns: what ended.
+    mutating func endElapsed(at now: UnixTime) -> [Suspension] {
+        guard waitingCount > 0 else { return [] }
+        return all.filter { $0.isOver(at: now) }.compactMap { resume($0.app) }
+    }
+
     // MARK: What is seen
 
     /// A token of `app` was minted for `id`, whose last one was minted at `before`.
@@ -156,7 +164,7 @@ struct Suspensions: Sendable {
     ///
     /// - Returns: whether that changes anything here.
     mutating func hold(_ suspension: Suspension?, of app: String, at now: UnixTime) -> Bool {
-        guard let suspension else { return resume(app) != nil }
+        guard let suspension, !suspension.isOver(at: now) else { return resume(app) != nil }
         let known = apps[app]?.suspension
         guard known != suspension else { return false }
         if known == nil { waitingCount += 1 }

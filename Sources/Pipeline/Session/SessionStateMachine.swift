@@ -38,6 +38,12 @@ public struct SessionStateMachine: Sendable {
     private var nextNumber = 1
     /// Whether nothing new is taken, because an operator says so.
     public var isQuiet = false
+    /// The lanes that rest, because an operator says so: nothing of them is taken, and what was taken of them is not begun. What is in
+    /// work ends, and is committed.
+    public var pausedLanes: Set<Lane> {
+        get { taken.paused }
+        set { taken.paused = newValue }
+    }
     /// Whether offsets of what was published are still to be committed: what was published is not left to be repeated by others,
     /// so that no partition is given up before.
     public var hasOpenOffsets = false
@@ -60,14 +66,15 @@ public struct SessionStateMachine: Sendable {
     /// What is taken of `lane` now.
     public mutating func intake(_ lane: Lane) -> Intake {
         if isStopping || rebalances[lane] != nil { return .nothing }
-        if isQuiet || isBlocked { return .news }
+        if isQuiet || isBlocked || pausedLanes.contains(lane) { return .news }
         return .records(demand(lane), except: lane == .retries ? taken.throttledRetries() : [])
     }
 
     /// How many records of `lane` are taken while a batch is processed: what there is of them by then stands ready for the next
     /// one. None of the retries, for partitions of theirs may have to be paused first.
     public func demandBeside(_ lane: Lane) -> Int {
-        isQuiet || isBlocked || rebalances[lane] != nil || lane == .retries ? 0 : demand(lane)
+        let isResting = isQuiet || isBlocked || rebalances[lane] != nil || pausedLanes.contains(lane)
+        return isResting || lane == .retries ? 0 : demand(lane)
     }
 
     /// How many records of `lane` there is room for.
@@ -219,7 +226,7 @@ public struct SessionStateMachine: Sendable {
     /// Events whose wait is over end; those that may have been answered are looked at again, taking turns with the others.
     private mutating func parkedStep(at now: UnixTime) -> Action? {
         guard processing == nil, !parked.isEmpty, !isBlocked, !isLosing, !isStopping else { return nil }
-        guard !wasParked || taken.count(.live) == 0 else { return nil }
+        guard !wasParked || taken.waiting(.live) == 0 else { return nil }
         let limit = settings.shares.filling(pace: pace.secondsPerEvent)
         let expired = parked.takeExpired(at: now, limit)
         guard expired.isEmpty else {
@@ -373,6 +380,9 @@ public struct SessionStateMachine: Sendable {
 extension SessionStateMachine {
     /// How many events of `lane` were taken and are not in work.
     public func queued(_ lane: Lane) -> Int { taken.count(lane) }
+
+    /// Whether fresh events stand ready for the next batch.
+    public var isMoreComing: Bool { taken.waiting(.live) + taken.waiting(.bulk) > 0 }
 
     /// How many events wait in their places for an answer.
     public var parkedCount: Int { parked.count }

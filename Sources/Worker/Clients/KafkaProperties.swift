@@ -45,8 +45,11 @@ public struct KafkaProperties: Sendable {
     /// The properties of a lane's consumer. Each lane has a group of its own, so that one never waits for another's
     /// rebalance: the configured one for live, the same with `-retries` and `-bulk` behind it for the others.
     public func consumer(of lane: Lane) -> ClientProperties {
-        consumer.merging(["group.id": lane == .live ? group : "\(group)-\(lane.rawValue)"])
+        consumer.merging(["group.id": group(of: lane)])
     }
+
+    /// The consumer group of `lane`.
+    package func group(of lane: Lane) -> String { lane == .live ? group : "\(group)-\(lane.rawValue)" }
 
     /// The properties of a reader that belongs to no group of the worker's.
     public func reader(group: String) -> ClientProperties {

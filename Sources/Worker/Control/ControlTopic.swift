@@ -17,7 +17,7 @@ final class ControlTopic: Sendable {
 
     private struct State {
         /// What was read and the loop has not taken.
-        var read: [ControlRecord] = []
+        var read: [ControlWord] = []
         /// What is to be written, the latest for each app.
         var unwritten: [String: ControlRecord] = [:]
     }
@@ -45,7 +45,7 @@ final class ControlTopic: Sendable {
     // MARK: The loop's side
 
     /// What was read since the last call, in order.
-    func take() -> [ControlRecord] {
+    func take() -> [ControlWord] {
         state.withLock { state in
             defer { state.read = [] }
             return state.read
@@ -115,9 +115,9 @@ final class ControlTopic: Sendable {
 
     private func took(_ event: KafkaConsumer.Event) {
         guard case .record(let record) = event,
-            let control = ControlRecord(key: record.key, value: record.value, group: fleet)
+            let word = ControlWord(key: record.key, value: record.value, group: fleet)
         else { return }
-        state.withLock { $0.read.append(control) }
+        state.withLock { $0.read.append(word) }
         isRead()
     }
 

@@ -77,7 +77,7 @@
       const codes = Object.entries(app.dead_letters || {}).map(([code, n]) => code + " " + count(n)).join(", ");
       const state = app.state === "active" ? { text: app.state, mark: "good" } : {
         text: app.state, mark: "ill",
-        more: ["since " + app.suspended_since, app.refusing_users ? count(app.refusing_users) + " users refused" : "", app.by, app.why].filter(Boolean).join(", ")
+        more: ["since " + app.suspended_since, app.suspended_until ? "until " + app.suspended_until : "", app.refusing_users ? count(app.refusing_users) + " users refused" : "", app.by, app.why].filter(Boolean).join(", ")
       };
       return { name: app.app, hidden: !isMeant(app), cells: [
         { text: app.app, more: [app.adapter, app.key_ring, app.key_version].filter(Boolean).join(", ") }, state,
@@ -128,7 +128,7 @@
     $("problems").replaceChildren(...lines);
     showRates();
     tables.lanes(status.lanes.map(lane => ({ name: lane.lane, cells: [
-      lane.lane, rate(lane.taken_per_second), count(lane.lag), seconds(lane.oldest_seconds),
+      lane.paused ? { text: lane.lane, mark: "ill", more: ["paused since " + lane.paused.since, lane.paused.until ? "until " + lane.paused.until : "", lane.paused.by, lane.paused.why].filter(Boolean).join(", ") } : lane.lane, rate(lane.taken_per_second), count(lane.lag), seconds(lane.oldest_seconds),
       lane.latency ? seconds(lane.latency.p50) : "", lane.latency ? seconds(lane.latency.p99) : "",
       count(lane.queued), count(lane.partitions)
     ] })));

@@ -22,10 +22,11 @@ struct Session {
     ///
     /// - Parameters:
     ///   - processor: what it remembers of published tokens outlives the session.
-    ///   - committed: and so does what was committed.
+    ///   - committed: and so does what was committed,
+    ///   - lanePauses: and which lanes rest.
     /// - Throws: `KafkaError` where the brokers cannot be reached at all, or refuse the clients.
     func run(
-        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets
+        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses
     ) async throws -> SessionEnd {
         let properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
         // Clients that are made now read the files as they are now.
@@ -34,7 +35,7 @@ struct Session {
             isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer, logger: context.logger
         )
         let end: SessionEnd
-        do { end = try await run(&processor, &committed, producer, properties) } catch {
+        do { end = try await run(&processor, &committed, &lanePauses, producer, properties) } catch {
             await producer.close(within: .seconds(1))
             throw error
         }
@@ -48,8 +49,8 @@ struct Session {
     }
 
     private func run(
-        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ producer: KafkaProducer,
-        _ properties: KafkaProperties
+        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses,
+        _ producer: KafkaProducer, _ properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer), try await waitForAbandonedTiers(producer, properties) else {
             return .stopped
@@ -67,6 +68,7 @@ struct Session {
         }
         let controlReader = await control.open()
         context.metrics.opened()
+        context.show(lanePauses)
         context.status.set(.worker, nil)
         context.logger.notice(
             "the worker consumes",
@@ -81,7 +83,7 @@ struct Session {
             lanes: lanes, committer: committer(producer, lanes, patience), context: context, control: control,
             patience: patience,
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
-            committed: committed)
+            committed: committed, lanePauses: lanePauses)
         // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
         let end = await withDiscardingTaskGroup { background in
@@ -93,6 +95,7 @@ struct Session {
         await following?.value
         processor = loop.processor
         committed = loop.committed
+        lanePauses = loop.lanePauses
         processor.rollBack()
         // Leaving the groups hands the partitions on at once instead of after the session's end.
         if !(await lanes.close(within: configuration.worker.shutdownDeadline / 2)) {

@@ -85,12 +85,35 @@ struct SessionContext: Sendable {
                     : "another worker suspended the app; its events wait",
                 metadata: [LogKey.app: "\(suspension.app)", LogKey.detail: "\(suspension.why)"])
         case .resumed(let suspension, let resumption):
-            logger.notice(
-                resumption == .probe
-                    ? "the probe's token was not refused; the app is resumed"
-                    : "the app is resumed by an operator or another worker",
-                metadata: [LogKey.app: "\(suspension.app)"])
+            let details: Logger.Metadata = [LogKey.app: "\(suspension.app)"]
+            switch resumption {
+            case .probe: logger.notice("the probe's token was not refused; the app is resumed", metadata: details)
+            case .told: logger.notice("the app is resumed by an operator or another worker", metadata: details)
+            case .elapsed:
+                logger.notice("the time of the app's pause is over; its events are answered again", metadata: details)
+            }
         }
+    }
+
+    /// A lane rests, or goes on.
+    func raise(_ change: LanePauses.Change) {
+        func details(_ pause: LanePause) -> Logger.Metadata { [LogKey.lane: "\(pause.lane.rawValue)"] }
+        switch change {
+        case .paused(let pause):
+            logger.warning(
+                "an operator paused the lane; its events stay where they are",
+                metadata: details(pause).merging([LogKey.detail: "\(pause.why)"]) { first, _ in first })
+        case .resumed(let pause):
+            logger.notice("an operator resumed the lane; its events are taken again", metadata: details(pause))
+        case .elapsed(let pause):
+            logger.notice("the time of the lane's pause is over; its events are taken again", metadata: details(pause))
+        }
+    }
+
+    /// What metrics and admin server say of the lanes that rest.
+    func show(_ pauses: LanePauses) {
+        status.set(pauses.all)
+        metrics.set(paused: pauses.lanes)
     }
 
     /// What the metrics say of this moment.

@@ -16,7 +16,8 @@ extension SessionLoop {
             switch alarm {
             case .suspended(let suspension): control.tell(suspension.app, suspension)
             case .resumed(let suspension, .probe): control.tell(suspension.app, nil)
-            case .resumed(_, .told), .told: break
+            // Where a pause's time is over, every worker knows by itself.
+            case .resumed(_, .told), .resumed(_, .elapsed), .told: break
             }
         }
     }
@@ -36,6 +37,18 @@ extension SessionLoop {
                 // Until a first record came, nothing is known of where this member is.
                 guard let position = positions[partition] else { continue }
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
+            }
+            guard machine.pausedLanes.contains(lane) else {
+                restingLag.forget(lane)
+                continue
+            }
+            for (partition, count) in restingLag.known(lane) {
+                lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(count)
+            }
+            if restingLag.isDue(lane) {
+                background.addTask { [restingLag, consumer = lanes.consumers[lane]] in
+                    await restingLag.ask(lane, consumer)
+                }
             }
         }
         context.report(machine, processor, lag: lag)

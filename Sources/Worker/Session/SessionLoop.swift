@@ -20,6 +20,8 @@ struct SessionLoop {
     let versions: @Sendable () async -> Int64?
     var processor: BatchProcessor
     var committed: CommittedOffsets
+    /// Which lanes rest.
+    var lanePauses: LanePauses
     var machine: SessionStateMachine
     var watch = PartitionWatch()
     /// The topics that could not be written, for as long as they cannot.
@@ -29,6 +31,7 @@ struct SessionLoop {
     /// Until when the session may take to its end, once new clients are wanted; nil before that.
     private var renewal: ContinuousClock.Instant?
     var digest = OutcomeLog()
+    let restingLag = RestingLag()
     /// What is added to the unit that is being committed.
     var additions = Additions()
     let commits = Handoff<EndedCommit>()
@@ -39,7 +42,8 @@ struct SessionLoop {
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, control: ControlTopic,
         patience: CommitPatience,
-        versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets
+        versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets,
+        lanePauses: LanePauses
     ) {
         self.versions = versions
         self.lanes = lanes
@@ -49,7 +53,9 @@ struct SessionLoop {
         self.patience = patience
         self.processor = processor
         self.committed = committed
+        self.lanePauses = lanePauses
         machine = SessionStateMachine(Self.settings(context.running))
+        machine.pausedLanes = lanePauses.lanes
     }
 
     /// Runs until the worker is to stop or the clients are of no further use.
@@ -114,8 +120,23 @@ struct SessionLoop {
             processor.resume(app)
             control.tell(app, nil)
         }
-        for record in control.take() { processor.hold(record.suspension, of: record.app) }
+        for word in control.take() {
+            switch word {
+            case .app(let record): processor.hold(record.suspension, of: record.app)
+            case .lane(let record):
+                tell(lanePauses.hold(record.pause, of: record.lane, at: context.now()).map { [$0] } ?? [])
+            }
+        }
+        tell(lanePauses.endElapsed(at: context.now()))
         raiseAlarms()
+    }
+
+    /// Lanes rest or go on.
+    private mutating func tell(_ changes: [LanePauses.Change]) {
+        guard !changes.isEmpty else { return }
+        machine.pausedLanes = lanePauses.lanes
+        context.show(lanePauses)
+        for change in changes { context.raise(change) }
     }
 
     // MARK: Look-ups
@@ -133,7 +154,7 @@ struct SessionLoop {
 
     mutating func askVendors() {
         guard let lookups = context.lookups else { return }
-        let calls = processor.lookups(isMoreComing: machine.queued(.live) + machine.queued(.bulk) > 0)
+        let calls = processor.lookups(isMoreComing: machine.isMoreComing)
         if !calls.isEmpty { lookups.ask(calls) }
     }
 

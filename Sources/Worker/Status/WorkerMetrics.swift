@@ -23,6 +23,8 @@ final class WorkerMetrics: Sendable {
     let oldest: GaugeFamily
     let queued: GaugeFamily
     private let suspended: GaugeFamily
+    private let pausedApps: GaugeFamily
+    private let pausedLanes: GaugeFamily
     private let remembered: GaugeFamily
     private let rememberedBytes: GaugeFamily
     private let ready: GaugeFamily
@@ -67,8 +69,11 @@ final class WorkerMetrics: Sendable {
             labels: ["lane"])
         queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
         suspended = registry.gauge(
-            "remint_app_suspended", "1 while an app is suspended because its vendor refuses our tokens.",
-            labels: ["app"])
+            "remint_app_suspended",
+            "1 while an app's events wait: its vendor refuses our tokens, or an operator paused it.", labels: ["app"])
+        pausedApps = registry.gauge("remint_app_paused", "1 while an operator's pause holds an app.", labels: ["app"])
+        pausedLanes = registry.gauge(
+            "remint_lane_paused", "1 while an operator's pause holds a lane.", labels: ["lane"])
         remembered = registry.gauge("remint_admission_subjects", "Recent subjects remembered.")
         rememberedBytes = registry.gauge("remint_admission_bytes", "Memory of the recent subjects.")
         lookups = LookupMetrics(registry)
@@ -176,8 +181,14 @@ final class WorkerMetrics: Sendable {
     func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {
         suspended.replace(
             Dictionary(apps.map { ([$0.name], $0.suspension == nil ? 0 : 1) }) { first, _ in first })
+        pausedApps.replace(
+            Dictionary(apps.map { ([$0.name], $0.suspension?.cause == .paused ? 1 : 0) }) { first, _ in first })
         remembered.set(Double(memory.subjects))
         rememberedBytes.set(Double(memory.bytes))
+    }
+
+    func set(paused lanes: Set<Lane>) {
+        for lane in Lane.allCases { pausedLanes.set(lanes.contains(lane) ? 1 : 0, lane.rawValue) }
     }
 
     func set(_ problems: [WorkerStatus.Dependency: String]) {

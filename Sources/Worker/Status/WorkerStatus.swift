@@ -35,6 +35,17 @@ public final class WorkerStatus: Sendable {
         public var keyVersion: String?
         /// Its suspension; nil where it is not suspended.
         public var suspension: Suspension?
+
+        /// An app with these parts.
+        package init(
+            name: String, adapter: String, keyRing: String, keyVersion: String?, suspension: Suspension?
+        ) {
+            self.name = name
+            self.adapter = adapter
+            self.keyRing = keyRing
+            self.keyVersion = keyVersion
+            self.suspension = suspension
+        }
     }
 
     private struct State {
@@ -42,6 +53,7 @@ public final class WorkerStatus: Sendable {
         var problems: [Dependency: String] = [.worker: "it is starting"]
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
+        var lanePauses: [LanePause] = []
         var resumptions: Set<String> = []
         var keySets: [String: String] = [:]
         var isQuiet = false
@@ -121,6 +133,13 @@ public final class WorkerStatus: Sendable {
             return state.isRenewalDue
         }
     }
+
+    // MARK: Lanes
+
+    /// The pauses of lanes.
+    public var lanePauses: [LanePause] { state.withLock { $0.lanePauses } }
+
+    func set(_ pauses: [LanePause]) { state.withLock { $0.lanePauses = pauses } }
 
     // MARK: Public keys
 

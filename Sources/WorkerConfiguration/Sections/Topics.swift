@@ -11,7 +11,7 @@ extension Configuration {
         public var deadLetters = "remint.dead-letters"
         /// What the names of the retry tiers' topics begin with; a dot and the tier follow.
         public var retries = "remint.retries"
-        /// Which apps are suspended or paused, for every worker; compacted.
+        /// Which apps and lanes are suspended or paused, for every worker; compacted.
         public var control = "remint.control"
 
         /// Every default.
@@ -35,6 +35,6 @@ extension Configuration.Topics {
             "What the retry tiers' topics begin with: remint.retries.10s, remint.retries.1m, …"),
         .text(
             "control", \.control, form: .topic,
-            "Which apps are suspended or paused, for every worker; compacted, one partition."),
+            "Which apps and lanes are suspended or paused, for every worker; compacted, one partition."),
     ]
 }

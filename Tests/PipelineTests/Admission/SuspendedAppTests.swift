@@ -64,6 +64,24 @@ struct SuspendedAppTests {
         #expect(processor.takeAlarms().isEmpty)
     }
 
+    @Test func `are answered when the time of a pause is over`() async throws {
+        let bench = try TestBench()
+        var processor = bench.processor(admission: AdmissionRules())
+        let now = bench.clock.now
+        let pause = Suspension(app: "web", cause: .paused, since: now, until: now.advanced(bySeconds: 60))
+        processor.hold(pause, of: "web")
+        #expect(processor.takeAlarms() == [.told(pause)])
+        let waiting = await processor.process([Self.rejected("ann", offset: 1)], batch: 1)
+        #expect(waiting.map(\.outcome) == [.deferred(tier: 0, .appSuspended)])
+        bench.clock.now = now.advanced(bySeconds: 60)
+        processor.checkSuspensions()
+        #expect(processor.takeAlarms() == [.resumed(pause, .elapsed)])
+        processor.hold(pause, of: "web")
+        #expect(processor.takeAlarms().isEmpty, "a record that was over before it was read changes nothing")
+        let answered = await processor.process([Self.rejected("bob", offset: 2)], batch: 2)
+        #expect(answered.map(\.outcome) == [.minted])
+    }
+
     @Test func `are answered when an operator says so`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)

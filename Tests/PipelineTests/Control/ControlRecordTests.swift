@@ -9,8 +9,11 @@ struct ControlRecordTests {
         keyVersion: "2026-11")
     private static let pause = Suspension(
         app: "shop", cause: .paused, since: UnixTime(seconds: 1_763_640_000), by: "ann", why: "a migration")
+    private static let hour = Suspension(
+        app: "shop", cause: .paused, since: UnixTime(seconds: 1_763_640_000), by: "ann",
+        until: UnixTime(seconds: 1_763_643_600))
 
-    @Test(arguments: [suspension, pause, nil])
+    @Test(arguments: [suspension, pause, hour, nil])
     func `are read as they were written`(_ suspension: Suspension?) {
         let record = ControlRecord(group: "remint", app: "shop", suspension: suspension)
         #expect(ControlRecord(key: record.key, value: record.value, group: "remint") == record)
@@ -25,6 +28,8 @@ struct ControlRecordTests {
     @Test(arguments: [
         "", "null", "7", "{}", #"{"group":"remint"}"#, #"{"group":"remint","state":"odd"}"#,
         #"{"group":"remint","state":"suspended"}"#, #"{"group":"remint","state":"paused","since":"yesterday"}"#,
+        #"{"group":"remint","state":"paused","since":"2026-11-24T03:00:00Z","until":"later"}"#,
+        #"{"group":"remint","lane":"live","state":"paused","since":"2026-11-24T03:00:00Z"}"#,
         #"{"state":"active"}"#, #"{"group":7,"state":"active"}"#,
     ])
     func `anything else changes nothing`(_ value: String) {

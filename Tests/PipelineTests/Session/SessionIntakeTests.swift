@@ -25,6 +25,19 @@ import Testing
         #expect(machine.intake(.live) == .records(8, except: []))
     }
 
+    @Test func `of a lane that rests nothing but news is taken, of the others all`() {
+        var machine = machine()
+        machine.pausedLanes = [.bulk, .retries]
+        #expect(machine.intake(.bulk) == .news && machine.intake(.retries) == .news)
+        #expect(machine.demandBeside(.bulk) == 0)
+        #expect(machine.intake(.live) == .records(8, except: []))
+        machine.rebalancing(.bulk, .assigned([]))
+        #expect(machine.intake(.bulk) == .nothing, "its group is answered all the same")
+        machine.answered(.bulk)
+        machine.pausedLanes = []
+        #expect(machine.intake(.bulk) == .records(8, except: []))
+    }
+
     @Test func `a lane whose group waits for an answer is left alone, the others are not`() {
         var machine = machine()
         machine.rebalancing(.bulk, .assigned([]))

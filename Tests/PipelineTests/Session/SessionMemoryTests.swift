@@ -42,6 +42,18 @@ struct SessionMemoryTests {
         #expect(flow.demand(.live) > 0)
     }
 
+    @Test func `what a lane that rests has taken keeps no other lane from being taken`() {
+        var flow = Self.flow(memory: 2 * Self.size)
+        flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
+        #expect(flow.demand(.bulk) == 0)
+        flow.pausedLanes = [.live]
+        #expect(flow.demand(.bulk) > 0)
+        flow.received([Self.record(0, lane: .bulk)], on: .bulk, at: Self.start)
+        #expect(flow.demand(.bulk) == 0)
+        flow.pausedLanes = []
+        #expect(flow.demand(.live) == 0)
+    }
+
     @Test func `what is given back is counted again`() throws {
         var flow = Self.flow(memory: 2 * Self.size)
         flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)

@@ -132,6 +132,49 @@ struct SessionStepTests {
             both + [.processed, .committed, .next("commit 2: live/0=4"), .committed, .next("wait")]),
     ]
 
+    static let rests: [SessionStory] = [
+        SessionStory(
+            "what was taken of it is not begun, and goes on later",
+            [
+                .take(.bulk, 0...1), .rest([.bulk]), .next("wait"), .take(.live, 0...0), .next("process 1: live/0 0"),
+                .processed, .next("commit 1: live/0=1"), .committed, .next("wait"), .rest([]),
+                .next("process 2 in the background: bulk/0 0 1"),
+            ]),
+        SessionStory("what is in work ends", taken + [.rest([.live]), .processed, .next("commit 1: live/0=2")]),
+        SessionStory(
+            "what an abort puts back waits, and stands in its order",
+            inCommit + [
+                .rest([.live]), .aborted, .next("roll back"), .next("wait"), .rest([]),
+                .next("process 2: live/0 0 1"),
+            ]),
+        SessionStory(
+            "a retry whose moment has come keeps nobody awake",
+            [
+                .takeRetry(3, due: 50), .rest([.retries]), .next("wait"), .pass(60), .next("wait"), .rest([]),
+                .next("process 1: retries/0 3"),
+            ]),
+        SessionStory(
+            "its partitions are given up all the same",
+            [
+                .take(.live, 0...1), .rest([.live]), .ask(.live, SessionStory.revoked()), .next("answer live"),
+                .rest([]), .next("wait"),
+            ]),
+        SessionStory(
+            "an event that waits in its place has its turn beside one of a lane that rests",
+            [
+                .take(.bulk, 0...0), .next("process 1: bulk/0 0"), .parked([0], for: 1000), .answers,
+                .next("process 2 again: bulk/0 0"), .parked([0], for: 1000), .take(.live, 0...0), .rest([.live]),
+                .answers,
+                .next("process 3 again: bulk/0 0"),
+            ]),
+        SessionStory(
+            "nor does a stop wait for it",
+            [.take(.live, 0...1), .rest([.live]), .stop, .next("stop")]),
+    ]
+
+    @Test(arguments: rests)
+    func `a lane rests`(_ story: SessionStory) { play(story) }
+
     @Test(arguments: course)
     func `goes its course`(_ story: SessionStory) { play(story) }
 

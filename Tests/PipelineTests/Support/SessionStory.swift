@@ -29,6 +29,8 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         /// The topic was looked at, and cannot be written.
         case stillBlocked
         case quiet(Bool)
+        /// These lanes rest, and no others.
+        case rest(Set<Lane>)
         case openOffsets(Bool)
         case stop
         /// Milliseconds go by.
@@ -110,6 +112,7 @@ struct SessionTeller {
         case .unblocked: flow.unblocked()
         case .stillBlocked: flow.stillBlocked(at: now)
         case .quiet(let isQuiet): flow.isQuiet = isQuiet
+        case .rest(let lanes): flow.pausedLanes = lanes
         case .openOffsets(let areOpen): flow.hasOpenOffsets = areOpen
         case .stop: flow.stop()
         case .pass(let milliseconds): now = now.advanced(byMicroseconds: milliseconds * 1000)

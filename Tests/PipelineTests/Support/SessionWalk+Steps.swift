@@ -51,6 +51,9 @@ extension SessionWalk {
             guard log.owner == .us, log.records.indices.contains(index), log.records[index].origin == record.origin,
                 index < fetched[partition] ?? 0
             else { throw WalkFailure("\(record.origin) is out of its turn, which is number \(index)") }
+            guard !flow.pausedLanes.contains(record.lane) else {
+                throw WalkFailure("\(record.origin) is of a lane that rests")
+            }
             guard record.lane != .retries || due(record) <= now else { throw WalkFailure("\(record.origin) is early") }
             if record.lane == .retries { note(.retried) }
             begun[partition] = index + 1
@@ -214,7 +217,8 @@ extension SessionWalk {
         let room = settings.shares.batchEvents * 3 - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
         let held = try heldBack()
-        let heads = [Lane.live, .bulk, .retries].flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
+        let lanes = [Lane.live, .bulk, .retries].filter { !flow.pausedLanes.contains($0) }
+        let heads = lanes.flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
         let fresh = heads.contains { $0.lane != .retries }
         let isBackgroundFull = ready.contains { $0.urgency == .background } && heads.allSatisfy { $0.lane != .live }
         if isBackgroundFull, committing != nil { return }

@@ -11,7 +11,8 @@ struct SessionWalk {
     enum Event: CaseIterable {
         case committed, added, addedLate, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked,
             lost, lostInCommit,
-            assigned, late, stopped, retried, parked, resumed, expired, inTheWay, droppedWhileParked, quiet, checked
+            assigned, late, stopped, retried, parked, resumed, expired, inTheWay, droppedWhileParked, quiet, checked,
+            rested
     }
 
     let settings: SessionStateMachine.Settings
@@ -88,6 +89,7 @@ struct SessionWalk {
         case 992..<994: quiet()
         case 994..<997: openOffsets()
         case 988..<992: try crash()
+        case 997..<999: rest()
         default: now = now.advanced(byMicroseconds: .random(in: 0...40_000, using: &random))
         }
     }
@@ -96,6 +98,7 @@ struct SessionWalk {
     mutating func drain() throws(WalkFailure) {
         unblock()
         flow.isQuiet = false
+        flow.pausedLanes = []
         (hasOpenOffsets, flow.hasOpenOffsets) = (false, false)
         for _ in 0..<100_000 {
             now = now.advanced(byMicroseconds: 1000)
@@ -186,6 +189,12 @@ struct SessionWalk {
         note(.quiet)
     }
 
+    /// An operator says which lanes rest.
+    private mutating func rest() {
+        flow.pausedLanes = Set(Lane.allCases.filter { _ in Bool.random(using: &random) })
+        note(.rested)
+    }
+
     /// Offsets are left open, or committed.
     private mutating func openOffsets() {
         hasOpenOffsets.toggle()
@@ -239,7 +248,7 @@ struct SessionWalk {
             ask(lane, .revoked(some), some)
             note(.revoked)
             // What came in with the request is taken all the same.
-            if !isStopping, !isBlocked, !flow.isQuiet, Bool.random(using: &random) {
+            if !isStopping, !isBlocked, !flow.isQuiet, !flow.pausedLanes.contains(lane), Bool.random(using: &random) {
                 receive(lane, atMost: flow.demand(lane))
             }
         default:

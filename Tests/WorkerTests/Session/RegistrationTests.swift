@@ -45,7 +45,8 @@ import WorkerTestSupport
                 var processor = BatchProcessor(
                     apps: [], signing: context.signer, maximumEventBytes: 1024, now: { Events.now })
                 var committed = CommittedOffsets()
-                switch try await session.run(&processor, &committed) {
+                var lanePauses = LanePauses()
+                switch try await session.run(&processor, &committed, &lanePauses) {
                 case .stopped, .renewed: return nil
                 case .unusable(let error): return .unusable("\(error.code)")
                 case .fenced: return .fenced

@@ -104,6 +104,22 @@ struct StatusReportTests {
         #expect(latency["p50"] as? Double == 0.018, "between the bounds 10 and 25 ms")
     }
 
+    @Test func `a lane that rests says since when, by whom and why`() throws {
+        let status = WorkerStatus()
+        let since = UnixTime(seconds: 1_763_640_000)
+        status.set([
+            LanePause(lane: .bulk, since: since, by: "ann", why: "\"night\"", until: since.advanced(bySeconds: 60))
+        ])
+        let lanes = try #require(try object(StatusReporter(status: status))["lanes"] as? [[String: Any]])
+        let paused = lanes.map { $0["paused"] as? [String: String] }
+        #expect(paused[0] == nil && paused[1] == nil)
+        #expect(
+            paused[2] == [
+                "since": since.description, "until": since.advanced(bySeconds: 60).description, "by": "ann",
+                "why": "\"night\"",
+            ])
+    }
+
     @Test func `key rings with the ages of their versions, and their campaigns, as they change`() throws {
         let folder = try TemporaryFolder()
         try KeyRings.make("\(folder.path)/r")

@@ -1,11 +1,11 @@
 import JOSE
 import Keyring
 import Synchronization
-import WorkerConfiguration
+package import WorkerConfiguration
 
 /// The key rings' folders as an onlooker reads them: versions, states, campaigns; never a key. A folder is read again only where its
 /// listing or its campaign changed.
-final class RingShelf: Sendable {
+package final class RingShelf: Sendable {
     private struct Entry {
         let listing: FileRevision?
         let campaign: FileRevision?
@@ -16,10 +16,10 @@ final class RingShelf: Sendable {
     private let entries = Mutex<[String: Entry]>([:])
 
     /// The folders of what `keys` names at a moment.
-    init(_ keys: @escaping @Sendable () -> [Configuration.Key]) { self.keys = keys }
+    package init(_ keys: @escaping @Sendable () -> [Configuration.Key]) { self.keys = keys }
 
     /// What the folders hold now, in the order of the configuration.
-    func read() -> [RingReport] {
+    package func read() -> [RingReport] {
         let keys = keys()
         let names = Set(keys.map(\.name))
         return entries.withLock { entries in

@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import JOSE
 import Keyring
 import Pipeline
@@ -23,9 +23,7 @@ extension StatusReport {
                 for (code, count) in app.deadLetters.sorted(by: { $0.key < $1.key }) { json.member(code, Int64(count)) }
             }
         }
-        json.array("rings", rings) { ring, json in write(ring, to: &json) }
-        let campaigns = rings.compactMap { ring in ring.campaign.map { (ring.name, $0) } }
-        json.array("campaigns", campaigns) { campaign, json in write(campaign.1, of: campaign.0, to: &json) }
+        rings.write(to: &json, at: at)
         json.array("lookups", lookups) { account, json in
             json.member("account", account.account)
             json.member("circuit", account.circuit)
@@ -69,12 +67,15 @@ extension StatusReport {
         json.member("lag", Int64(flow.lag))
         json.member("partitions", Int64(flow.partitions))
         json.member("oldest_seconds", flow.oldest)
-        guard let latency = flow.latency else { return }
-        json.object("latency") { json in
-            json.member("p50", latency.median)
-            json.member("p99", latency.p99)
-            json.member("count", Int64(latency.count))
+        if let latency = flow.latency {
+            json.object("latency") { json in
+                json.member("p50", latency.median)
+                json.member("p99", latency.p99)
+                json.member("count", Int64(latency.count))
+            }
         }
+        guard let pause = flow.pause else { return }
+        json.object("paused") { json in pause.write(to: &json) }
     }
 
     private func write(_ outcomes: Outcomes, _ name: String, to json: inout JSONWriter) {
@@ -82,12 +83,23 @@ extension StatusReport {
             for (name, count) in zip(Outcomes.names, outcomes.counts) { json.member(name, Int64(count)) }
         }
     }
+}
 
-    private func write(_ ring: RingReport, to json: inout JSONWriter) {
-        json.member("ring", ring.name)
-        json.member("source", ring.isBehindSigner ? "signer" : "folder")
-        if let problem = ring.problem { json.member("problem", problem) }
-        json.array("versions", ring.versions) { version, json in
+extension [RingReport] {
+    /// The members `rings` and `campaigns`, in `/status` as in `remint status`.
+    package func write(to json: inout JSONWriter, at now: UnixTime) {
+        json.array("rings", self) { ring, json in ring.write(to: &json, at: now) }
+        let campaigns = compactMap { ring in ring.campaign.map { (ring: ring.name, campaign: $0) } }
+        json.array("campaigns", campaigns) { entry, json in entry.campaign.write(of: entry.ring, to: &json) }
+    }
+}
+
+extension RingReport {
+    fileprivate func write(to json: inout JSONWriter, at now: UnixTime) {
+        json.member("ring", name)
+        json.member("source", isBehindSigner ? "signer" : "folder")
+        if let problem { json.member("problem", problem) }
+        json.array("versions", versions) { version, json in
             json.member("id", version.id)
             json.member("state", version.state.rawValue)
             json.member("algorithm", version.algorithm.rawValue)
@@ -95,23 +107,25 @@ extension StatusReport {
             if let activated = version.activated { json.member("activated", activated.description) }
             if let retireAfter = version.retireAfter { json.member("retire_after", retireAfter.description) }
             guard let since = version.activated ?? version.created else { return }
-            json.member("age_seconds", max(0, at.seconds - since.seconds))
+            json.member("age_seconds", Swift.max(0, now.seconds - since.seconds))
         }
     }
+}
 
-    private func write(_ campaign: Rotation, of ring: String, to json: inout JSONWriter) {
+extension Rotation {
+    fileprivate func write(of ring: String, to json: inout JSONWriter) {
         json.member("ring", ring)
-        json.member("from", campaign.from)
-        json.member("to", campaign.to)
-        json.member("phase", campaign.phase.rawValue)
-        json.member("begun", campaign.begun.description)
-        if let pause = campaign.pause { json.member("paused", pause) }
+        json.member("from", from)
+        json.member("to", to)
+        json.member("phase", phase.rawValue)
+        json.member("begun", begun.description)
+        if let pause { json.member("paused", pause) }
     }
 }
 
 extension WorkerStatus.AppStatus {
     /// The members of the app's object, in `/status` as in `/apps`.
-    func write(to json: inout JSONWriter) {
+    package func write(to json: inout JSONWriter) {
         json.member("app", name)
         json.member("adapter", adapter)
         json.member("key_ring", keyRing)
@@ -119,6 +133,7 @@ extension WorkerStatus.AppStatus {
         json.member("state", suspension?.cause.rawValue ?? "active")
         guard let suspension else { return }
         json.member("suspended_since", suspension.since.description)
+        if let until = suspension.until { json.member("suspended_until", until.description) }
         json.member("refusing_users", Int64(suspension.users))
         if let version = suspension.keyVersion { json.member("refused_key_version", version) }
         json.member("by", suspension.by)
@@ -141,7 +156,7 @@ extension JSONWriter {
         endArray()
     }
 
-    fileprivate mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    package mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
         self.name(name)
         beginObject()
         body(&self)
@@ -149,7 +164,9 @@ extension JSONWriter {
     }
 
     /// An array of objects, one for each of `elements`.
-    mutating func array<Element>(_ name: String, _ elements: [Element], _ body: (Element, inout JSONWriter) -> Void) {
+    package mutating func array<Element>(
+        _ name: String, _ elements: [Element], _ body: (Element, inout JSONWriter) -> Void
+    ) {
         self.name(name)
         beginArray()
         for element in elements {

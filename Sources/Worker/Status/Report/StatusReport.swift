@@ -1,5 +1,5 @@
 import AdapterKit
-import Keyring
+package import Keyring
 import Pipeline
 
 /// What a worker says of itself, all of it, at one moment: the answer to `/status`, from which the page and `remint status` are made.
@@ -79,6 +79,8 @@ struct StatusReport: Sendable {
         var oldest: Double
         /// From production to visible outcome, over the last minute; nil where nothing ended in it.
         var latency: Latency?
+        /// The operator's pause that holds it; nil where it is taken from.
+        var pause: LanePause?
     }
 
     /// A distribution of times, in seconds; each figure is estimated within its histogram bucket.
@@ -129,15 +131,15 @@ struct StatusReport: Sendable {
 }
 
 /// One key ring as it lies on the disk.
-struct RingReport: Sendable {
+package struct RingReport: Sendable {
     /// Its name.
-    var name: String
+    package var name: String
     /// Whether a signer holds it, so that its versions cannot be seen here.
-    var isBehindSigner = false
+    package var isBehindSigner = false
     /// Its versions, in the order of the file.
-    var versions: [ListedVersion] = []
+    package var versions: [ListedVersion] = []
     /// The campaign that replaces one of them; nil where none was begun.
-    var campaign: Rotation?
+    package var campaign: Rotation?
     /// What keeps the folder from being read.
-    var problem: String?
+    package var problem: String?
 }

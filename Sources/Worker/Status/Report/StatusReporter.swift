@@ -92,6 +92,7 @@ final class StatusReporter: Sendable {
         return StatusReport.LaneFlow(
             lane: lane, taken: metrics.taken(lane), takenPerSecond: history.takenPerSecond(lane),
             queued: metrics.queued(lane), lag: lag.records, partitions: lag.partitions, oldest: metrics.oldest(lane),
-            latency: history.latency(lane, bounds: metrics.latencyBounds))
+            latency: history.latency(lane, bounds: metrics.latencyBounds),
+            pause: status.lanePauses.first { $0.lane == lane })
     }
 }

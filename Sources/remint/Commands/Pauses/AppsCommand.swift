@@ -35,9 +35,7 @@ struct WorkerOptions: ParsableArguments {
 
     /// The control topic, and the configuration that names it.
     func control() throws -> (states: ControlStates, configuration: Configuration) {
-        let configuration = try options.loadConfiguration()
-        let brokers = try configuration.brokers(instead: brokers)
-        return (ControlStates(configuration, brokers: brokers, logger: .quiet(configuration.log)), configuration)
+        try options.control(at: brokers)
     }
 }
 
@@ -52,15 +50,16 @@ struct AppsList: AsyncParsableCommand {
 
     private func listControl() async throws {
         let (states, configuration) = try workers.control()
-        let held = try await orTryLater("the control topic cannot be read") { try await states.read() }
-        var table = TextTable("APP", "ADAPTER", "KEY RING", "STATE", "SINCE", "BY", "USERS", "KEY VERSION", "WHY")
+        let held = try await states.readOrTryLater().apps
+        var table = TextTable(
+            "APP", "ADAPTER", "KEY RING", "STATE", "SINCE", "UNTIL", "BY", "USERS", "KEY VERSION", "WHY")
         var writer = JSONWriter()
         writer.beginArray()
         for app in configuration.apps {
             let suspension = held[app.name]
             table.add(
                 app.name, app.adapter.name, app.key, suspension?.cause.rawValue ?? "active",
-                suspension?.since.description ?? "-", suspension?.by ?? "-",
+                suspension?.since.description ?? "-", suspension?.until?.description ?? "-", suspension?.by ?? "-",
                 suspension.map { String($0.users) } ?? "-", suspension?.keyVersion ?? "-", suspension?.why ?? "-")
             writer.beginObject()
             writer.member("app", app.name)
@@ -69,6 +68,7 @@ struct AppsList: AsyncParsableCommand {
             writer.member("state", suspension?.cause.rawValue ?? "active")
             if let suspension {
                 writer.member("suspended_since", suspension.since.description)
+                if let until = suspension.until { writer.member("suspended_until", until.description) }
                 writer.member("refusing_users", Int64(suspension.users))
                 if let version = suspension.keyVersion { writer.member("refused_key_version", version) }
                 writer.member("by", suspension.by)
@@ -121,65 +121,73 @@ struct AppsList: AsyncParsableCommand {
     }
 }
 
-/// `remint apps pause APP`.
+/// `remint apps pause APP...`.
 struct AppsPause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Makes an app's events wait, on every worker, until `apps resume`.",
-        discussion: "Exit code 1 where the app is paused already.")
+        commandName: "pause", abstract: "Makes apps' events wait, on every worker, until `apps resume`.",
+        discussion: "Exit code 1 where one of the apps is paused already; the others are paused all the same.")
 
     @OptionGroup var workers: WorkerOptions
-    @Argument(help: "The app.") var app: String
-    @Option(help: "Why, for whoever looks next.") var why = ""
-    @Option(help: "Who pauses it. Default: the account.") var by: String?
+    @OptionGroup var pause: PauseOptions
+    @Argument(help: "The apps.") var apps: [String]
 
     func validate() throws {
         guard workers.workers.isEmpty else {
             throw ValidationError("a pause is for the whole fleet; leave --worker out")
         }
-        guard why.utf8.count <= 500, (by ?? "").utf8.count <= 200 else {
-            throw ValidationError("--why has at most 500 bytes, --by 200")
-        }
     }
 
     func run() async throws {
         let (states, configuration) = try workers.control()
-        _ = try workers.options.app(app, in: configuration)
-        let held = try await orTryLater("the control topic cannot be read") { try await states.read() }
-        guard held[app]?.cause != .paused else {
-            Terminal.error("remint: \(app) is paused already")
-            throw ExitCode.failure
+        for app in apps { _ = try workers.options.app(app, in: configuration) }
+        let held = try await states.readOrTryLater().apps
+        let (already, others) = apps.partitioned { held[$0]?.cause == .paused }
+        let now = UnixTime(seconds: UnixTime.system().seconds)
+        let until = pause.until(from: now)
+        let words = others.map { app in
+            states.word(
+                on: app,
+                Suspension(app: app, cause: .paused, since: now, by: pause.author, why: pause.reason, until: until))
         }
-        let pause = Suspension(
-            app: app, cause: .paused, since: UnixTime(seconds: UnixTime.system().seconds), by: by ?? NSUserName(),
-            why: why)
-        try await orTryLater("the control topic was not written") { try await states.write(app, pause) }
-        Terminal.print("\(app): paused")
+        try await states.writeOrTryLater(words)
+        for app in others { Terminal.print("\(app): paused\(until.map { " until \($0)" } ?? "")") }
+        for app in already { Terminal.error("remint: \(app) is paused already") }
+        if !already.isEmpty { throw ExitCode.failure }
     }
 }
 
-/// `remint apps resume APP`.
+/// `remint apps resume APP...`.
 struct AppsResume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Ends an app's suspension or pause, on every worker.",
-        discussion: "Exit code 1 where the app is neither suspended nor paused.")
+        commandName: "resume", abstract: "Ends apps' suspensions or pauses, on every worker.",
+        discussion: """
+            Exit code 1 where one of the apps is neither suspended nor paused; the others are resumed all the same.
+            """)
 
     @OptionGroup var workers: WorkerOptions
-    @Argument(help: "The app.") var app: String
+    @Argument(help: "The apps.") var apps: [String]
 
     func run() async throws {
-        guard workers.workers.isEmpty else { return try await resumeOnWorkers() }
-        let (states, configuration) = try workers.control()
-        _ = try workers.options.app(app, in: configuration)
-        let held = try await orTryLater("the control topic cannot be read") { try await states.read() }
-        guard let suspension = held[app] else {
-            Terminal.error("remint: \(app) is neither suspended nor paused")
-            throw ExitCode.failure
+        guard workers.workers.isEmpty else {
+            var isAll = true
+            for app in apps where !(try await resumeOnWorkers(app)) { isAll = false }
+            if !isAll { throw ExitCode.failure }
+            return
         }
-        try await orTryLater("the control topic was not written") { try await states.write(app, nil) }
-        Terminal.print("\(app): resumed; it was \(suspension.cause.rawValue) since \(suspension.since)")
+        let (states, configuration) = try workers.control()
+        for app in apps { _ = try workers.options.app(app, in: configuration) }
+        let held = try await states.readOrTryLater().apps
+        let (waiting, others) = apps.partitioned { held[$0] != nil }
+        try await states.writeOrTryLater(waiting.map { states.word(on: $0, nil as Suspension?) })
+        for suspension in waiting.compactMap({ held[$0] }) {
+            Terminal.print("\(suspension.app): resumed; it was \(suspension.cause.rawValue) since \(suspension.since)")
+        }
+        for app in others { Terminal.error("remint: \(app) is neither suspended nor paused") }
+        if !others.isEmpty { throw ExitCode.failure }
     }
 
-    private func resumeOnWorkers() async throws {
+    /// - Returns: whether any of the named workers resumed it.
+    private func resumeOnWorkers(_ app: String) async throws -> Bool {
         var resumed = 0
         for client in try workers.clients() {
             do {
@@ -193,6 +201,6 @@ struct AppsResume: AsyncParsableCommand {
                 throw ExitCode(75)
             }
         }
-        if resumed == 0 { throw ExitCode.failure }
+        return resumed > 0
     }
 }

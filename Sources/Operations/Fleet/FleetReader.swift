@@ -1,0 +1,139 @@
+package import AdapterKit
+package import Kafka
+package import Logging
+import Pipeline
+import Worker
+package import WorkerConfiguration
+
+/// Asks brokers, control topic and key rings how a fleet stands. It joins no group, writes nothing and needs no worker's admin server;
+/// its clients serve question after question.
+package actor FleetReader {
+    private static let patience = Duration.seconds(10)
+    /// Coordinators know their groups and answer at once, or not at all.
+    private static let groupPatience = Duration.seconds(5)
+
+    private let configuration: Configuration
+    private let properties: KafkaProperties
+    private let control: ControlStates
+    private let rings: RingShelf
+    private let now: @Sendable () -> UnixTime
+    private let producer: KafkaProducer
+    /// A client of its own: brokers that do not describe groups keep nobody else waiting.
+    private let groups: KafkaProducer
+    /// Why the groups were not described last time, and until when they are not asked about again.
+    private var silence: (problem: KafkaError, until: ContinuousClock.Instant)?
+    /// They read nothing and only ask in the name of the lanes' groups.
+    private let consumers: PerLane<KafkaConsumer>
+
+    /// A reader of the fleet of `configuration` at `brokers`.
+    ///
+    /// - Throws: `KafkaError` where no client can be made.
+    package init(
+        _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime
+    ) throws(KafkaError) {
+        self.configuration = configuration
+        self.now = now
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        self.properties = properties
+        control = ControlStates(configuration, brokers: brokers, logger: logger)
+        rings = RingShelf { configuration.keys }
+        producer = try KafkaProducer(properties.producer, logger: logger)
+        groups = try KafkaProducer(properties.producer, logger: logger)
+        consumers = try PerLane { lane throws(KafkaError) in
+            try KafkaConsumer(properties.consumer(of: lane), reading: [], logger: logger)
+        }
+    }
+
+    /// How the fleet stands now. What cannot be found out is among the problems.
+    ///
+    /// - Throws: `KafkaError` where no broker answers.
+    package func read() async throws(KafkaError) -> FleetStatus {
+        async let described = describeGroups()
+        let listed = try await producer.topics(within: Self.patience)
+        let partitions = Dictionary(listed.map { ($0.name, $0.partitionCount) }) { first, _ in first }
+        let time = now()
+        var problems: [String] = []
+        var holds = ControlHolds()
+        do { holds = try await control.read(at: time) } catch {
+            problems.append("suspensions and pauses are unknown: \(error)")
+        }
+        var lanes: [FleetStatus.LaneState] = []
+        for lane in Lane.allCases {
+            let topics = await topics(of: lane, partitions, &problems)
+            lanes.append(
+                FleetStatus.LaneState(
+                    lane: lane, group: properties.group(of: lane), pause: holds.lanes[lane], topics: topics,
+                    members: nil))
+        }
+        let letters = await deadLetters(partitions, &problems)
+        switch await described {
+        case .success(let groups): for place in lanes.indices { lanes[place].members = groups[lanes[place].group] }
+        case .failure(let error): problems.append("the workers are unknown: \(error)")
+        }
+        let apps = configuration.apps.map { app in
+            FleetStatus.AppState(
+                name: app.name, adapter: app.adapter.name, keyRing: app.key, suspension: holds.apps[app.name])
+        }
+        return FleetStatus(
+            at: time, group: configuration.kafka.group, lanes: lanes, deadLetters: letters, apps: apps,
+            rings: rings.read(), problems: problems)
+    }
+
+    /// Ends the clients.
+    package func close() async {
+        for lane in Lane.allCases { await consumers[lane].close(within: .seconds(1)) }
+        await producer.close(within: .seconds(1))
+        await groups.close(within: .zero)
+    }
+
+    private func describeGroups() async -> Result<[String: ConsumerGroup], KafkaError> {
+        if let silence, .now < silence.until { return .failure(silence.problem) }
+        do throws(KafkaError) {
+            let found = try await groups.consumerGroups(
+                Lane.allCases.map(properties.group), within: Self.groupPatience)
+            silence = nil
+            return .success(found)
+        } catch {
+            silence = (error, .now + .seconds(60))
+            return .failure(error)
+        }
+    }
+
+    private func topics(
+        of lane: Lane, _ counts: [String: Int], _ problems: inout [String]
+    ) async -> [FleetStatus.Topic] {
+        let names = configuration.topics(of: lane)
+        var lag: [TopicPartition: Int64] = [:]
+        do throws(KafkaError) {
+            lag = try await consumers[lane].lag(
+                of: names.flatMap { Self.partitions(of: $0, counts) }, within: Self.patience)
+        } catch { problems.append("what waits in the \(lane.rawValue) lane is unknown: \(error)") }
+        return names.map { topic(called: $0, counts, lag, &problems) }
+    }
+
+    private func deadLetters(_ counts: [String: Int], _ problems: inout [String]) async -> FleetStatus.Topic {
+        let name = configuration.topics.deadLetters
+        var held: [TopicPartition: Int64] = [:]
+        do throws(KafkaError) {
+            held = try await consumers[.live].bounds(of: Self.partitions(of: name, counts), within: Self.patience)
+                .mapValues { Int64($0.count) }
+        } catch { problems.append("how many dead letters there are is unknown: \(error)") }
+        return topic(called: name, counts, held, &problems)
+    }
+
+    private func topic(
+        called name: String, _ counts: [String: Int], _ waiting: [TopicPartition: Int64], _ problems: inout [String]
+    ) -> FleetStatus.Topic {
+        let partitions = Self.partitions(of: name, counts)
+        if partitions.isEmpty { problems.append("the topic \(name) does not exist or may not be seen") }
+        let known = partitions.compactMap { waiting[$0] }
+        // A sum that lacks a partition is no sum.
+        let isWhole = !partitions.isEmpty && known.count == partitions.count
+        return FleetStatus.Topic(
+            name: name, partitions: partitions.count, waiting: isWhole ? known.reduce(0, +) : nil)
+    }
+
+    private static func partitions(of topic: String, _ counts: [String: Int]) -> [TopicPartition] {
+        (0..<(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+    }
+}

@@ -1,0 +1,35 @@
+import AdapterKit
+
+/// What every pause on the control topic says of itself: since when, until when, by whom, why.
+struct ControlNote {
+    var since: UnixTime
+    var until: UnixTime?
+    var by: String
+    var why: String
+
+    init(since: UnixTime, until: UnixTime?, by: String, why: String) {
+        self.since = since
+        self.until = until
+        self.by = by
+        self.why = why
+    }
+
+    /// Reads the members of a record; nil where it says no moment, or one that is none.
+    init?(_ record: JSONValue) {
+        guard let since = record["since"]?.string.flatMap(RFC3339.parse) else { return nil }
+        self.since = since
+        if let until = record["until"] {
+            guard let moment = until.string.flatMap(RFC3339.parse) else { return nil }
+            self.until = moment
+        }
+        by = record["by"]?.string ?? ""
+        why = record["why"]?.string ?? ""
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.member("since", since.description)
+        if let until { json.member("until", until.description) }
+        json.member("by", by)
+        json.member("why", why)
+    }
+}

@@ -1,0 +1,66 @@
+import AdapterKit
+
+/// What the control topic says of one lane: paused, or not.
+///
+/// Its key is `lane/LANE/GROUP`, so that fleets that share the topic do not overwrite each other's. Value:
+/// `{"group":"remint","lane":"bulk","state":"paused","since":"2026-11-24T03:00:00Z","until":"…","by":"…","why":"…"}`, or the state
+/// `active`; `until` only where the pause ends by itself.
+public struct LaneRecord: Sendable, Equatable {
+    private static let prefix = "lane/"
+    private static let active = "active"
+    private static let paused = "paused"
+
+    /// The consumer group whose workers it is for: the one of the live lane, whichever lane it is about.
+    public let group: String
+    /// The lane.
+    public let lane: Lane
+    /// What holds it; nil where its events are taken.
+    public let pause: LanePause?
+
+    /// In the fleet `group`, the lane `lane` is held by `pause`.
+    public init(group: String, lane: Lane, pause: LanePause?) {
+        self.group = group
+        self.lane = lane
+        self.pause = pause
+    }
+
+    /// Reads a record of the topic; nil where it is about no lane of `group`, which changes nothing. A null value lets the lane's
+    /// events go on.
+    public init?(key: [UInt8]?, value: [UInt8]?, group: String) {
+        guard let key, let text = String(validating: key, as: UTF8.self), text.hasPrefix(Self.prefix),
+            let lane = Lane.allCases.first(where: { text.hasSameBytes(as: Self.key(of: $0, group)) })
+        else { return nil }
+        guard let value else {
+            self.init(group: group, lane: lane, pause: nil)
+            return
+        }
+        guard let root = try? JSONDocument(parsing: value, limits: .init(bytes: 16 << 10, depth: 4)).root,
+            group.hasSameBytes(as: root["group"]?.string), let state = root["state"]?.string
+        else { return nil }
+        if state == Self.active {
+            self.init(group: group, lane: lane, pause: nil)
+            return
+        }
+        guard state == Self.paused, let note = ControlNote(root) else { return nil }
+        self.init(
+            group: group, lane: lane,
+            pause: LanePause(lane: lane, since: note.since, by: note.by, why: note.why, until: note.until))
+    }
+
+    /// The record's key.
+    public var key: [UInt8] { Array(Self.key(of: lane, group).utf8) }
+
+    /// The record's value.
+    public var value: [UInt8] {
+        var json = JSONWriter(capacity: 160)
+        json.beginObject()
+        json.member("group", group)
+        json.member("lane", lane.rawValue)
+        json.member("state", pause == nil ? Self.active : Self.paused)
+        pause?.write(to: &json)
+        json.endObject()
+        return json.bytes
+    }
+
+    private static func key(of lane: Lane, _ group: String) -> String { "\(prefix)\(lane.rawValue)/\(group)" }
+}

@@ -1,0 +1,36 @@
+package import Pipeline
+
+/// A record of the control topic: what it says of an app or of a lane.
+package enum ControlWord: Sendable, Equatable {
+    /// Of an app.
+    case app(ControlRecord)
+    /// Of a lane.
+    case lane(LaneRecord)
+
+    /// Reads a record; nil where it is none for the fleet `group`.
+    package init?(key: [UInt8]?, value: [UInt8]?, group: String) {
+        if let lane = LaneRecord(key: key, value: value, group: group) {
+            self = .lane(lane)
+        } else if let app = ControlRecord(key: key, value: value, group: group) {
+            self = .app(app)
+        } else {
+            return nil
+        }
+    }
+
+    /// The record's key.
+    package var key: [UInt8] {
+        switch self {
+        case .app(let record): record.key
+        case .lane(let record): record.key
+        }
+    }
+
+    /// The record's value.
+    package var value: [UInt8] {
+        switch self {
+        case .app(let record): record.value
+        case .lane(let record): record.value
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Kafka
+import Pipeline
+import Synchronization
+
+/// How many events wait in lanes that rest: nothing is fetched of them, so that no fetch tells where they end.
+final class RestingLag: Sendable {
+    private struct State {
+        var nextQuestion = ContinuousClock.now
+        var isAsking = false
+        var lag: [TopicPartition: Int64] = [:]
+    }
+
+    /// Between two questions to the brokers.
+    private static let interval = Duration.seconds(5)
+
+    private let lanes = PerLane { _ in LaneLag() }
+
+    /// What the brokers last said of the partitions of `lane`; nothing before they were asked.
+    func known(_ lane: Lane) -> [TopicPartition: Int64] { lanes[lane].state.withLock { $0.lag } }
+
+    /// The lane does not rest any more: what was said of it is of no use.
+    func forget(_ lane: Lane) { lanes[lane].state.withLock { $0.lag = [:] } }
+
+    /// Whether it is time to ask about `lane`; whoever is told so must call `ask`.
+    func isDue(_ lane: Lane) -> Bool {
+        lanes[lane].state.withLock { state in
+            guard !state.isAsking, .now >= state.nextQuestion else { return false }
+            state.isAsking = true
+            return true
+        }
+    }
+
+    /// Asks the brokers about the partitions that `consumer` has of `lane`.
+    func ask(_ lane: Lane, _ consumer: KafkaConsumer) async {
+        let partitions = Array(await consumer.assignedPartitions)
+        let lag = try? await consumer.lag(of: partitions, within: .seconds(1))
+        lanes[lane].state.withLock { state in
+            if let lag { state.lag = lag }
+            state.isAsking = false
+            state.nextQuestion = .now + Self.interval
+        }
+    }
+
+    private final class LaneLag: Sendable {
+        let state = Mutex(State())
+    }
+}

@@ -1,0 +1,115 @@
+import AdapterKit
+import ArgumentParser
+import Operations
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// `remint lanes`: which lanes rest, and the commands that make them rest and go on.
+struct LanesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lanes", abstract: "Shows which lanes are paused, pauses and resumes them.",
+        discussion: """
+            The control topic holds it for every worker of the fleet, also for those that start later. Nothing of a paused lane is
+            taken and its offsets stay, so that its lag grows; what is in work ends.
+            """, subcommands: [LanesList.self, LanesPause.self, LanesResume.self], defaultSubcommand: LanesList.self)
+}
+
+extension Lane {
+    /// The lane an operator names.
+    ///
+    /// - Throws: `ValidationError` that says what there is.
+    static func named(_ text: String) throws -> Lane {
+        guard let lane = Lane(rawValue: text) else {
+            throw ValidationError("a lane is one of \(Lane.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return lane
+    }
+}
+
+/// The fleet that is meant.
+struct FleetOptions: ParsableArguments {
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+
+    /// The control topic.
+    func control() throws -> ControlStates { try options.control(at: brokers).states }
+}
+
+/// `remint lanes list`.
+struct LanesList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Shows the lanes; the default.")
+
+    @OptionGroup var fleet: FleetOptions
+    @Flag(help: "Print the lanes as JSON.") var json = false
+
+    func run() async throws {
+        let held = try await fleet.control().readOrTryLater().lanes
+        var table = TextTable("LANE", "STATE", "SINCE", "UNTIL", "BY", "WHY")
+        var writer = JSONWriter()
+        writer.beginArray()
+        for lane in Lane.allCases {
+            let pause = held[lane]
+            table.add(
+                lane.rawValue, pause == nil ? "active" : "paused", pause?.since.description ?? "-",
+                pause?.until?.description ?? "-", pause?.by.printable(limit: 40) ?? "-", pause?.why.printable() ?? "-")
+            writer.beginObject()
+            writer.member("lane", lane.rawValue)
+            writer.member("state", pause == nil ? "active" : "paused")
+            pause?.write(to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+        if json { return Terminal.print(String(decoding: writer.bytes, as: UTF8.self)) }
+        for line in table.lines { Terminal.print(line) }
+    }
+}
+
+/// `remint lanes pause LANE...`.
+struct LanesPause: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Makes lanes rest, on every worker, until `lanes resume`.",
+        discussion: "Exit code 1 where one of the lanes is paused already; the others are paused all the same.")
+
+    @OptionGroup var fleet: FleetOptions
+    @OptionGroup var pause: PauseOptions
+    @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
+
+    func run() async throws {
+        let states = try fleet.control()
+        let held = try await states.readOrTryLater().lanes
+        let (already, others) = lanes.partitioned { held[$0] != nil }
+        let now = UnixTime(seconds: UnixTime.system().seconds)
+        let until = pause.until(from: now)
+        let words = others.map { lane in
+            states.word(
+                on: lane, LanePause(lane: lane, since: now, by: pause.author, why: pause.reason, until: until))
+        }
+        try await states.writeOrTryLater(words)
+        for lane in others { Terminal.print("\(lane.rawValue): paused\(until.map { " until \($0)" } ?? "")") }
+        for lane in already { Terminal.error("remint: the \(lane.rawValue) lane is paused already") }
+        if !already.isEmpty { throw ExitCode.failure }
+    }
+}
+
+/// `remint lanes resume LANE...`.
+struct LanesResume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Lets lanes go on, on every worker.",
+        discussion: "Exit code 1 where one of the lanes is not paused; the others are resumed all the same.")
+
+    @OptionGroup var fleet: FleetOptions
+    @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
+
+    func run() async throws {
+        let states = try fleet.control()
+        let held = try await states.readOrTryLater().lanes
+        let (resting, others) = lanes.partitioned { held[$0] != nil }
+        try await states.writeOrTryLater(resting.map { states.word(on: $0, nil as LanePause?) })
+        for pause in resting.compactMap({ held[$0] }) {
+            Terminal.print("\(pause.lane.rawValue): resumed; it was paused since \(pause.since)")
+        }
+        for lane in others { Terminal.error("remint: the \(lane.rawValue) lane is not paused") }
+        if !others.isEmpty { throw ExitCode.failure }
+    }
+}

@@ -1,0 +1,71 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import Logging
+import Operations
+import Worker
+import WorkerConfiguration
+import YAMLReading
+
+/// What an operator says of a pause.
+struct PauseOptions: ParsableArguments {
+    @Option(name: [.customLong("reason"), .customLong("why")], help: "Why, for whoever looks next.") var reason = ""
+    @Option(help: "Who pauses. Default: the account.") var by: String?
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("Ends the pause by itself after this time. Default: never.", valueName: "1h"))
+    var length: String?
+
+    func validate() throws {
+        guard reason.utf8.count <= 500, (by ?? "").utf8.count <= 200 else {
+            throw ValidationError("--reason has at most 500 bytes, --by 200")
+        }
+        guard length.map({ (Self.seconds($0) ?? 0) > 0 }) ?? true else {
+            throw ValidationError("--for is a duration of a second or more, such as 30s, 10m, 1h or 7d")
+        }
+    }
+
+    /// Who pauses.
+    var author: String { by ?? NSUserName() }
+
+    /// When a pause that begins at `now` ends by itself; nil where it does not.
+    func until(from now: UnixTime) -> UnixTime? {
+        length.flatMap(Self.seconds).map { now.advanced(bySeconds: $0) }
+    }
+
+    private static func seconds(_ text: String) -> Int64? { DurationText.parse(text)?.components.seconds }
+}
+
+extension ConfigurationOptions {
+    /// The control topic, and the configuration that names it.
+    ///
+    /// - Parameter brokers: the brokers, instead of the configured ones.
+    func control(at brokers: String?) throws -> (states: ControlStates, configuration: Configuration) {
+        let configuration = try loadConfiguration()
+        let brokers = try configuration.brokers(instead: brokers)
+        return (ControlStates(configuration, brokers: brokers, logger: .quiet(configuration.log)), configuration)
+    }
+}
+
+extension ControlStates {
+    /// What holds the fleet's apps and lanes now.
+    ///
+    /// - Throws: `ExitCode` 75, after a line that says why.
+    func readOrTryLater() async throws -> ControlHolds {
+        try await orTryLater("the control topic cannot be read") { try await read(at: .system()) }
+    }
+
+    /// Tells every worker.
+    ///
+    /// - Throws: `ExitCode` 75, after a line that says why.
+    func writeOrTryLater(_ words: [ControlWord]) async throws {
+        try await orTryLater("the control topic was not written") { try await write(words) }
+    }
+}
+
+extension Array {
+    /// The elements that are meant, and the others, each in their order.
+    func partitioned(_ isMeant: (Element) -> Bool) -> (meant: [Element], others: [Element]) {
+        (filter(isMeant), filter { !isMeant($0) })
+    }
+}

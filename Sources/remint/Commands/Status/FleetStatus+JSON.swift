@@ -1,0 +1,68 @@
+import AdapterKit
+import Kafka
+import Operations
+import Pipeline
+import Worker
+
+extension FleetStatus {
+    /// The version of the shape. Members may be added to it; one that is taken away or comes to mean something else makes it the next.
+    static let shape: Int64 = 1
+
+    /// The status as `remint status --json` prints it.
+    var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("shape", Self.shape)
+        json.member("at", at.description)
+        json.member("group", group)
+        json.array("lanes", lanes) { lane, json in lane.write(to: &json) }
+        json.object("dead_letters") { json in deadLetters.write(to: &json) }
+        json.array("workers", workers) { worker, json in
+            json.member("client_id", worker.clientID)
+            json.member("host", worker.host)
+            json.member("workers", Int64(worker.count))
+            json.object("partitions") { json in
+                for (lane, count) in zip(lanes, worker.partitions) { json.member(lane.lane.rawValue, Int64(count)) }
+            }
+        }
+        json.array("apps", apps) { app, json in
+            let status = WorkerStatus.AppStatus(
+                name: app.name, adapter: app.adapter, keyRing: app.keyRing, keyVersion: nil, suspension: app.suspension)
+            status.write(to: &json)
+        }
+        rings.write(to: &json, at: at)
+        json.name("problems")
+        json.beginArray()
+        for problem in problems { json.string(problem) }
+        json.endArray()
+        json.endObject()
+        return json.bytes
+    }
+}
+
+extension FleetStatus.LaneState {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.member("lane", lane.rawValue)
+        json.member("group", group)
+        json.member("state", pause == nil ? "active" : "paused")
+        if let pause { json.object("paused") { json in pause.write(to: &json) } }
+        if let lag { json.member("lag", lag) }
+        json.array("topics", topics) { topic, json in topic.write(to: &json) }
+        guard let members else { return }
+        json.member("group_state", members.state)
+        json.array("members", members.members) { member, json in
+            json.member("id", member.id)
+            json.member("client_id", member.clientID)
+            json.member("host", member.host)
+            json.member("partitions", Int64(member.partitions.count))
+        }
+    }
+}
+
+extension FleetStatus.Topic {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.member("topic", name)
+        json.member("partitions", Int64(partitions))
+        if let waiting { json.member("waiting", waiting) }
+    }
+}

@@ -1,0 +1,63 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import Kafka
+import Operations
+import WorkerConfiguration
+import YAMLReading
+
+/// `remint status`: the whole fleet at a glance.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Shows the whole fleet: workers, lanes and their lag, pauses, keys, campaigns.",
+        discussion: """
+            Asks the brokers and reads the configured key rings, and no worker. It joins no group and writes nothing. Exit code 75 where
+            no broker answers.
+            """)
+
+    @OptionGroup var fleet: FleetOptions
+    @Flag(help: "Go on, and show it again and again.") var watch = false
+    @Option(help: ArgumentHelp("With --watch: how often.", valueName: "1s")) var interval = "1s"
+    @Flag(help: "Print it as JSON, a line each time.") var json = false
+
+    func validate() throws {
+        guard DurationText.parse(interval) != nil else {
+            throw ValidationError("--interval is a duration such as 500ms, 2s or 1m")
+        }
+    }
+
+    func run() async throws {
+        let configuration = try fleet.options.loadConfiguration()
+        let brokers = try configuration.brokers(instead: fleet.brokers)
+        let reader = try FleetReader(
+            configuration, brokers: brokers, logger: .quiet(configuration.log), now: { .system() })
+        guard watch else {
+            let status: FleetStatus
+            do throws(KafkaError) { status = try await reader.read() } catch {
+                await reader.close()
+                throw error
+            }
+            await reader.close()
+            return show(status, brokers)
+        }
+        let pause = DurationText.parse(interval) ?? .seconds(1)
+        // Until somebody interrupts it.
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            do throws(KafkaError) { show(try await reader.read(), brokers) } catch {
+                Terminal.error("remint: \(error)")
+            }
+            try await Task.sleep(until: start + pause, clock: .continuous)
+        }
+    }
+
+    private func show(_ status: FleetStatus, _ brokers: String) {
+        if json { return Terminal.print(String(decoding: status.json, as: UTF8.self)) }
+        let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) == 1
+        let lines = FleetTable(status, brokers: brokers).lines.map { $0.text(inTerminal: isTerminal) }
+        // A terminal is written over as a whole; elsewhere one status follows the other.
+        let start = watch && isTerminal ? "\u{1B}[H\u{1B}[2J" : ""
+        Terminal.print(start + lines.joined(separator: "\n") + (watch && !isTerminal ? "\n" : ""))
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// Lanes and apps that an operator makes wait, and lets go on.
+    @Suite(.timeLimit(.minutes(10))) struct PauseTests {
+        @Test
+        func `a paused lane rests on every worker under traffic, also on one that starts later, and loses nothing`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let first = try await shop.startWorker()
+            let admin = try await AdminAPI(of: first)
+            try await shop.produce([report("before")])
+            try await admin.wait("remint_minted_total", atLeast: 1)
+
+            let paused = try await remint(shop, "lanes", "pause", "live", "--reason", "the vendor moves", "--by", "ann")
+            #expect(paused.status == 0, "\(paused.errorText)")
+            try #require(await first.wrote("an operator paused the lane"), "\(first.errorText)")
+            try await admin.wait("remint_lane_paused", [#"lane="live""#], atLeast: 1)
+            #expect(try await admin.total("remint_lane_paused", [#"lane="bulk""#]) == 0)
+            #expect(try await remint(shop, "lanes", "pause", "live").status == 1, "it is paused already")
+            let page = try await admin.get("/status").text
+            #expect(page.contains(#""by":"ann","why":"the vendor moves""#))
+
+            try await shop.produce((0..<5).map { report("live-\($0)") })
+            // The other lane goes on, and what waits is counted.
+            try await shop.produce((0..<5).map { report("bulk-\($0)", topic: "remint.invalidations.bulk") })
+            try await admin.wait("remint_minted_total", atLeast: 6)
+            try await admin.wait("remint_consumer_lag_records", [#"lane="live""#], atLeast: 5)
+
+            // A worker that starts meanwhile obeys, and so does the one that takes the other's partitions over.
+            let second = try await shop.startWorker()
+            let later = try await AdminAPI(of: second)
+            try await later.wait("remint_lane_paused", [#"lane="live""#], atLeast: 1)
+            first.terminate()
+            await first.waitForEnd()
+            #expect(first.status == 0, "\(first.errorText)")
+            try await shop.produce((5..<10).map { report("bulk-\($0)", topic: "remint.invalidations.bulk") })
+            try await later.wait("remint_minted_total", atLeast: 5)
+            let early = try await tokens(shop, atLeast: 11)
+            #expect(early.filter { $0.contains("live-") }.isEmpty, "nothing of the lane came out")
+
+            let resumed = try await remint(shop, "lanes", "resume", "live")
+            #expect(resumed.status == 0, "\(resumed.errorText)")
+            #expect(resumed.outputText.contains("it was paused since"))
+            let all = try await tokens(shop, atLeast: 16)
+            let users = ["before"] + (0..<5).map { "live-\($0)" } + (0..<10).map { "bulk-\($0)" }
+            #expect(all.sorted() == users.map { "braze-ios/\($0)" }.sorted(), "each is answered once")
+            #expect(second.errorText.contains("an operator resumed the lane"))
+            #expect(try await remint(shop, "lanes", "resume", "live").status == 1, "it is not paused")
+
+            second.terminate()
+            await second.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a pause with an end is over by itself`() async throws {
+            let shop = try await Shop.open()
+            let paused = try await remint(shop, "lanes", "pause", "bulk", "retries", "--for", "2s")
+            #expect(paused.status == 0, "\(paused.errorText)")
+            #expect(paused.outputText.contains("bulk: paused until "))
+            #expect(paused.outputText.contains("retries: paused until "))
+            let app = try await remint(shop, "apps", "pause", "braze-ios", "onesignal-shop", "--for", "2s")
+            #expect(app.status == 0, "\(app.errorText)")
+            // Whether the pauses were over before it read of them or not: everything is answered.
+            let worker = try await shop.startWorker()
+            try await shop.produce([
+                report("ann"), report("ben", topic: "remint.invalidations.bulk"),
+                rawReport("onesignal-shop", #"{"externalId":"cid"}"#),
+            ])
+            #expect(try await tokens(shop, atLeast: 3).count == 3)
+            let lanes = try await remint(shop, "lanes", "list", "--json").outputText
+            #expect(!lanes.contains("paused"), "\(lanes)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a paused app is told apart from a suspended one, and the status shows it`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            let paused = try await remint(
+                shop, "apps", "pause", "braze-ios", "onesignal-shop", "--reason", "a migration", "--by", "ann")
+            #expect(paused.status == 0, "\(paused.errorText)")
+            for app in ["braze-ios", "onesignal-shop"] {
+                try await admin.wait("remint_app_paused", [#"app="\#(app)""#], atLeast: 1)
+            }
+            #expect(try await admin.total("remint_app_paused") == 2)
+            try await shop.produce((0..<3).map { report("u-\($0)") })
+            try await admin.wait("remint_outcomes_total", [#"app="braze-ios""#, #"code="app_suspended""#], atLeast: 3)
+
+            let table = try await remint(shop, "status")
+            #expect(table.status == 0, "\(table.errorText)")
+            #expect(table.outputText.contains("braze-ios is paused since "))
+            #expect(table.outputText.contains(" by ann: a migration"))
+            #expect(!table.outputText.contains("\u{1B}"), "it is no terminal")
+            let widest = table.outputText.split(separator: "\n").filter { !$0.contains("is paused since") }
+                .prefix { !$0.hasPrefix("what could not") }
+            #expect(widest.allSatisfy { $0.count < 100 })
+
+            let resumed = try await remint(shop, "apps", "resume", "braze-ios", "onesignal-shop")
+            #expect(resumed.status == 0, "\(resumed.errorText)")
+            #expect(try await tokens(shop, atLeast: 3).sorted() == (0..<3).map { "braze-ios/u-\($0)" })
+            try await admin.wait("remint_minted_total", atLeast: 3)
+            while try await admin.total("remint_app_paused") > 0 { try Task.checkCancellation() }
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `the status tells of lag, dead letters and keys without any worker`() async throws {
+            let shop = try await Shop.open()
+            _ = try await remint(shop, "lanes", "pause", "bulk", "--by", "ann", "--reason", "the night")
+            try await shop.produce((0..<4).map { report("b-\($0)", topic: "remint.invalidations.bulk") })
+            try await shop.produce([rawReport("nobody", "{}")])
+            let worker = try await shop.startWorker()
+            _ = try await shop.consumeOutputs { $0.contains { $0.header("remint-error-code") == "unknown_app" } }
+            worker.terminate()
+            await worker.waitForEnd()
+
+            let json = try await remint(shop, "status", "--json")
+            #expect(json.status == 0, "\(json.errorText)")
+            let root = try #require(try JSONSerialization.jsonObject(with: json.standardOutput) as? [String: Any])
+            #expect(root["shape"] as? Int == 1)
+            let lanes = try #require(root["lanes"] as? [[String: Any]])
+            #expect(lanes.map { $0["lane"] as? String } == ["live", "retries", "bulk"])
+            #expect(lanes.map { $0["lag"] as? Int } == [0, 0, 4])
+            #expect(lanes.map { $0["state"] as? String } == ["active", "active", "paused"])
+            #expect((lanes[2]["paused"] as? [String: String])?["why"] == "the night")
+            #expect((root["dead_letters"] as? [String: Any])?["waiting"] as? Int == 1)
+            let rings = try #require(root["rings"] as? [[String: Any]])
+            #expect(!rings.isEmpty && rings.allSatisfy { ($0["versions"] as? [Any])?.isEmpty == false })
+            #expect((root["apps"] as? [Any])?.isEmpty == false)
+
+            // Nobody answers there.
+            let away = try await Program.run(
+                Repository.remint, ["status", "--config", shop.configuration, "--brokers", "127.0.0.1:1"])
+            #expect(away.status == 75, "\(away.outputText)")
+            await shop.broker.close()
+        }
+
+        @Test func `a watched status goes on until it is ended`() async throws {
+            let shop = try await Shop.open()
+            let status = try Program(
+                Repository.remint,
+                ["status", "--watch", "--interval", "100ms", "--json", "--config", shop.configuration, "--brokers"]
+                    + [shop.broker.bootstrapServers])
+            while status.outputText.split(separator: "\n").count < 3, status.status < 0 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            status.terminate()
+            await status.waitForEnd()
+            #expect(status.outputText.split(separator: "\n").prefix(3).allSatisfy { $0.hasPrefix(#"{"shape":1,"#) })
+            await shop.broker.close()
+        }
+
+        @Test func `what is no lane and no duration is refused`() async throws {
+            let shop = try await Shop.open()
+            #expect(try await remint(shop, "lanes", "pause", "slow").status == 2)
+            #expect(try await remint(shop, "lanes", "pause", "bulk", "--for", "soon").status == 2)
+            #expect(try await remint(shop, "status", "--interval", "0s").status == 2)
+            await shop.broker.close()
+        }
+
+        private func report(_ user: String, topic: String = "remint.invalidations") -> ProducerRecord {
+            let record = rawReport("braze-ios", #"{"code":22,"userId":"\#(user)"}"#)
+            return ProducerRecord(topic: topic, body: record.body)
+        }
+
+        /// The keys of the tokens that came, at least so many.
+        private func tokens(_ shop: borrowing Shop, atLeast count: Int) async throws -> [String] {
+            try await shop.consumeOutputs(of: ["remint.tokens"]) { $0.count >= count }.map {
+                String(decoding: $0.key ?? [], as: UTF8.self)
+            }
+        }
+
+        private func remint(_ shop: borrowing Shop, _ arguments: String...) async throws -> Program {
+            try await Program.run(
+                Repository.remint,
+                arguments + ["--config", shop.configuration, "--brokers", shop.broker.bootstrapServers])
+        }
+    }
+}
