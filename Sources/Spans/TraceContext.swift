@@ -50,6 +50,7 @@ public struct TraceContext: Sendable, Hashable {
     /// What the two headers say; nil where `traceparent` is none, and is to be treated as if it were not there. A version that is not
     /// known yet is read as far as the first one goes (section 3.2.4).
     public init?(traceparent text: String, tracestate state: String? = nil) {
+        guard text.utf8.count <= 512 else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count >= 4, let version = Self.number(parts[0], digits: 2), version < 0xFF,
             version > 0 || parts.count == 4, parts[1].count == 32,

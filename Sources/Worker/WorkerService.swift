@@ -23,7 +23,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     public let status = WorkerStatus()
 
     private let configuration: Configuration
-    private let rings: [KeyRing]
+    private let rings: FirstRings
     /// The rings' listings as they were when they were read.
     private let revisions: [String: FileRevision?]
     /// The configuration's files as they were when they were read.
@@ -61,7 +61,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             throw WorkerError("the configuration has errors; run: remint check")
         }
         self.configuration = configuration
-        rings = Array(preflight.rings.values)
+        rings = FirstRings(Array(preflight.rings.values))
         do throws(KeyRingError) {
             adminToken = try configuration.admin?.tokenFile.map { (path) throws(KeyRingError) in
                 try KeyFile.read(path).trimmingLineEnd()
@@ -108,7 +108,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let tokens = configuration.kafka.tokens
         defer { withExtendedLifetime(tokens) {} }
         if let tokens { metrics.follow(tokens.tally, now: now) }
-        let local = LocalSigner(rings, lanes: signingLanes)
+        let local = makeSigner()
         let signers = signers()
         let signer = route(local, signers)
         let lookups = try LookupClient(
@@ -135,7 +135,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                     }
                 }
             }
-            for ring in rings { status.publish(ring) }
             group.addTask { await follow(reloader, signer: local) }
             for signer in signers { group.addTask { await signer.run() } }
             group.addTask { await lookups.run() }
@@ -151,6 +150,13 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             defer { group.cancelAll() }
             do { while try await group.next() != nil {} } catch is Finished {}
         }
+    }
+
+    /// Signs with the rings that this process holds, whose public keys are shown from now on.
+    private func makeSigner() -> LocalSigner {
+        let rings = rings.take()
+        for ring in rings { status.publish(ring) }
+        return LocalSigner(rings, lanes: signingLanes)
     }
 
     /// The work is done, so that the tasks beside it end as well.

@@ -5,7 +5,7 @@ import Testing
 @Suite("What a collector is sent when") struct ExportPlanTests {
     private static let spansAtOnce = ExportPlan.spansAtOnce
 
-    private func plan() -> ExportPlan { ExportPlan(interval: .seconds(60), at: .zero) }
+    private func plan(interval: Duration = .seconds(60)) -> ExportPlan { ExportPlan(interval: interval, at: .zero) }
 
     @Test func `spans wait a second for others, or until they are many`() {
         let plan = plan()
@@ -15,11 +15,11 @@ import Testing
         #expect(plan.next(at: .seconds(1), spans: 0) == .wait(until: .milliseconds(1250)))
     }
 
-    @Test func `metrics are sent each interval, after the spans, and missed ones are not made up for`() {
+    @Test func `metrics are sent each interval, however many spans there are, and missed ones are not made up for`() {
         var plan = plan()
         #expect(plan.next(at: .milliseconds(59_900), spans: 0) == .wait(until: .seconds(60)))
-        #expect(plan.next(at: .seconds(60), spans: 1) == .send(.traces))
-        #expect(plan.next(at: .seconds(60), spans: 0) == .send(.metrics))
+        #expect(plan.next(at: .milliseconds(59_900), spans: 5000) == .send(.traces))
+        #expect(plan.next(at: .seconds(60), spans: 5000) == .send(.metrics))
         #expect(plan.answered(.accepted, to: .metrics, at: .seconds(61), chance: 0).fate == .delivered)
         #expect(plan.next(at: .seconds(119), spans: 0) != .send(.metrics))
         #expect(plan.next(at: .seconds(120), spans: 0) == .send(.metrics))
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `pauses double up to a minute, and the same spans are sent until they are given up`() {
-        var plan = plan()
+        var plan = plan(interval: .seconds(3600))
         var now = Duration.seconds(1)
         var pauses: [Duration] = []
         for attempt in 1...ExportPlan.tries {
@@ -63,8 +63,8 @@ import Testing
 
     @Test(arguments: [(Duration.milliseconds(10), 1), (.seconds(20), 20), (.seconds(100_000), 300)])
     func `a collector's wish is kept to, within reason`(_ wish: Duration, _ seconds: Int) {
-        var plan = plan()
-        _ = plan.answered(.busy(retryAfter: wish), to: .metrics, at: .zero, chance: 0)
+        var plan = plan(interval: .seconds(3600))
+        _ = plan.answered(.busy(retryAfter: wish), to: .traces, at: .zero, chance: 0)
         #expect(plan.next(at: .zero, spans: 1000) == .wait(until: .seconds(seconds)))
     }
 
@@ -79,21 +79,23 @@ import Testing
     @Test func `metrics that could not be sent are read anew after the pause`() {
         var plan = plan()
         #expect(plan.answered(.busy(), to: .metrics, at: .seconds(60), chance: 0).fate == .kept)
-        #expect(plan.next(at: .seconds(60), spans: 0) == .wait(until: .seconds(61)))
+        #expect(plan.next(at: .seconds(60), spans: 0) == .wait(until: .milliseconds(60_250)))
+        #expect(plan.next(at: .milliseconds(60_750), spans: 0) == .wait(until: .seconds(61)))
         #expect(plan.next(at: .seconds(61), spans: 0) == .send(.metrics))
         #expect(plan.answered(.refused, to: .metrics, at: .seconds(61), chance: 0).fate == .lost(.refused))
         #expect(plan.next(at: .seconds(90), spans: 0) != .send(.metrics))
     }
 
-    @Test func `trouble is told of once, whatever it is about`() {
+    @Test func `trouble is told of once for each signal, and holds up no other`() {
         var plan = plan()
         var notices: [ExportPlan.Notice?] = []
         for (answer, signal) in [
-            (.busy(), .traces), (.refused, .metrics), (.busy(), .traces), (.accepted, .metrics), (.accepted, .traces),
-            (.refused, .traces),
+            (.refused, .metrics), (.accepted, .traces), (.refused, .metrics), (.accepted, .traces), (.busy(), .traces),
+            (.busy(), .traces), (.accepted, .metrics), (.accepted, .traces),
         ] as [(ExportPlan.Answer, ExportPlan.Signal)] {
             notices.append(plan.answered(answer, to: signal, at: .zero, chance: 0).notice)
+            if answer == .refused { #expect(plan.next(at: .zero, spans: 5000) == .send(.traces)) }
         }
-        #expect(notices == [.troubled, nil, nil, .recovered, nil, .troubled])
+        #expect(notices == [.troubled, nil, nil, nil, .troubled, nil, .recovered, .recovered])
     }
 }

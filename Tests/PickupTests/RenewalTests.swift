@@ -80,6 +80,30 @@ import Testing
         #expect(renewals.due([(key, token)], at: UnixTime(seconds: Self.start + 110)).count == 1)
     }
 
+    @Test func `a token of a shorter life than the app's is not renewed as soon as it is there`() {
+        var renewals = Renewals(lifetime: 120)
+        let made = HeldToken(
+            value: [], version: Self.start * 1_000_000, expiresAt: Self.start + 60, eventID: "e")
+        let streamed = [(key: Array("shop/u".utf8), token: made)]
+        for second in 0..<10 {
+            #expect(renewals.due(streamed, at: UnixTime(seconds: Self.start + Int64(second))).isEmpty)
+        }
+        #expect((10...45).contains { !renewals.due(streamed, at: UnixTime(seconds: Self.start + $0)).isEmpty })
+    }
+
+    @Test func `a renewal that lives no longer is the last one`() {
+        var renewals = Renewals(lifetime: 120)
+        let key = Array("shop/u".utf8)
+        func token(_ version: Int64) -> HeldToken {
+            HeldToken(value: [], version: version, expiresAt: Self.start + 120, eventID: "e")
+        }
+        _ = renewals.due([(key, token(1))], at: UnixTime(seconds: Self.start))
+        #expect(renewals.due([(key, token(1))], at: UnixTime(seconds: Self.start + 110)).count == 1)
+        for second in Int64(111)..<120 {
+            #expect(renewals.due([(key, token(second))], at: UnixTime(seconds: Self.start + second)).isEmpty)
+        }
+    }
+
     @Test func `a token that could not be renewed stays due`() {
         var renewals = Renewals(lifetime: 30)
         let key = Array("shop/u".utf8)

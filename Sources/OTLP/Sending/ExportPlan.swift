@@ -61,11 +61,16 @@ struct ExportPlan: Sendable {
     private let interval: Duration
     private var nextMetrics: Duration
     private var nextSpans: Duration
-    /// Nothing is sent before.
-    private var opening = Duration.zero
-    /// Failures in a row.
-    private var failures = 0
-    private var isTroubled = false
+    /// What became of one signal so far: a collector may take the one and want nothing of the other.
+    private struct Course {
+        /// Nothing is sent before.
+        var opening = Duration.zero
+        /// Failures in a row.
+        var failures = 0
+        var isTroubled = false
+    }
+
+    private var courses: [Signal: Course] = [:]
     /// How often the spans in hand were sent.
     private var sendings = 0
 
@@ -80,11 +85,21 @@ struct ExportPlan: Sendable {
     ///
     /// - Parameter spans: how many spans wait.
     func next(at now: Duration, spans: Int) -> Action {
-        guard now >= opening else { return .wait(until: opening) }
+        // First, for there may be spans at any time.
+        let metrics = max(nextMetrics, opening(of: .metrics))
+        if now >= metrics { return .send(.metrics) }
+        let opening = opening(of: .traces)
+        guard now >= opening else { return .wait(until: min(metrics, opening)) }
         if sendings > 0 || spans >= Self.spansAtOnce || spans > 0 && now >= nextSpans { return .send(.traces) }
-        if now >= nextMetrics { return .send(.metrics) }
         // Nobody says that spans came, so that it costs nobody anything.
-        return .wait(until: min(nextMetrics, now + Self.linger / 4))
+        return .wait(until: min(metrics, now + Self.linger / 4))
+    }
+
+    private func opening(of signal: Signal) -> Duration { courses[signal]?.opening ?? .zero }
+
+    /// Whether what is sent of `signal` does not arrive.
+    func isTroubled(_ signal: Signal) -> Bool {
+        courses[signal]?.isTroubled ?? false
     }
 
     /// What a request came to.
@@ -93,13 +108,11 @@ struct ExportPlan: Sendable {
     mutating func answered(
         _ answer: Answer, to signal: Signal, at now: Duration, chance: Double
     ) -> (fate: Fate, notice: Notice?) {
-        let wasTroubled = isTroubled
+        let wasTroubled = isTroubled(signal)
         let fate = fate(of: signal, answer)
         switch answer {
-        case .accepted: (failures, isTroubled, opening) = (0, false, now)
-        case .busy, .refused:
-            isTroubled = true
-            opening = now + pause(answer, chance)
+        case .accepted: courses[signal] = Course(opening: now)
+        case .busy, .refused: fail(signal, answer, now, chance)
         }
         if fate != .kept {
             switch signal {
@@ -107,6 +120,7 @@ struct ExportPlan: Sendable {
             case .metrics: nextMetrics = max(nextMetrics + interval, now)
             }
         }
+        let isTroubled = isTroubled(signal)
         return (fate, wasTroubled == isTroubled ? nil : isTroubled ? .troubled : .recovered)
     }
 
@@ -121,11 +135,14 @@ struct ExportPlan: Sendable {
         }
     }
 
-    private mutating func pause(_ answer: Answer, _ chance: Double) -> Duration {
-        let bound = min(Self.pauses.first * (1 << min(failures, 6)), Self.pauses.longest)
-        failures += 1
-        let pause = bound - bound / 2 * min(max(chance, 0), 1)
-        guard case .busy(let wish?) = answer else { return pause }
-        return max(pause, min(wish, Self.longestWish))
+    private mutating func fail(_ signal: Signal, _ answer: Answer, _ now: Duration, _ chance: Double) {
+        var course = courses[signal] ?? Course()
+        let bound = min(Self.pauses.first * (1 << min(course.failures, 6)), Self.pauses.longest)
+        var pause = bound - bound / 2 * min(max(chance, 0), 1)
+        if case .busy(let wish?) = answer { pause = max(pause, min(wish, Self.longestWish)) }
+        course.failures += 1
+        course.isTroubled = true
+        course.opening = now + pause
+        courses[signal] = course
     }
 }

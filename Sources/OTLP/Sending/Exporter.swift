@@ -99,7 +99,7 @@ private struct ExportWork: Sendable {
         guard !Task.isCancelled || reply.answer == .accepted else { return }
         exporter.metrics.sent(signal, reply.answer)
         let (fate, notice) = plan.answered(reply.answer, to: signal, at: elapsed, chance: .random(in: 0...1))
-        tell(notice, reply)
+        tell(notice, signal, reply)
         guard signal == .traces else { return }
         switch fate {
         case .kept: return
@@ -131,13 +131,15 @@ private struct ExportWork: Sendable {
         }
     }
 
-    private func tell(_ notice: ExportPlan.Notice?, _ reply: Collector.Reply) {
+    private func tell(_ notice: ExportPlan.Notice?, _ signal: ExportPlan.Signal, _ reply: Collector.Reply) {
         switch notice {
         case .troubled:
             exporter.logger.warning(
                 "the collector does not take what it is sent; it is tried again, and what does not fit is dropped",
-                metadata: [LogKey.detail: "\(reply.trouble ?? "")"])
-        case .recovered: exporter.logger.notice("the collector takes what it is sent again")
+                metadata: [LogKey.detail: "\(signal): \(reply.trouble ?? "")"])
+        case .recovered:
+            exporter.logger.notice(
+                "the collector takes what it is sent again", metadata: [LogKey.detail: "\(signal)"])
         case nil: break
         }
     }

@@ -60,7 +60,10 @@ final class TokenDesk: Sendable {
     }
 
     /// Why the events of `app` wait; nil where they do not.
-    func suspension(of app: String) -> Suspension? { state.withLock { $0.suspensions[app] } }
+    func suspension(of app: String) -> Suspension? {
+        // A pause whose time is over ends by itself: nothing is written.
+        state.withLock { $0.suspensions[app] }.flatMap { $0.isOver(at: now()) ? nil : $0 }
+    }
 
     /// Forgets tokens that ended.
     func trim() {

@@ -11,8 +11,8 @@ struct Renewals: Sendable {
     private struct Plan {
         let version: Int64
         let slot: Int64
-        /// When it is renewed, in seconds since 1970.
-        let due: Int64
+        /// When it is renewed, and when it ends, in seconds since 1970.
+        let due, end: Int64
     }
 
     /// The shortest time before its end that a token is renewed, in seconds.
@@ -41,8 +41,13 @@ struct Renewals: Sendable {
         forget(allBut: streamed)
         return streamed.filter { key, token in
             if let plan = plans[key], plan.version == token.version { return plan.due <= now.seconds }
+            let predecessor = plans[key]
             drop(key)
-            let plan = plan(token, at: now)
+            var plan = plan(token, at: now)
+            // Where a renewal lives no longer than what it replaces, as under a key that is retired soon, another would not either.
+            if let predecessor, token.expiresAt <= predecessor.end {
+                plan = Plan(version: plan.version, slot: plan.slot, due: token.expiresAt, end: token.expiresAt)
+            }
             plans[key] = plan
             takers[plan.slot, default: 0] += 1
             return plan.due <= now.seconds
@@ -53,8 +58,12 @@ struct Renewals: Sendable {
     private func plan(_ token: HeldToken, at now: UnixTime) -> Plan {
         let margin = max(min(Self.least, lifetime / 2), lifetime / 8)
         let last = (token.expiresAt - margin) / width
-        let first = max((token.expiresAt - lifetime + lifetime / 12) / width, now.seconds / width + 1)
-        guard first <= last else { return Plan(version: token.version, slot: last, due: token.expiresAt - margin) }
+        // A token may live shorter than the app's: its version says when it was made, in microseconds.
+        let start = min(now.seconds, max(token.expiresAt - lifetime, token.version / 1_000_000))
+        let first = max((start + lifetime / 12) / width, now.seconds / width + 1)
+        guard first <= last else {
+            return Plan(version: token.version, slot: last, due: token.expiresAt - margin, end: token.expiresAt)
+        }
         var best = last
         for slot in (max(first, last - Self.slots)...last).reversed()
         where takers[slot, default: 0] < takers[best, default: 0] {
@@ -62,7 +71,8 @@ struct Renewals: Sendable {
         }
         // Within a slot they follow each other.
         return Plan(
-            version: token.version, slot: best, due: best * width + Int64(takers[best, default: 0]) % width)
+            version: token.version, slot: best, due: best * width + Int64(takers[best, default: 0]) % width,
+            end: token.expiresAt)
     }
 
     private mutating func forget(allBut streamed: [(key: [UInt8], token: HeldToken)]) {

@@ -21,6 +21,7 @@ struct HeldToken: Sendable {
     init?(_ record: ConsumedRecord) {
         guard let value = record.value, let version = record.body.text("remint-version").flatMap({ Int64($0) }),
             let expiresAt = record.body.text("remint-expires-at").flatMap({ Int64($0) })
+                .map({ UnixTime(seconds: $0).seconds })
         else { return nil }
         let reported = record.body.text("remint-reported-at").flatMap { Int64($0) }
         self.init(

@@ -34,7 +34,7 @@ struct AccountSchedule: Sendable {
     /// - Parameter isMended: whether it is asked elsewhere or with something else, so that why it did not work is history.
     mutating func goOn(as account: LookupAccount, isMended: Bool) {
         self.account = account
-        limiter.goOn(as: account)
+        limiter.goOn(as: account, isMended: isMended)
         if isMended { breaker = CircuitBreaker() }
     }
 

@@ -173,7 +173,7 @@ struct LookupScheduler: Sendable {
         tally.count(failed.first?.failure.kind.rawValue ?? "answered", account, took: took)
         guard let failure = failed.first?.failure else { return tell(lines[flight.line].works()) }
         if Self.isAboutRequest(reply), failure.kind == .misconfigured {
-            return flight.isOutdated ? () : refused(flight, failure, now)
+            return flight.isOutdated ? tell(lines[flight.line].works()) : refused(flight, failure, now)
         }
         judge(failure, isPartial: failed.count < flight.questions.count, flight, now, &random)
         guard !flight.isOutdated else { return }

@@ -25,7 +25,10 @@ struct RequestLimiter: Sendable {
     }
 
     /// Goes on within the limits of `account`. What was asked counts on.
-    mutating func goOn(as account: LookupAccount) {
+    ///
+    /// - Parameter isMended: whether it is asked elsewhere or with something else, whom nobody asked to pause.
+    mutating func goOn(as account: LookupAccount, isMended: Bool) {
+        if isMended { pausedUntil = nil }
         windows = Self.windows(account)
         concurrency = account.concurrency
     }

@@ -11,8 +11,6 @@ import DequeModule
 /// - a transaction holds the offsets of an unbroken run of ended events, and nothing of an event beyond them;
 /// - nothing of a partition is committed after it was given up.
 public struct SessionStateMachine: Sendable {
-    /// A partition of a topic.
-
     /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, how many may
     /// wait in their places, and how many a transaction may grow to.
     ///

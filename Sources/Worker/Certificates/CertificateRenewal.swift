@@ -16,12 +16,16 @@ struct CertificateRenewal {
         case nothing
     }
 
+    private static let looksBetweenChecks = 10
+
     /// What the clients were made with.
     private var used: ClientCertificates.Revisions
     /// What the files were the last time.
     private var last: ClientCertificates.Revisions
     /// What was checked in vain.
     private var refused: ClientCertificates.Revisions?
+    /// How often the refused files were looked at since.
+    private var looks = 0
     private var said: String?
 
     /// Clients that were made with `used`.
@@ -31,7 +35,7 @@ struct CertificateRenewal {
     }
 
     /// The files are `revisions` now. Who replaces several of them writes one after the other: only what is as it was the last time
-    /// is checked, and only once.
+    /// is checked, and what was refused only now and then again: a change of owner or mode does not show in a revision.
     mutating func look(_ revisions: ClientCertificates.Revisions) -> Step {
         defer { last = revisions }
         if revisions == used {
@@ -40,7 +44,9 @@ struct CertificateRenewal {
             said = nil
             return .nothing
         }
-        return revisions == last && revisions != refused ? .check : .nothing
+        guard revisions == last else { return .nothing }
+        looks = revisions == refused ? looks + 1 : 0
+        return looks % Self.looksBetweenChecks == 0 ? .check : .nothing
     }
 
     /// The files that were `revisions` were checked.

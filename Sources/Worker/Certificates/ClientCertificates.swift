@@ -4,8 +4,8 @@ import Kafka
 import NIOSSL
 import WorkerConfiguration
 
-/// The files, or the folder of authorities, that librdkafka reads once for each client and never again: certificates and keys of TLS, as `kafka.properties` name
-/// them by location.
+/// The files, or the folder of authorities, that librdkafka reads once for each client and never again: certificates and keys of
+/// TLS, as `kafka.properties` name them by location.
 struct ClientCertificates: Sendable {
     /// What the files were when somebody looked, in the order of the configuration; nil for one that is not there.
     typealias Revisions = [FileRevision?]

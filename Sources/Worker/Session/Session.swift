@@ -177,6 +177,8 @@ struct Session {
                 case .fenced: return .fenced(error)
                 case .abort, .unusable: return .unusable(error)
                 case .retry:
+                    // With a certificate that has ended it would not come to an end.
+                    if context.status.takeRenewal() { return .renewed }
                     context.status.set(.brokers, "the transaction coordinator does not answer: \(error)")
                     context.logger.warning(
                         "the transactional id could not be registered yet", metadata: [LogKey.kafkaError: "\(error)"])

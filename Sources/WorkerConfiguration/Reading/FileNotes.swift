@@ -24,7 +24,8 @@ final class FileNotes: Sendable {
 
     func look(at path: String) {
         let revision = FileRevision(of: path)
-        state.withLock { $0.files[path] = .some(revision) }
+        // Of a file that changes while it is read several times, the change is not to be missed.
+        state.withLock { if $0.files.index(forKey: path) == nil { $0.files[path] = .some(revision) } }
     }
 
     func read(_ bytes: some Sequence<UInt8>) {

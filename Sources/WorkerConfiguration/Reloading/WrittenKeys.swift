@@ -29,7 +29,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
         }
     }
 
-    /// A file may say the same in other words.
+    /// Nothing of the values is shown.
     var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The keys whose values differ from those of `other` or are in one of both alone, in order.

@@ -138,6 +138,35 @@ import Testing
         #expect(bench.processor.lookupConditions.map(\.circuit) == [isMended ? "closed" : "open"])
     }
 
+    @Test func `a request that tries for an app that is configured otherwise shows that the vendor works`() async throws
+    {
+        var bench = try LookupBench()
+        _ = await bench.process(bench.records(["ann"]))
+        bench.pass(.milliseconds(200))
+        bench.reply(try #require(bench.processor.lookups().first), 401)
+        var probe: LookupCall?
+        for _ in 0..<1000 where probe == nil {
+            bench.pass(.seconds(1))
+            _ = await bench.process(bench.records(["bob"]))
+            probe = bench.processor.lookups().first
+        }
+        #expect(bench.processor.lookupConditions.map(\.circuit) == ["half_open"])
+        bench.processor.goOn(by: terms([app("shop", lifetime: 600)]))
+        bench.reply(try #require(probe), 400, "no such id")
+        #expect(bench.processor.lookupConditions.map(\.circuit) == ["closed"])
+    }
+
+    @Test func `a vendor's wish not to be asked is not another's`() async throws {
+        var bench = try LookupBench(batch: 1)
+        _ = await bench.process(bench.records(["ann"]))
+        bench.pass(.milliseconds(200))
+        bench.reply(try #require(bench.processor.lookups().first), 429, retryAfter: 3_600_000_000)
+        bench.processor.goOn(by: terms([app("shop")], mended: ["shop"]))
+        _ = await bench.process(bench.records(["bob"]))
+        bench.pass(.milliseconds(200))
+        #expect(!bench.processor.lookups().isEmpty)
+    }
+
     @Test func `what is asked of an account that is gone is forgotten`() async throws {
         var bench = try LookupBench()
         let records = bench.records(["ann", "bob"])

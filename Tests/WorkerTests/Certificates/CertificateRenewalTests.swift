@@ -41,6 +41,17 @@ private typealias Certificates = CertificateTestSupport.Certificates
         #expect(renewal.look(states[2]) == .check)
     }
 
+    @Test func `what was refused is checked again, for its owner may have changed`() throws {
+        let states = try states()
+        var renewal = CertificateRenewal(used: states[0])
+        _ = renewal.look(states[1])
+        #expect(renewal.look(states[1]) == .check)
+        #expect(renewal.checked(states[1], problem: "may not be read") == .say("may not be read"))
+        let steps = (1...10).map { _ in renewal.look(states[1]) }
+        #expect(steps == Array(repeating: .nothing, count: 9) + [.check])
+        #expect(renewal.checked(states[1], problem: nil) == .renew)
+    }
+
     @Test func `what does not fit is said once, and looked at again when it changed`() throws {
         let states = try states()
         var renewal = CertificateRenewal(used: states[0])
