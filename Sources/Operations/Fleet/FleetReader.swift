@@ -135,7 +135,10 @@ package actor FleetReader {
     private func parkedLetters(_ counts: [String: Int], _ problems: inout [String]) async -> FleetStatus.Topic? {
         let name = configuration.topics.parkedLetters
         let partitions = Self.partitions(of: name, counts)
-        guard !partitions.isEmpty else { return nil }
+        guard !partitions.isEmpty else {
+            letters = (LetterStates(), [:])
+            return nil
+        }
         do {
             let bounds = try await consumers[.live].bounds(of: partitions, within: Self.patience)
             if bounds != letters.bounds {

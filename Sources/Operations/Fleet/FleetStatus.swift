@@ -12,7 +12,8 @@ package struct FleetStatus: Sendable {
         /// How many partitions it has; 0 where it does not exist.
         package var partitions: Int
         /// How many offsets of it are still to be dealt with: of a lane's topic those that its group has not committed, of the dead
-        /// letters' those that it holds and that were neither parked nor marked as dealt with. Marks of transactions are among them. nil where the brokers do not say.
+        /// letters' those that it holds and that are neither parked nor marked as dealt with. Marks of transactions are among them. nil where
+        /// the brokers do not say.
         package var waiting: Int64?
     }
 
