@@ -51,6 +51,85 @@ extension Scenarios {
             await shop.broker.close()
         }
 
+        @Test(arguments: ["at_least_once", "exactly_once"])
+        func `parked letters are passed over until they are unparked or redriven, and then go once`(
+            _ delivery: String
+        ) async throws {
+            let shop = try await Shop.open()
+            try await shop.broker.createTopic("remint.dead-letters.parked", partitions: shop.partitions)
+            let worker = try await shop.startWorker()
+            let admin = try await AdminAPI(of: worker)
+            // The worker read its own; from here on the commands go by this one.
+            try shop.configure("delivery: at_least_once", "delivery: \(delivery)")
+            let report = #"{"code":25,"userId":"ann","signature":"\#(Self.secret)"}"#
+            try await shop.produce(
+                [rawReport("braze-ios", report, id: "not-fixable")]
+                    + (0..<6).map { rawReport("later", #"{"code":22,"userId":"user-\#($0)"}"#, id: "later-\($0)") })
+            try await admin.wait("remint_outcomes_total", [#"outcome="dead_lettered""#], atLeast: 7)
+
+            let park = [
+                "park", "--code", "unknown_app", "--reason", "the app comes on Monday", "--by", "ann", "--json",
+            ]
+            try await expect(shop, park + ["--dry-run"], #""parked":6"#)
+            try await expect(shop, park, #""parked":6"#)
+            try await expect(shop, park, #""parked":0,"other":1"#, #""parked_already":6"#)
+            #expect(try await lines(shop, ["list", "--json"]) == 1)
+            let table = try await remint(shop, ["list", "--parked", "--id", "later-3"])
+            #expect(table.outputText.contains("by ann: the app comes on Monday"), "\(table.outputText)")
+            #expect(table.errorText.contains("1 parked dead letter"), "\(table.errorText)")
+            #expect(try await lines(shop, ["list", "--parked", "--json"]) == 6)
+            let status = try await Program.run(
+                Repository.remint, ["status", "--config", shop.configuration, "--json"])
+            #expect(
+                status.outputText.contains(
+                    #""parked_letters":{"topic":"remint.dead-letters.parked","partitions":2,"waiting":6}"#),
+                "\(status.outputText)")
+            #expect(status.outputText.contains(#""topic":"remint.dead-letters","partitions":2,"waiting":1}"#))
+            try await expect(shop, ["redrive", "--app", "later", "--json"], #""redriven":0"#, #""parked":6"#)
+
+            // One stands among the dead letters again, five go to where they came from: each once.
+            try await expect(shop, ["unpark", "--id", "later-0", "--json"], #""unparked":1"#)
+            #expect(try await lines(shop, ["list", "--json", "--app", "later"]) == 1)
+            try await expect(shop, ["redrive", "--parked", "--json"], #""redriven":5"#)
+            try await expect(shop, ["redrive", "--parked", "--json"], #""redriven":0"#)
+            try await expect(shop, ["redrive", "--app", "later", "--id", "later-0", "--json"], #""redriven":1"#)
+            try await admin.wait("remint_outcomes_total", [#"outcome="dead_lettered""#], atLeast: 13)
+            // Another filter has a group of its own, and yet sends none of the first time again.
+            let code = ["redrive", "--code", "unknown_app", "--max-redrives", "1", "--json"]
+            try await expect(shop, code, #""redriven":0"#, #""redriven_too_often":6"#, #""done_already":7"#)
+            #expect(try await lines(shop, ["list", "--parked", "--json"]) == 0)
+            #expect(try await admin.total("remint_events_total") == 13)
+
+            // The seven, the one that was unparked, and each of the six once more.
+            let letters = try await shop.consumeOutputs { $0.count >= 14 }
+            let again = letters.filter { $0.header("remint-redrives") == "1" }
+            #expect(Set(again.compactMap { $0.header("remint-id") }).count == 6 && again.count == 6)
+            #expect(letters.allSatisfy { $0.header("remint-parked-letter") == nil })
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `without a topic for them nothing is parked`() async throws {
+            let shop = try await Shop.open()
+            let park = try await remint(shop, ["park", "--app", "later", "--reason", "later"])
+            #expect(park.status != 0)
+            #expect(park.errorText.contains("remint.dead-letters.parked does not exist"), "\(park.errorText)")
+            await shop.broker.close()
+        }
+
+        private func expect(_ shop: borrowing Shop, _ arguments: [String], _ words: String...) async throws {
+            let ran = try await remint(shop, arguments)
+            let told = "\(arguments): \(ran.outputText) \(ran.errorText)"
+            #expect(ran.status == 0 && words.allSatisfy { ran.outputText.contains($0) }, "\(told)")
+        }
+
+        private func lines(_ shop: borrowing Shop, _ arguments: [String]) async throws -> Int {
+            let list = try await remint(shop, arguments)
+            #expect(list.status == 0, "\(list.errorText)")
+            return list.outputText.split(separator: "\n").count
+        }
+
         @Test(arguments: [["--code", "none_such"], ["--stage", "sign"], ["--newer-than", "soon"]])
         func `a filter that cannot be meant is refused`(_ arguments: [String]) async throws {
             let list = try await Program.run(

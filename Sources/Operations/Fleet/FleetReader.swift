@@ -14,6 +14,8 @@ package actor FleetReader {
 
     private let configuration: Configuration
     private let properties: KafkaProperties
+    private let brokers: String
+    private let logger: Logger
     private let control: ControlStates
     private let rings: RingShelf
     private let now: @Sendable () -> UnixTime
@@ -22,6 +24,8 @@ package actor FleetReader {
     private let groups: KafkaProducer
     /// Why the groups were not described last time, and until when they are not asked about again.
     private var silence: (problem: KafkaError, until: ContinuousClock.Instant)?
+    /// What the parked letters' topic said when it held these offsets.
+    private var letters: (states: LetterStates, bounds: [TopicPartition: Range<Int64>]) = (LetterStates(), [:])
     /// They read nothing and only ask in the name of the lanes' groups.
     private let consumers: PerLane<KafkaConsumer>
 
@@ -33,6 +37,8 @@ package actor FleetReader {
     ) throws(KafkaError) {
         self.configuration = configuration
         self.now = now
+        self.brokers = brokers
+        self.logger = logger
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         self.properties = properties
         control = ControlStates(configuration, brokers: brokers, logger: logger)
@@ -65,6 +71,7 @@ package actor FleetReader {
                     lane: lane, group: properties.group(of: lane), pause: holds.lanes[lane], topics: topics,
                     members: nil))
         }
+        let parked = await parkedLetters(partitions, &problems)
         let letters = await deadLetters(partitions, &problems)
         switch await described {
         case .success(let groups): for place in lanes.indices { lanes[place].members = groups[lanes[place].group] }
@@ -75,8 +82,8 @@ package actor FleetReader {
                 name: app.name, adapter: app.adapter.name, keyRing: app.key, suspension: holds.apps[app.name])
         }
         return FleetStatus(
-            at: time, group: configuration.kafka.group, lanes: lanes, deadLetters: letters, apps: apps,
-            rings: rings.read(), problems: problems)
+            at: time, group: configuration.kafka.group, lanes: lanes, deadLetters: letters, parkedLetters: parked,
+            apps: apps, rings: rings.read(), problems: problems)
     }
 
     /// Ends the clients.
@@ -116,9 +123,35 @@ package actor FleetReader {
         var held: [TopicPartition: Int64] = [:]
         do throws(KafkaError) {
             held = try await consumers[.live].bounds(of: Self.partitions(of: name, counts), within: Self.patience)
-                .mapValues { Int64($0.count) }
+                .reduce(into: [:]) { held, next in
+                    let handled = letters.states.count(within: [next.key: next.value])
+                    held[next.key] = Int64(max(0, next.value.count - handled))
+                }
         } catch { problems.append("how many dead letters there are is unknown: \(error)") }
         return topic(called: name, counts, held, &problems)
+    }
+
+    /// How many are parked. The topic is read again only where something was written to it.
+    private func parkedLetters(_ counts: [String: Int], _ problems: inout [String]) async -> FleetStatus.Topic? {
+        let name = configuration.topics.parkedLetters
+        let partitions = Self.partitions(of: name, counts)
+        guard !partitions.isEmpty else {
+            letters = (LetterStates(), [:])
+            return nil
+        }
+        do {
+            let bounds = try await consumers[.live].bounds(of: partitions, within: Self.patience)
+            if bounds != letters.bounds {
+                letters.states =
+                    try await LetterStates.read(configuration, brokers: brokers, logger: logger) ?? LetterStates()
+                letters.bounds = bounds
+            }
+            return FleetStatus.Topic(
+                name: name, partitions: partitions.count, waiting: Int64(letters.states.parked))
+        } catch {
+            problems.append("how many dead letters are parked is unknown: \(error)")
+            return FleetStatus.Topic(name: name, partitions: partitions.count, waiting: nil)
+        }
     }
 
     private func topic(

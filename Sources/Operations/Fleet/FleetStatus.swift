@@ -12,7 +12,8 @@ package struct FleetStatus: Sendable {
         /// How many partitions it has; 0 where it does not exist.
         package var partitions: Int
         /// How many offsets of it are still to be dealt with: of a lane's topic those that its group has not committed, of the dead
-        /// letters' all it holds. Marks of transactions are among them. nil where the brokers do not say.
+        /// letters' those that it holds and that are neither parked nor marked as dealt with. Marks of transactions are among them. nil where
+        /// the brokers do not say.
         package var waiting: Int64?
     }
 
@@ -62,6 +63,8 @@ package struct FleetStatus: Sendable {
     package var lanes: [LaneState]
     /// The dead letters' topic.
     package var deadLetters: Topic
+    /// The parked letters' topic, with how many are parked; nil where it does not exist.
+    package var parkedLetters: Topic?
     /// The apps, in the order of the configuration.
     package var apps: [AppState]
     /// The key rings, in the order of the configuration.
@@ -71,13 +74,14 @@ package struct FleetStatus: Sendable {
 
     /// A status with these parts.
     package init(
-        at: UnixTime, group: String, lanes: [LaneState], deadLetters: Topic, apps: [AppState], rings: [RingReport],
-        problems: [String]
+        at: UnixTime, group: String, lanes: [LaneState], deadLetters: Topic, parkedLetters: Topic? = nil,
+        apps: [AppState], rings: [RingReport], problems: [String]
     ) {
         self.at = at
         self.group = group
         self.lanes = lanes
         self.deadLetters = deadLetters
+        self.parkedLetters = parkedLetters
         self.apps = apps
         self.rings = rings
         self.problems = problems

@@ -1,3 +1,4 @@
+package import Kafka
 package import Pipeline
 
 /// A dead letter on its way back to the topic its event came from.
@@ -10,6 +11,10 @@ package struct Redrive: Sendable {
         case byReference = "by reference"
         /// It is no dead letter of a worker's.
         case noDeadLetter = "not a dead letter"
+        /// It waits until it is unparked.
+        case parked = "parked"
+        /// It was sent back before, or unparked: its event has another record by now.
+        case done = "done already"
     }
 
     /// The topic.
@@ -39,6 +44,9 @@ package struct Redrive: Sendable {
         let kept = record.headers.filter { !HopHeaders.all.contains($0.name) || Self.passedOn.contains($0.name) }
         headers = kept + [RecordHeader(HopHeaders.redrives, String(max(0, entry.redrives) + 1))]
     }
+
+    /// The record to produce.
+    package var output: ProducerRecord { ProducerRecord(topic: topic, key: key, value: value, headers: headers) }
 
     /// From these the worker knows the event again: its id, and when its failure was observed.
     private static let passedOn: Set<String> = [

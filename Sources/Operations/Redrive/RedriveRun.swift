@@ -9,7 +9,7 @@ package import WorkerConfiguration
 package struct RedriveRun {
     /// What came of it.
     package struct Result {
-        /// How many were sent back.
+        /// How many were sent back, or parked where that is what was asked for.
         package var redriven = 0
         /// How many the filter does not mean.
         package var unmatched = 0
@@ -43,32 +43,42 @@ package struct RedriveRun {
     }
 
     /// How many are published together: a tenth of a second's worth where there is a limit.
-    private var batch: Int { rate == 0 ? 500 : max(1, min(500, rate / 10)) }
+    private var batch: Int { LetterPace.batch(at: rate) }
 
     /// - Throws: `KafkaError`.
     package func run(brokers: String, group: String, logger: Logger) async throws -> Result {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
-        let consumer = try KafkaConsumer(
-            properties.reader(group: group), topics: [configuration.topics.deadLetters], logger: logger)
-        let producer = try KafkaProducer(properties.producer, logger: logger)
+        let topic = configuration.topics.parkedLetters
+        let isMarked = try await properties.exists(topic, logger: logger)
+        // From here on no other redrive or parking of the group commits anything, so that what is read next stays true.
+        let writer = try await LetterWriter(
+            configuration, brokers: brokers, isExclusive: isMarked && !isDryRun, logger: logger)
         do {
-            let result = try await drive(consumer, producer)
+            var states = try await LetterStates.read(configuration, brokers: brokers, logger: logger)
+            let consumer = try KafkaConsumer(
+                properties.reader(group: group), topics: [configuration.topics.deadLetters], logger: logger)
+            let result: Result
+            do { result = try await drive(consumer, writer, &states) } catch {
+                await consumer.close(within: .seconds(1))
+                throw error
+            }
             await consumer.close(within: .seconds(10))
-            await producer.close(within: .seconds(10))
+            await writer.close()
             return result
         } catch {
-            await consumer.close(within: .seconds(1))
-            await producer.close(within: .seconds(1))
+            await writer.close()
             throw error
         }
     }
 
-    private func drive(_ consumer: KafkaConsumer, _ producer: KafkaProducer) async throws -> Result {
+    private func drive(
+        _ consumer: KafkaConsumer, _ writer: LetterWriter, _ states: inout LetterStates?
+    ) async throws -> Result {
         var result = Result()
         var reading: TopicReading?
         var progress = display
         defer { progress.clear() }
-        let start = ContinuousClock.now
+        let pace = LetterPace(rate: isDryRun ? 0 : rate)
         while reading.map({ !$0.isDone }) ?? true {
             var records: [ConsumedRecord] = []
             for event in await consumer.events(limit: batch, within: .milliseconds(500)) {
@@ -82,9 +92,9 @@ package struct RedriveRun {
                 }
             }
             guard !records.isEmpty else { continue }
-            guard try await publish(records, &result, producer, consumer) else { break }
+            guard try await publish(records, &result, &states, writer, consumer) else { break }
             progress.show(reading?.done ?? 0, of: reading?.total ?? 0, "\(result.redriven) sent back")
-            await keepRate(result.redriven, since: start)
+            await pace.keep(result.redriven)
         }
         return result
     }
@@ -107,37 +117,45 @@ package struct RedriveRun {
     ///
     /// - Returns: false where something could not be published: nothing of the batch is committed then.
     private func publish(
-        _ records: [ConsumedRecord], _ result: inout Result, _ producer: KafkaProducer, _ consumer: KafkaConsumer
+        _ records: [ConsumedRecord], _ result: inout Result, _ states: inout LetterStates?, _ writer: LetterWriter,
+        _ consumer: KafkaConsumer
     ) async throws -> Bool {
-        let inputs = [configuration.topics.invalidations, configuration.topics.invalidationsBulk]
-        let decoder = configuration.deadLetterDecoder
-        var sent: [ProducerRecord] = []
+        var letters: [HandledLetter] = []
         for record in records {
             let input = InputRecord(deadLetter: record)
-            let entry = DeadLetterEntry(input, decoder: decoder)
+            let entry = DeadLetterEntry(input, decoder: configuration.deadLetterDecoder)
             guard filter.matches(entry, at: now) else {
                 result.unmatched += 1
                 continue
             }
-            do throws(RedriveRefused) {
-                let redrive = try Redrive(input, entry, inputs: inputs, maximumRedrives: maximumRedrives)
-                sent.append(
-                    ProducerRecord(
-                        topic: redrive.topic, key: redrive.key, value: redrive.value,
-                        headers: redrive.headers))
-            } catch { result.refused[error.reason, default: 0] += 1 }
-        }
-        if !isDryRun {
-            let errors = await producer.deliver(sent)
-            if let error = errors.compactMap({ $0 }).first {
-                result.failure = error
-                result.redriven += errors.count { $0 == nil }
-                return false
+            do throws(RedriveRefused) { letters.append(try letter(input, entry, states)) } catch {
+                result.refused[error.reason, default: 0] += 1
             }
-            try await consumer.commit(Self.ends(of: records))
         }
-        result.redriven += sent.count
+        guard !isDryRun else {
+            result.redriven += letters.count
+            return true
+        }
+        let (written, failure) = await writer.write(letters)
+        result.redriven += written
+        result.failure = failure
+        guard failure == nil else { return false }
+        for letter in letters { states?.finish(letter.name) }
+        try await consumer.commit(Self.ends(of: records))
         return true
+    }
+
+    /// What is written for a dead letter that the filter means. Without a topic for marks it is only sent.
+    private func letter(
+        _ input: InputRecord, _ entry: DeadLetterEntry, _ states: LetterStates?
+    ) throws(RedriveRefused) -> HandledLetter {
+        let topics = configuration.topics
+        guard let name = LetterName(input) else { throw RedriveRefused(.noDeadLetter) }
+        if let state = states?[name] { throw RedriveRefused(state.refusal) }
+        let redrive = try Redrive(input, entry, inputs: topics.inputs, maximumRedrives: maximumRedrives)
+        return HandledLetter(
+            name: name, record: redrive.output,
+            mark: states == nil ? nil : ParkedLetter.mark(name, .redriven, to: topics.parkedLetters))
     }
 
     /// Behind the last record of each partition.
@@ -148,11 +166,5 @@ package struct RedriveRun {
                 record.position.offset + 1
         }
         return ends.map { PartitionOffset($0, offset: $1) }
-    }
-
-    private func keepRate(_ count: Int, since start: ContinuousClock.Instant) async {
-        guard rate > 0, !isDryRun else { return }
-        let due = start + .seconds(Double(count) / Double(rate))
-        if due > .now { try? await Task.sleep(until: due, clock: .continuous) }
     }
 }

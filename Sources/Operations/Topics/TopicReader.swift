@@ -29,7 +29,7 @@ package struct TopicReader {
     /// Reads every record.
     ///
     /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
-    package func readAll(_ each: (ConsumedRecord, Int, Int) throws -> Void) async throws {
+    package func readAll(_ each: (ConsumedRecord, Int, Int) async throws -> Void) async throws {
         try await read(Array(bounds.keys), each)
     }
 
@@ -37,7 +37,7 @@ package struct TopicReader {
     ///
     /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
     package func read(
-        _ partitions: [TopicPartition], _ each: (ConsumedRecord, Int, Int) throws -> Void
+        _ partitions: [TopicPartition], _ each: (ConsumedRecord, Int, Int) async throws -> Void
     ) async throws {
         let meant = bounds.filter { partitions.contains($0.key) && !$0.value.isEmpty }
         guard !meant.isEmpty else { return }
@@ -63,7 +63,7 @@ package struct TopicReader {
 
     private static func take(
         _ bounds: [TopicPartition: Range<Int64>], from consumer: KafkaConsumer,
-        _ each: (ConsumedRecord, Int, Int) throws -> Void
+        _ each: (ConsumedRecord, Int, Int) async throws -> Void
     ) async throws {
         var reading = TopicReading(bounds)
         while !reading.isDone {
@@ -71,7 +71,7 @@ package struct TopicReader {
                 switch event {
                 case .record(let record):
                     guard reading.took(record.position) else { continue }
-                    try each(record, reading.done, reading.total)
+                    try await each(record, reading.done, reading.total)
                 case .endOfPartition(let partition): reading.ended(partition)
                 case .error(let error): if error.isFatal { throw error }
                 case .rebalance: break
@@ -124,6 +124,21 @@ package struct MissingTopic: Error, CustomStringConvertible {
 }
 
 extension KafkaProperties {
+    /// Whether the cluster shows `topic`; asking never creates it.
+    ///
+    /// - Throws: `KafkaError`.
+    func exists(_ topic: String, logger: Logger) async throws -> Bool {
+        let producer = try KafkaProducer(producer, logger: logger)
+        do {
+            let names = try await producer.topicNames(within: .seconds(15))
+            await producer.close(within: .seconds(1))
+            return names.contains(topic)
+        } catch {
+            await producer.close(within: .seconds(1))
+            throw error
+        }
+    }
+
     /// The partitions of `topic`.
     ///
     /// - Throws: `KafkaError`, or `MissingTopic`.

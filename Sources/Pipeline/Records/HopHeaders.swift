@@ -16,10 +16,17 @@ package enum HopHeaders {
     package static let notBefore = "remint-not-before"
     package static let history = "remint-history"
     package static let firstFailedAt = "remint-first-failed-at"
-    package static let all: Set<String> = [
+    package static let parkedLetter = "remint-parked-letter"
+    package static let parkedAt = "remint-parked-at"
+    package static let parkedBy = "remint-parked-by"
+    package static let parkedReason = "remint-parked-reason"
+    package static let parkedEnd = "remint-parked-end"
+    /// What stands on the topic of parked letters alone.
+    package static let parking: Set<String> = [parkedLetter, parkedAt, parkedBy, parkedReason, parkedEnd]
+    package static let all: Set<String> = parking.union([
         code, stage, detail, topic, partition, offset, timestamp, attempts, failedAt, redrives, size, notBefore,
         history, firstFailedAt,
-    ]
+    ])
 }
 
 extension InputRecord {

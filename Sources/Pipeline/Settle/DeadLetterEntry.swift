@@ -53,6 +53,8 @@ public struct DeadLetterFilter: Sendable, Equatable {
     public var app: String?
     /// Only with this code.
     public var code: ErrorCode?
+    /// Only the event with this id.
+    public var eventID: String?
     /// Only from this stage.
     public var stage: Stage?
     /// Only those that died at most so many seconds ago.
@@ -66,6 +68,7 @@ public struct DeadLetterFilter: Sendable, Equatable {
     /// Whether `entry` is meant, at the time `now`. One without a time is of any age only where no age is asked for.
     public func matches(_ entry: DeadLetterEntry, at now: UnixTime) -> Bool {
         if let app, entry.app.map({ app.hasSameBytes(as: $0) }) != true { return false }
+        if let eventID, entry.eventID.map({ eventID.hasSameBytes(as: $0) }) != true { return false }
         if let code, entry.code != code { return false }
         if let stage, entry.stage != stage { return false }
         guard newerThan != nil || olderThan != nil else { return true }
@@ -77,7 +80,7 @@ public struct DeadLetterFilter: Sendable, Equatable {
     public var description: String {
         let parts: [(String, String?)] = [
             ("app", app), ("code", code?.rawValue), ("stage", stage?.rawValue),
-            ("newer", newerThan.map { "\($0)s" }), ("older", olderThan.map { "\($0)s" }),
+            ("id", eventID), ("newer", newerThan.map { "\($0)s" }), ("older", olderThan.map { "\($0)s" }),
         ]
         let named = parts.compactMap { name, value in value.map { "\(name)=\($0)" } }
         return named.isEmpty ? "all" : named.joined(separator: " ")

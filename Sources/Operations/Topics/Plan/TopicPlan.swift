@@ -52,15 +52,19 @@ package struct TopicPlan: Sendable, Equatable {
     private static let recordSize = "max.message.bytes"
 
     private static func missing(_ topic: WantedTopic) -> Entry {
-        // Without the control topic a worker works, by itself.
-        let consequence =
-            topic.use == .control
-            ? "it is missing: suspensions and pauses hold for one worker alone, and end with it"
-            : "it is missing: no worker is ready"
+        let (severity, consequence): (TopicFinding.Severity, String) =
+            switch topic.use {
+            // Without the control topic a worker works, by itself.
+            case .control: (.error, "suspensions and pauses hold for one worker alone, and end with it")
+            // No worker uses it.
+            case .parkedLetters: (.warning, "no dead letter can be parked, and redrives do not mark what they sent")
+            case .events, .tokens, .retries, .deadLetters: (.error, "no worker is ready")
+            }
         return Entry(
             wanted: topic, actual: nil, changes: [],
             findings: [
-                TopicFinding(severity: .error, message: "\(consequence); make it with: remint topics create")
+                TopicFinding(
+                    severity: severity, message: "it is missing: \(consequence); make it with: remint topics create")
             ])
     }
 

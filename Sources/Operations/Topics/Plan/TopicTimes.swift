@@ -86,6 +86,18 @@ struct TopicTimes {
             [TopicDemand(.atLeast(week), .warning, "dead letters are gone within a week, seen or not")]),
     ]
 
+    /// Of the parked letters: what they wait for takes its time, and their marks outlive the dead letters they are about.
+    static let parkedLetters = [
+        deleting("parked letters with one key drop each other"),
+        TopicSetting(
+            retention, milliseconds: 365 * day, under: "delete",
+            [
+                TopicDemand(
+                    .atLeast(30 * day), .warning,
+                    "parked letters are gone within a month, and what was sent back counts as a dead letter again")
+            ]),
+    ]
+
     /// Of the control topic.
     static let control = [
         TopicSetting(

@@ -9,6 +9,7 @@ package struct WantedTopic: Sendable, Equatable {
         case retries
         case control
         case deadLetters = "dead_letters"
+        case parkedLetters = "parked_letters"
     }
 
     /// What an operator asks for, where the defaults will not do.
@@ -57,6 +58,7 @@ package struct WantedTopic: Sendable, Equatable {
             + [
                 topic(topics.tokens, .tokens, times.tokens),
                 topic(topics.deadLetters, .deadLetters, TopicTimes.deadLetters),
+                topic(topics.parkedLetters, .parkedLetters, TopicTimes.parkedLetters),
                 topic(topics.control, .control, TopicTimes.control),
             ]
     }

@@ -9,8 +9,8 @@ import WorkerConfiguration
 /// `remint dead-letters`: what could not be answered, and another try.
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dead-letters", abstract: "Lists dead letters and sends them back.",
-        subcommands: [DeadLettersList.self, DeadLettersRedrive.self])
+        commandName: "dead-letters", abstract: "Lists dead letters, sends them back, sets them aside.",
+        subcommands: [DeadLettersList.self, DeadLettersRedrive.self, DeadLettersPark.self, DeadLettersUnpark.self])
 }
 
 /// Which dead letters are meant, and where they are.
@@ -18,6 +18,7 @@ struct DeadLetterOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "Only of this app.") var app: String?
     @Option(help: "Only with this code, such as key_unavailable.") var code: String?
+    @Option(help: "Only the event with this id.") var id: String?
     @Option(help: "Only from this stage: decode, admit, resolve, mint or publish.") var stage: String?
     @Option(help: ArgumentHelp("Only those that died within this time.", valueName: "1h")) var newerThan: String?
     @Option(help: ArgumentHelp("Only those that died longer ago.", valueName: "1h")) var olderThan: String?
@@ -29,6 +30,7 @@ struct DeadLetterOptions: ParsableArguments {
     func filter() throws -> DeadLetterFilter {
         var filter = DeadLetterFilter()
         filter.app = app
+        filter.eventID = id
         if let code {
             guard let known = ErrorCode(rawValue: code) else {
                 throw ValidationError(

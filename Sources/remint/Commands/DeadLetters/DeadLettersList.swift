@@ -11,10 +11,14 @@ import WorkerConfiguration
 struct DeadLettersList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists dead letters: when, which app, why, where from. Never a payload.",
-        discussion: "Reads the topic from its beginning to where it ends now; commits nothing.")
+        discussion: """
+            Reads the topic from its beginning to where it ends now; commits nothing. Those that are parked or were dealt with are
+            counted and not shown; --parked shows the parked ones instead.
+            """)
 
     @OptionGroup var letters: DeadLetterOptions
     @Option(help: "The most to show; the latest are shown.") var limit = 1000
+    @Flag(help: "List those that are parked, with when, by whom and why.") var parked = false
     @Flag(help: "Print the list as JSON, a line each.") var json = false
 
     func validate() throws {
@@ -26,47 +30,76 @@ struct DeadLettersList: AsyncParsableCommand {
         let (configuration, brokers, logger) = try letters.load()
         let now = UnixTime.system()
         let decoder = configuration.deadLetterDecoder
-        var found: [DeadLetterEntry] = []
+        let states = try await LetterStates.read(configuration, brokers: brokers, logger: logger) ?? LetterStates()
+        var found: [Shown] = []
+        var seen: Set<LetterName> = []
+        var handled = 0
         var total = 0
         var progress = ProgressLine()
         let reader = try await TopicReader(
-            configuration.topics.deadLetters, configuration, brokers: brokers, logger: logger)
+            parked ? configuration.topics.parkedLetters : configuration.topics.deadLetters, configuration,
+            brokers: brokers, logger: logger)
         try await reader.readAll { record, done, all in
-            let entry = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder)
+            let input = InputRecord(deadLetter: record)
+            let entry = DeadLetterEntry(input, decoder: decoder)
+            let letter = parked ? ParkedLetter(input) : nil
             progress.show(done, of: all, "\(total) found")
             guard filter.matches(entry, at: now) else { return }
+            if parked {
+                guard let letter, states[letter.name] == .parked, seen.insert(letter.name).inserted else { return }
+            } else if let name = LetterName(input), states[name] != nil {
+                return handled += 1
+            }
             total += 1
-            found.append(entry)
+            found.append(Shown(entry: entry, parked: letter))
             // Twice as many are kept before the older half goes, so that each is moved once.
             if found.count >= limit * 2 { found = Self.latest(found, limit) }
         }
         progress.clear()
         let shown = Self.latest(found, limit)
-        json ? printJSON(shown) : printTable(shown, total: total)
+        json ? printJSON(shown) : printTable(shown, total: total, handled: handled)
     }
 
-    private static func latest(_ entries: [DeadLetterEntry], _ limit: Int) -> [DeadLetterEntry] {
-        let sorted = entries.sorted { ($0.failedAt?.microseconds ?? .min) < ($1.failedAt?.microseconds ?? .min) }
+    /// A dead letter, and what is said of its parking where that is asked for.
+    private struct Shown {
+        let entry: DeadLetterEntry
+        let parked: ParkedLetter?
+    }
+
+    private static func latest(_ entries: [Shown], _ limit: Int) -> [Shown] {
+        let sorted = entries.sorted {
+            ($0.entry.failedAt?.microseconds ?? .min) < ($1.entry.failedAt?.microseconds ?? .min)
+        }
         return sorted.suffix(limit)
     }
 
-    private func printTable(_ entries: [DeadLetterEntry], total: Int) {
+    private func printTable(_ letters: [Shown], total: Int, handled: Int) {
         var table = TextTable(
-            "FAILED AT", "APP", "CODE", "STAGE", "ORIGIN", "ATTEMPTS", "REDRIVES", "BYTES", "DETAIL")
-        for entry in entries {
+            "FAILED AT", "APP", "CODE", "STAGE", "ORIGIN", "ATTEMPTS", "REDRIVES", "BYTES",
+            parked ? "PARKED" : "DETAIL")
+        for letter in letters {
+            let entry = letter.entry
             table.add(
                 entry.failedAt?.description ?? "-", entry.app?.printable(limit: 40) ?? "-", entry.code?.rawValue ?? "-",
                 entry.stage?.rawValue ?? "-", entry.origin.map { $0.text.printable() } ?? "-", String(entry.attempts),
                 String(entry.redrives), entry.isReference ? "(\(entry.valueBytes))" : String(entry.valueBytes),
-                entry.detail.printable())
+                letter.parked.map(Self.parking) ?? entry.detail.printable())
         }
         for line in table.lines { Terminal.print(line) }
-        let count = total == 1 ? "1 dead letter" : "\(total) dead letters"
-        Terminal.error(total > entries.count ? "\(count), the latest \(entries.count) shown" : count)
+        let kind = parked ? "parked dead letter" : "dead letter"
+        let count = total == 1 ? "1 \(kind)" : "\(total) \(kind)s"
+        let aside = handled == 0 ? "" : "; \(handled) parked or dealt with already, not shown"
+        Terminal.error((total > letters.count ? "\(count), the latest \(letters.count) shown" : count) + aside)
     }
 
-    private func printJSON(_ entries: [DeadLetterEntry]) {
-        for entry in entries {
+    private static func parking(_ letter: ParkedLetter) -> String {
+        let author = letter.by.isEmpty ? "" : " by \(letter.by.printable(limit: 40))"
+        return "\(letter.at?.description ?? "-")\(author): \(letter.reason.printable(limit: 300))"
+    }
+
+    private func printJSON(_ letters: [Shown]) {
+        for letter in letters {
+            let entry = letter.entry
             var json = JSONWriter()
             json.beginObject()
             func member(_ name: String, _ text: String?) { if let text { json.member(name, text) } }
@@ -87,6 +120,9 @@ struct DeadLettersList: AsyncParsableCommand {
             json.member("value_bytes", Int64(entry.valueBytes))
             json.name("by_reference")
             json.bool(entry.isReference)
+            member("parked_at", letter.parked?.at?.description)
+            member("parked_by", letter.parked?.by)
+            member("parked_reason", letter.parked?.reason)
             json.endObject()
             Terminal.print(String(decoding: json.bytes, as: UTF8.self))
         }

@@ -14,10 +14,13 @@ struct DeadLettersRedrive: AsyncParsableCommand {
         discussion: """
             Reads from where the last redrive with the same filter stopped to where the topic ends now; each filter has a
             consumer group of its own for that, so that an interrupted redrive goes on where it was. Letters are published
-            before the group's offsets are committed. Exit code 75 where not everything could be published.
+            before the group's offsets are committed, and marked on the topic of parked letters where there is one, in one
+            transaction where the worker delivers exactly once: what is marked or parked is not sent again. With --parked those
+            are sent that are parked; marks alone keep their progress. Exit code 75 where not everything could be published.
             """)
 
     @OptionGroup var letters: DeadLetterOptions
+    @Flag(help: "Send those that are parked, and no other.") var parked = false
     @Flag(help: "Say what would be sent, and send nothing.") var dryRun = false
     @Option(help: "The most letters a second; 0 for no limit.") var rate = 500
     @Option(help: "Letters that were redriven so often stay.") var maxRedrives = 3
@@ -27,9 +30,15 @@ struct DeadLettersRedrive: AsyncParsableCommand {
     func validate() throws {
         guard rate >= 0 else { throw ValidationError("--rate is 0 or more") }
         guard maxRedrives > 0 else { throw ValidationError("--max-redrives is at least 1") }
+        guard !parked || group == nil else { throw ValidationError("--group and --parked exclude each other") }
     }
 
     func run() async throws {
+        if parked {
+            var output = ParkingOutput()
+            (output.dryRun, output.json) = (dryRun, json)
+            return try await output.run(.redrive(maximumRedrives: maxRedrives), letters, rate: rate, "sent back")
+        }
         let filter = try letters.filter()
         let (configuration, brokers, logger) = try letters.load()
         let group = group ?? Self.group(for: filter, of: configuration)
@@ -37,7 +46,7 @@ struct DeadLettersRedrive: AsyncParsableCommand {
             configuration: configuration, filter: filter, maximumRedrives: maxRedrives, isDryRun: dryRun, rate: rate,
             now: UnixTime.system(), display: ProgressLine())
         let result = try await run.run(brokers: brokers, group: group, logger: logger)
-        report(result, group)
+        result.report("sent back", isDryRun: dryRun, group: group, json: json)
         if result.failure != nil { throw ExitCode(75) }
     }
 
@@ -46,31 +55,5 @@ struct DeadLettersRedrive: AsyncParsableCommand {
         let digest = SHA256.hash(Array(filter.description.utf8)).prefix(4)
         let name = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return "\(configuration.kafka.group)-redrive-\(name)"
-    }
-
-    private func report(_ result: RedriveRun.Result, _ group: String) {
-        if let failure = result.failure { Terminal.error("remint: not everything was published: \(failure)") }
-        if json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.name("dry_run")
-            writer.bool(dryRun)
-            writer.member("group", group)
-            writer.member("redriven", Int64(result.redriven))
-            writer.member("other", Int64(result.unmatched))
-            for reason in Redrive.Refusal.allCases {
-                writer.member(
-                    reason.rawValue.replacing(" ", with: "_"), Int64(result.refused[reason] ?? 0))
-            }
-            writer.endObject()
-            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
-            return
-        }
-        let refused = result.refused.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-            "\($0.value) \($0.key.rawValue)"
-        }
-        let left = (refused + ["\(result.unmatched) not meant"]).joined(separator: ", ")
-        let count = result.redriven == 1 ? "1 dead letter" : "\(result.redriven) dead letters"
-        Terminal.print("\(count) \(dryRun ? "would be " : "")sent back; left: \(left); group \(group)")
     }
 }

@@ -17,6 +17,7 @@ extension FleetStatus {
         json.member("group", group)
         json.array("lanes", lanes) { lane, json in lane.write(to: &json) }
         json.object("dead_letters") { json in deadLetters.write(to: &json) }
+        if let parkedLetters { json.object("parked_letters") { json in parkedLetters.write(to: &json) } }
         json.array("workers", workers) { worker, json in
             json.member("client_id", worker.clientID)
             json.member("host", worker.host)

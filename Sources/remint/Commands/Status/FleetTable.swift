@@ -41,6 +41,7 @@ struct FleetTable {
             for topic in lane.topics { add(topic, lane.lane.rawValue, Self.state(of: lane, topic), to: &table) }
         }
         add(status.deadLetters, "dead letters", status.deadLetters.partitions == 0 ? "missing" : "-", to: &table)
+        if let parked = status.parkedLetters { add(parked, "parked", "-", to: &table) }
         begin(table)
         for pause in status.lanes.compactMap(\.pause) {
             say(

@@ -1,0 +1,86 @@
+package import AdapterKit
+import Kafka
+package import Pipeline
+package import WorkerConfiguration
+
+/// What an operator wants of the dead letters that a filter means.
+package enum LetterWork: Sendable {
+    /// They wait where a redrive does not find them.
+    case park(Parking)
+    /// Parked ones stand among the dead letters again.
+    case unpark
+    /// The events of parked ones go back to where they came from, unless they were redriven so often already.
+    case redrive(maximumRedrives: Int)
+}
+
+/// The work, letter by letter: what is written for each.
+package struct LetterOrder: Sendable {
+    /// What comes of one record.
+    package enum Step: Sendable {
+        /// It is none of those that are meant.
+        case other
+        /// It stays, and why.
+        case refused(Redrive.Refusal)
+        /// What is written for it.
+        case write(HandledLetter)
+    }
+
+    let work: LetterWork
+    let filter: DeadLetterFilter
+    let now: UnixTime
+    private let topics: Configuration.Topics
+    private let decoder: EventDecoder
+
+    /// The order to do `work` with what `filter` means at the time `now`.
+    package init(_ work: LetterWork, _ filter: DeadLetterFilter, _ configuration: Configuration, now: UnixTime) {
+        self.work = work
+        self.filter = filter
+        self.now = now
+        topics = configuration.topics
+        decoder = configuration.deadLetterDecoder
+    }
+
+    /// The topic whose records are read.
+    package var source: String {
+        if case .park = work { topics.deadLetters } else { topics.parkedLetters }
+    }
+
+    /// What is to be done with `record` of `source`.
+    package func step(_ record: InputRecord, _ states: LetterStates) -> Step {
+        let entry = DeadLetterEntry(record, decoder: decoder)
+        switch work {
+        case .park(let parking):
+            guard filter.matches(entry, at: now) else { return .other }
+            guard entry.code != nil, let name = LetterName(record) else { return .refused(.noDeadLetter) }
+            if let state = states[name] { return .refused(state.refusal) }
+            return .write(
+                HandledLetter(
+                    name: name, record: ParkedLetter.copy(of: record, name, parking, to: topics.parkedLetters),
+                    mark: nil))
+        case .unpark:
+            return parked(record, entry, states, .unparked) {
+                ParkedLetter.letter(of: record, to: topics.deadLetters)
+            }
+        case .redrive(let most):
+            return parked(record, entry, states, .redriven) { () throws(RedriveRefused) in
+                try Redrive(record, entry, inputs: topics.inputs, maximumRedrives: most).output
+            }
+        }
+    }
+
+    private func parked(
+        _ record: InputRecord, _ entry: DeadLetterEntry, _ states: LetterStates, _ end: LetterEnd,
+        _ output: () throws(RedriveRefused) -> ProducerRecord
+    ) -> Step {
+        // Marks stand on the topic too, and a letter that a redrive marked was never parked.
+        guard let letter = ParkedLetter(record), states[letter.name] != .done, filter.matches(entry, at: now) else {
+            return .other
+        }
+        do throws(RedriveRefused) {
+            return .write(
+                HandledLetter(
+                    name: letter.name, record: try output(),
+                    mark: ParkedLetter.mark(letter.name, end, to: topics.parkedLetters)))
+        } catch { return .refused(error.reason) }
+    }
+}

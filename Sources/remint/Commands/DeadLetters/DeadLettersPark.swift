@@ -1,0 +1,102 @@
+import AdapterKit
+import ArgumentParser
+import Foundation
+import Kafka
+import Logging
+import Operations
+import Pipeline
+import WorkerConfiguration
+
+/// `remint dead-letters park`.
+struct DeadLettersPark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "park", abstract: "Sets dead letters aside that wait for something.",
+        discussion: """
+            Copies them to the topic of parked letters, whose name is that of the dead letters' with .parked behind it. List, status
+            and redrive pass over them until they are unparked, or redriven with --parked. What is parked or was sent back stays as
+            it is, so that an interrupted run is run again. Exit code 75 where not everything could be published.
+            """)
+
+    @OptionGroup var letters: DeadLetterOptions
+    @OptionGroup var output: ParkingOutput
+    @Option(help: "What they wait for.") var reason: String
+    @Option(help: "Who parks them. Default: the account.") var by: String?
+
+    func validate() throws {
+        guard 1...500 ~= reason.utf8.count, (by ?? "").utf8.count <= 200 else {
+            throw ValidationError("--reason has from 1 to 500 bytes, --by 200 at most")
+        }
+    }
+
+    func run() async throws {
+        let parking = Parking(at: .system(), by: by ?? NSUserName(), reason: reason)
+        try await output.run(.park(parking), letters, rate: 0, "parked")
+    }
+}
+
+/// `remint dead-letters unpark`.
+struct DeadLettersUnpark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unpark", abstract: "Puts parked letters among the dead letters again.",
+        discussion: """
+            They go to the end of the dead letters' topic, where list, status and redrive find them. An interrupted run is run again.
+            Exit code 75 where not everything could be published.
+            """)
+
+    @OptionGroup var letters: DeadLetterOptions
+    @OptionGroup var output: ParkingOutput
+
+    func run() async throws { try await output.run(.unpark, letters, rate: 0, "unparked") }
+}
+
+/// How a run over parked letters is done and told.
+struct ParkingOutput: ParsableArguments {
+    @Flag(help: "Say what would be done, and write nothing.") var dryRun = false
+    @Flag(help: "Print the result as JSON.") var json = false
+
+    /// Does `work` with what `letters` mean; `done` is the word for it.
+    ///
+    /// - Throws: `ExitCode` 75 where not everything was written.
+    func run(_ work: LetterWork, _ letters: DeadLetterOptions, rate: Int, _ done: String) async throws {
+        let filter = try letters.filter()
+        let (configuration, brokers, logger) = try letters.load()
+        let order = LetterOrder(work, filter, configuration, now: .system())
+        let run = ParkingRun(
+            configuration: configuration, order: order, isDryRun: dryRun, rate: rate, display: ProgressLine())
+        let result = try await run.run(brokers: brokers, logger: logger)
+        result.report(done, isDryRun: dryRun, group: nil, json: json)
+        if result.failure != nil { throw ExitCode(75) }
+    }
+}
+
+extension RedriveRun.Result {
+    /// Says what came of a run on dead letters.
+    ///
+    /// - Parameters:
+    ///   - done: the word for what was done with them.
+    ///   - group: the consumer group that keeps the progress; nil where none does.
+    func report(_ done: String, isDryRun: Bool, group: String?, json: Bool) {
+        if let failure { Terminal.error("remint: not everything was published: \(failure)") }
+        if json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.name("dry_run")
+            writer.bool(isDryRun)
+            if let group { writer.member("group", group) }
+            writer.member(done == "sent back" ? "redriven" : done, Int64(redriven))
+            writer.member("other", Int64(unmatched))
+            let reasons = Redrive.Refusal.allCases.map { ($0, $0.rawValue.replacing(" ", with: "_")) }
+            for (reason, name) in reasons {
+                writer.member(name == done ? "\(name)_already" : name, Int64(refused[reason] ?? 0))
+            }
+            writer.endObject()
+            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+            return
+        }
+        let refused = refused.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.rawValue)" }
+        let left = (refused + ["\(unmatched) not meant"]).joined(separator: ", ")
+        let count = redriven == 1 ? "1 dead letter" : "\(redriven) dead letters"
+        let progress = group.map { "; group \($0)" } ?? ""
+        Terminal.print("\(count) \(isDryRun ? "would be " : "")\(done); left: \(left)\(progress)")
+    }
+}
