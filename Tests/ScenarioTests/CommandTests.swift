@@ -4,7 +4,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension OperatorScenarios {
     /// The commands, as a person meets them.
     @Suite(.timeLimit(.minutes(10))) struct CommandTests {
         private struct Mistake: CustomTestStringConvertible, Sendable {

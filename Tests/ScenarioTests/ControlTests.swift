@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension OperatorScenarios {
     /// What one operator says holds for every worker, and for those that start later.
     @Suite(.timeLimit(.minutes(10))) struct ControlTests {
         @Test func `a pause holds for two workers and over a restart, until it is ended`() async throws {

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension OperatorScenarios {
     /// Dead letters are listed without their payloads, and go back as often as they may.
     @Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
         private static let secret = "eyJhbGciOiJSUzI1NiJ9.ZG8tbm90LXNob3c.c2lnbmF0dXJl"

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension OperatorScenarios {
     /// Lanes and apps that an operator makes wait, and lets go on.
     @Suite(.timeLimit(.minutes(10))) struct PauseTests {
         @Test

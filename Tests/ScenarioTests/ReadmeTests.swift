@@ -3,7 +3,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension OperatorScenarios {
     /// What README.md tells people to type.
     @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
         @Test func `the minute by hand does what it says`() async throws {

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension OperatorScenarios {
     /// Batch jobs: everyone asked for gets a token, whatever is killed meanwhile.
     @Suite(.timeLimit(.minutes(20))) struct ReissueTests {
         /// How many users; 100000 is the size of a small fleet.

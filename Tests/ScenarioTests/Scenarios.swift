@@ -1,10 +1,13 @@
 import Testing
 
-// Whole stories, in three rows beside each other: a story mostly waits, for a broker, a lifetime, a back-off. Within a row one goes
-// after the other, so that no more than three of them have programs running.
+// Whole stories, in four rows beside each other: a story mostly waits, for a broker, a lifetime, a back-off. Within a row one goes
+// after the other, so that no more than four of them have programs running.
 
-/// What a worker does with events, and what those who run it do with a worker.
+/// What a worker does with events, and what it costs.
 @Suite(.serialized) enum Scenarios {}
+
+/// What those who run workers do: commands, batch jobs, dead letters, pauses.
+@Suite(.serialized) enum OperatorScenarios {}
 
 /// Keys: made, guarded, rotated, held by a signer, believed by others.
 @Suite(.serialized) enum KeyScenarios {}

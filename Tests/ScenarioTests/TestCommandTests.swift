@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension Scenarios {
+extension OperatorScenarios {
     /// `remint test`, as an operator and a pipeline meet it.
     @Suite(.timeLimit(.minutes(10))) struct TestCommandTests {
         private func remint(_ arguments: [String], in folder: URL? = nil) async throws -> Program {
