@@ -8,10 +8,6 @@ LIBRARIES := librdkafka-dev libssl-dev pkg-config
 TEST_TOOLS := kcat openssl
 # A module may import only what the manifest says it depends on.
 BUILD_FLAGS := --explicit-target-dependency-import-check error
-# Editors read the index; nobody does where everything is built once.
-ifdef CI
-BUILD_FLAGS += --disable-index-store
-endif
 # What `make dist` leaves, and `make deb` packs.
 DIST := .build/dist
 DIST_FLAGS := --configuration release --static-swift-stdlib \
