@@ -170,6 +170,28 @@ struct ReloadPlanTests {
         #expect(plan.configuration.keys.contains { $0.name == "shop" && $0.path == "conf/keys/shop" })
     }
 
+    @Test func `an app that is held back is asked about with its own credentials`() throws {
+        func text(_ ios: String, far key: String) -> String {
+            func app(_ name: String, _ ring: String, _ secret: String) -> String {
+                "  \(name): { adapter: braze, key: \(ring), lookup: { mode: verify, endpoint: \"https://rest.example\", key: \(secret) } }\n"
+            }
+            return "kafka: { bootstrap_servers: 127.0.0.1:9092 }\n"
+                + "keys: { shop: { path: keys/shop }, fresh: { signer: signer.sock } }\n"
+                + "apps:\n" + app("ios", "shop", ios) + app("far", key, "a-rest-key-of-the-vendor")
+        }
+        let together = text("a-rest-key-of-the-vendor", far: "shop")
+        let old = try configuration(together.replacing(", fresh: { signer: signer.sock }", with: ""))
+        let new = try configuration(text("another-key-of-the-vendor", far: "fresh"))
+        let plan = ReloadPlan(started: old, running: old, new: new)
+        #expect(plan.needsRestart.contains("apps.far.key"))
+        let lookups = plan.configuration.apps.compactMap(\.lookup)
+        #expect(lookups.map(\.account) == ["ios", "ios (before)"])
+        #expect(lookups.last?.endpointFingerprint == old.apps.last?.lookup?.endpointFingerprint)
+        // The next reload finds it as it is.
+        let again = ReloadPlan(started: old, running: plan.configuration, new: new)
+        #expect(again.configuration.apps.compactMap(\.lookup).map(\.account) == ["ios", "ios (before)"])
+    }
+
     @Test func `the gateway's section is nothing to a worker`() throws {
         let pickup = "pickup: { listen: 127.0.0.1:1, session: { issuer: a, jwks: \"https://a.example\" } }\nworker:"
         let plan = try plan(("worker:", pickup))

@@ -23,6 +23,7 @@ public struct ReloadPlan: Sendable {
         draft.keepWhatNeedsRestart()
         draft.chooseKeys()
         draft.chooseApps()
+        draft.tellAccountsApart()
         configuration = draft.target
         // Who is asked with which credentials at which name depends on the other apps, too.
         let before = Dictionary(running.apps.map { ($0.name, $0) }) { first, _ in first }
@@ -109,6 +110,22 @@ extension ReloadPlan {
             // An app that stays as it was keeps its ring.
             for app in target.apps where !target.keys.contains(where: { $0.name == app.key }) {
                 if let ring = running.keys.first(where: { $0.name == app.key }) { target.keys.append(ring) }
+            }
+        }
+
+        /// An account is called after an app of it, so that a held-back app's may have another's name by now: nobody is asked with
+        /// another's credentials.
+        mutating func tellAccountsApart() {
+            let named = Dictionary(
+                target.apps.filter { !heldBack.contains($0.name) }.compactMap(\.lookup).map {
+                    ($0.account, $0.endpointFingerprint)
+                }
+            ) { first, _ in first }
+            for index in target.apps.indices where heldBack.contains(target.apps[index].name) {
+                guard let lookup = target.apps[index].lookup, let other = named[lookup.account],
+                    other != lookup.endpointFingerprint
+                else { continue }
+                target.apps[index].lookup?.account = "\(lookup.account) (before)"
             }
         }
 
