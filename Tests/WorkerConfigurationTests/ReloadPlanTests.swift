@@ -201,7 +201,7 @@ struct ReloadPlanTests {
     /// Each key that there is, left out of a file that says all of them: the plan goes by what is declared of it.
     @Test(arguments: FullConfiguration.all.flatMap(\.members))
     func `a key is taken over or named, as it is declared`(_ member: FullConfiguration.Member) throws {
-        guard case .key(let key) = member.declaration, !["pickup", "tests"].contains(member.path.first) else { return }
+        guard case .key(let key) = member.declaration, member.path.first != "pickup" else { return }
         let full = try FullConfiguration.of(member)
         let old = try #require(full.fixture.read().configuration)
         guard let new = full.replacing(member).read().configuration else { return }
@@ -211,6 +211,8 @@ struct ReloadPlanTests {
         case .needsRestart:
             #expect(plan.needsRestart.contains(name))
             #expect(plan.isEmpty || member.path.first == "apps", "\(plan.changes)")
+        case .passedOver:
+            #expect(plan.isEmpty && plan.needsRestart == [], "\(plan.changes)")
         case .reloads:
             #expect(plan.needsRestart == [])
             let whole = ["apps", "keys"].contains(member.path[0]) ? member.path.prefix(2).joined(separator: ".") : name
@@ -230,8 +232,7 @@ struct ReloadPlanTests {
             for key in section.keys { declared[(path + [key.name]).joined(separator: ".")] = key.change }
             for inner in section.sections { add(inner, path) }
         }
-        // A configuration's tests are run by themselves.
-        for section in Configuration.sections where section.name != "tests" { add(section, []) }
+        for section in Configuration.sections { add(section, []) }
         let named = declared.filter { key, _ in rows.contains { key == $0 || key.hasPrefix("\($0).") } }
         #expect(Set(named.keys) == Set(declared.filter { $0.value == .needsRestart }.keys))
         #expect(rows.allSatisfy { row in declared.keys.contains { $0 == row || $0.hasPrefix("\(row).") } })

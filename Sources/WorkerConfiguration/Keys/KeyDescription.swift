@@ -4,6 +4,8 @@ public enum KeyChange: String, Sendable, CaseIterable {
     case reloads
     /// From the next start on. What no key says otherwise of is so.
     case needsRestart = "needs_restart"
+    /// Never: a worker passes it over.
+    case passedOver = "passed_over"
 }
 
 /// A key of the configuration: everything that is said of it, once. The reader, the messages of `remint check` and
@@ -24,7 +26,7 @@ public struct KeyDescription: Sendable {
     /// Whether its value must not be shown.
     public let isSecret: Bool
     /// When a changed value holds.
-    public let change: KeyChange
+    public private(set) var change: KeyChange
 
     init(
         _ name: String, _ form: ValueForm, standard: String? = nil, example: String? = nil,
@@ -38,6 +40,13 @@ public struct KeyDescription: Sendable {
         self.isRequired = isRequired
         self.isSecret = isSecret
         self.change = change
+    }
+
+    /// The same key, of which a worker reads nothing.
+    var passedOver: KeyDescription {
+        var key = self
+        key.change = .passedOver
+        return key
     }
 }
 

@@ -10,7 +10,7 @@ extension Configuration.Tests {
         Tests of this configuration, each under its name: an event, and what must come of it (remint test --config FILE). They may \
         also stand in files beside this one whose names end in _test.yaml. A worker passes them over.
         """,
-        sections: [SectionDescription("*", "", keys: keys, sections: [lookup, expectation])],
+        sections: [SectionDescription("*", "", keys: keys.map(\.passedOver), sections: [lookup, expectation])],
         isRare: true, ifAbsent: .nothing)
 
     private static let keys = [
@@ -45,7 +45,7 @@ extension Configuration.Tests {
             KeyDescription("status", .integer(100...599), example: "200", "The HTTP status."),
             KeyDescription("body", .json, example: "{ users: [] }", "The body, as JSON."),
             KeyDescription("body_text", .text, example: "Not Found", "The same where it is no JSON."),
-        ], ifAbsent: .nothing)
+        ].map(\.passedOver), ifAbsent: .nothing)
 
     private static let expectation = SectionDescription(
         "expect", "What must come of it. What is not written here is not looked at.",
@@ -77,7 +77,7 @@ extension Configuration.Tests {
             KeyDescription("payload_lacks", .list(of: .text), example: "[aud]", "Claims that it has not."),
             KeyDescription(
                 "sealed_for", .text, example: "pickup-1", "The kid of the recipient whom the token is sealed for."),
-        ], ifAbsent: .nothing)
+        ].map(\.passedOver), ifAbsent: .nothing)
 
     /// How long a token may be said to live.
     package static let lives: ClosedRange<Duration> = .seconds(1)...(.seconds(400 * 86_400))
