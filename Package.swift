@@ -223,11 +223,11 @@ let package = Package(
         // What tests share that wait: for a line in a log, for a turn, for something to come true.
         .target(
             name: "AsyncTestSupport", dependencies: [logging], path: "Tests/AsyncTestSupport", swiftSettings: settings),
-        tests("JOSETests", ["JOSE", "Formats"], resources: [.copy("Vectors")]),
+        tests("JOSETests", ["JOSE", "Formats", "ProgramTestSupport"], resources: [.copy("Vectors")]),
         // What the adapters' tests share.
         .target(
-            name: "AdapterTestSupport", dependencies: ["AdapterKit", "JOSE"], path: "Tests/AdapterTestSupport",
-            swiftSettings: settings),
+            name: "AdapterTestSupport", dependencies: ["AdapterKit", "JOSE", "ProgramTestSupport"],
+            path: "Tests/AdapterTestSupport", swiftSettings: settings),
         // What the tests share that speak TLS.
         .target(name: "CertificateTestSupport", path: "Tests/CertificateTestSupport", swiftSettings: settings),
         tests("AdapterKitTests", ["AdapterKit", "JOSE"]),
@@ -277,7 +277,7 @@ let package = Package(
             "BrokerTokensTests",
             [
                 "BrokerTokens", "Kafka", "WorkerConfiguration", "AdapterKit", "JOSE", "Formats", "StubServer",
-                "CertificateTestSupport", "AsyncTestSupport", logging,
+                "CertificateTestSupport", "AsyncTestSupport", "ProgramTestSupport", logging,
             ]),
         tests(
             "PickupTests", ["Pickup", "AdapterKit", "Pipeline", "Telemetry", nio, httpTypes, httpParts, embedded],

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestSupport
 
 /// The Python library joserfc as a second opinion on tokens: it shares no code with ours.
 package enum Joserfc {
@@ -6,12 +7,7 @@ package enum Joserfc {
     package static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
     /// Whether it can be asked.
-    package static let isInstalled: Bool = {
-        let process = python(["-c", "import joserfc"])
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    package static let isInstalled = PythonModules.areInstalled("joserfc")
 
     /// A key as joserfc takes it.
     package enum Key {

@@ -3,6 +3,7 @@ import Formats
 import Foundation
 import JOSE
 import Kafka
+import ProgramTestSupport
 import Testing
 
 /// AWS's published vectors for signed URLs (awslabs/aws-c-auth, tests/aws-signing-test-suite/v4, the `query-` files), and what
@@ -96,16 +97,7 @@ import Testing
 /// AWS's library for Python, which signs for the signer of MSK.
 enum Botocore {
     static let isMissing: Comment = "python3 has no module botocore; pip install botocore"
-    static let isThere: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", "import botocore.auth"]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    static let isThere = PythonModules.areInstalled("botocore.auth")
 
     private static let script = """
         import sys, datetime, botocore.auth as auth

@@ -107,7 +107,11 @@ extension Scenarios {
 
         /// Python with the packages' modules: the one of `make setup-packages`.
         private static let python = Repository.root.appending(path: ".build/tools/bin/python3").path
-        private static let hasPython = FileManager.default.isExecutableFile(atPath: python)
+        private static let compose = Repository.root.appending(path: ".build/tools/bin/docker-compose").path
+        private static let hasCharts = PythonModules.areInstalled("helm_python, kubernetes_validate", for: python)
+        private static let hasContainers =
+            PythonModules.areInstalled("dockerfile", for: python)
+            && FileManager.default.isExecutableFile(atPath: compose)
 
         private func succeeds(_ tool: String, _ arguments: [String]) async throws -> Program {
             let program = try await Program.run(tool, arguments)
@@ -174,7 +178,7 @@ extension Scenarios {
             #expect(security.outputText.contains("Overall exposure level"))
         }
 
-        @Test(.enabled(if: hasPython, "Python's modules are not installed: make setup-packages"))
+        @Test(.enabled(if: hasCharts, "Python's modules are not installed: make setup-packages"))
         func `the chart renders to what Kubernetes and remint take`() async throws {
             let folder = try TemporaryFolder()
             let validation = try await succeeds(
@@ -207,14 +211,13 @@ extension Scenarios {
             #expect(check.status == 0, "\(check.errorText)")
         }
 
-        @Test(.enabled(if: hasPython, "Python's modules are not installed: make setup-packages"))
+        @Test(.enabled(if: hasContainers, "Python's modules are not installed: make setup-packages"))
         func `Dockerfile and compose file are understood`() async throws {
             let folder = Self.config.appending(path: "docker").path
             let script = "import dockerfile; print([c.cmd for c in dockerfile.parse_file('\(folder)/Dockerfile')])"
             let parsed = try await succeeds(Self.python, ["-c", script])
             #expect(parsed.outputText.contains("ENTRYPOINT"))
-            let compose = URL(filePath: Self.python).deletingLastPathComponent().appending(path: "docker-compose").path
-            _ = try await succeeds(compose, ["--file", "\(folder)/compose.yaml", "config", "--quiet"])
+            _ = try await succeeds(Self.compose, ["--file", "\(folder)/compose.yaml", "config", "--quiet"])
         }
 
         // MARK: What the command line says of itself

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestSupport
 import Testing
 
 /// The Python library joserfc as a second opinion on encrypted tokens: it shares no code with ours.
@@ -7,17 +8,7 @@ struct JoserfcEncryption {
     static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
     /// Whether it can be asked.
-    static let isInstalled: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", "import joserfc"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    static let isInstalled = PythonModules.areInstalled("joserfc")
 
     /// A key that joserfc made, and a token that it sealed to it.
     struct Sealed: Decodable {

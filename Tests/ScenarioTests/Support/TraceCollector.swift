@@ -5,15 +5,11 @@ import Testing
 
 /// A collector in Python that decodes what it is sent with OpenTelemetry's own messages, and says each span and each metric in a line.
 struct TraceCollector {
-    static let isMissing: Comment = "python3 has no module opentelemetry.proto; make setup-packages"
+    static let isMissing: Comment = "python3 has no module opentelemetry.proto; make setup-tests"
 
-    /// The Python that has the module: the one of `make setup-packages`, or the system's.
+    /// The Python that has the module: the one of `make setup-tests`, or the system's.
     static let python: String? = [Repository.root.appending(path: ".build/tools/bin/python3").path, "python3"].first {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [$0, "-c", "import opentelemetry.proto.collector.trace.v1.trace_service_pb2"]
-        process.standardError = FileHandle.nullDevice
-        return (try? process.run()).map { process.waitUntilExit() } != nil && process.terminationStatus == 0
+        PythonModules.areInstalled("opentelemetry.proto.collector.trace.v1.trace_service_pb2", for: $0)
     }
 
     /// A span as it arrived.

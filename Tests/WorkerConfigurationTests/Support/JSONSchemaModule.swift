@@ -8,17 +8,7 @@ enum JSONSchemaModule {
     static let isMissing: Comment = "python3 lacks the modules jsonschema and yaml; pip install jsonschema PyYAML"
 
     /// Whether they can be asked.
-    static let isInstalled: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", "import jsonschema, yaml"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    static let isInstalled = PythonModules.areInstalled("jsonschema, yaml")
 
     /// `accepts`, `refuses` or `cannot read` for each file.
     static func validate(_ files: [String], by schema: String) async throws -> [String: String] {
