@@ -34,7 +34,7 @@ extension BrokerTests {
         private func round(_ server: StubServer) async throws -> Double {
             var wishes = Shop.Wishes()
             wishes.apps = [
-                #""app_id""#: #""lookup_auth": "key", "app_id""#,
+                #""app_id": "\#(Self.appID)""#: #""lookup_auth": "key", "app_id": "\#(Self.appID)""#,
                 "    key: onesignal-shop\n":
                     "    key: onesignal-shop\n    lookup: { mode: verify, endpoint: \"\(server.url)\", key: of-the-app }\n",
             ]
