@@ -220,7 +220,11 @@ public struct BatchProcessor: Sendable {
         case .refused(let detail, let suspension):
             if let suspension { alarms.append(.suspended(suspension)) }
             let rejection = Rejection(.rejectedByVendor, detail)
-            return .settled(settler.failed(record, order.event, rejection, .admit, work.now))
+            // A challenge that is asked for too often is no refused token, and its subject gets no token of a batch job.
+            let refused =
+                order.subject.challenge == nil
+                ? RefusedToken(ring: key.ring, keyID: key.version, subjectKey: order.subjectKey) : nil
+            return .settled(settler.failed(record, order.event, rejection, .admit, work.now, refused: refused))
         case .mint(let ticket):
             switch resolve(record, order, &work) {
             case .left(let disposition): return disposition

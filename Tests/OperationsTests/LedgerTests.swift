@@ -120,6 +120,65 @@ import Testing
     }
 }
 
+/// Tokens of a version, whatever apps there are today.
+@Suite struct VersionHoldingsTests {
+    private static let ring = LedgerRing(
+        "shop", among: ["shop", "web"], apps: ["ios": "shop", "moved": "web", "web": "web"],
+        versions: ["shop": ["old", "new"], "web": ["2026"]])
+
+    private static let owners: [(String, String, String?, LedgerRing.Owner)] = [
+        ("ios", "old", "shop", .this), ("gone", "old", "shop", .this), ("web", "old", "shop", .this),
+        ("ios", "old", "web", .other), ("ios", "old", "before", .unknown), ("ios", "old", nil, .this),
+        ("gone", "old", nil, .unknown), ("web", "2026", nil, .other), ("moved", "old", nil, .unknown),
+    ]
+
+    @Test(arguments: owners.indices) func `a token's ring is the record's, or its app's of today`(_ row: Int) {
+        let (app, keyID, ring, owner) = Self.owners[row]
+        #expect(Self.ring.owner(of: LedgerLabel(app: app, keyID: keyID, ring: ring)) == owner)
+    }
+
+    @Test func `each kind of token is counted once`() {
+        var table = LedgerTable()
+        func take(_ key: String, ring: String? = "shop", keyID: String = "old", end: Int64 = 2000) {
+            let app = key.prefix { $0 != "/" }
+            let headers =
+                [
+                    ("ce_source", "/remint/\(app)"), ("remint-key-id", keyID), ("remint-expires-at", String(end)),
+                    ("remint-version", "1"),
+                ] + (ring.map { [("remint-key-ring", $0)] } ?? [])
+            table.take(
+                key: Array(key.utf8), headers: headers.map { RecordHeader($0.0, $0.1) }, isTombstone: false, offset: 0)
+        }
+        take("ios/ann")
+        take("ios/id=1/other=2")
+        take("ios/ann/nonce")
+        take("gone/ann")
+        take("gone/ben", ring: nil)
+        take("moved/ann", ring: nil)
+        take("web/ann", ring: nil, keyID: "2026")
+        take("ios/ben", keyID: "new")
+        take("ios/cem", end: 900)
+        table.take(
+            key: Array("ios/torn".utf8), headers: [RecordHeader("remint-key-id", "old")], isTombstone: false, offset: 1)
+        table.take(key: Array("x".utf8), headers: [], isTombstone: false, offset: 2)
+        var holdings = LedgerHoldings()
+        holdings.add(table, matching: LedgerFilter(keyID: "old", ring: Self.ring), at: UnixTime(seconds: 1000))
+        let found = VersionHoldings(holdings, version: "old", of: Self.ring, apps: ["ios", "moved", "web"])
+        #expect(found.askable == 2 && found.challengeBound == 1 && found.orphaned == ["gone": 1])
+        #expect(found.unknownRing == 2 && found.waiting == 3 && found.live == 6)
+        #expect(found.unreadable == 1 && found.strangers == 1 && !found.isClear)
+        #expect(
+            found.reasons
+                == "2 can be re-issued; 1 answers a challenge, which only its device can renew; 1 is of the app gone, which is not configured; 2 name no ring of this configuration; 1 record of the token topic cannot be read; 1 record of the token topic is no token"
+        )
+    }
+
+    @Test func `a version without tokens in a ledger that was read whole is clear`() {
+        let found = VersionHoldings(LedgerHoldings(), version: "old", of: Self.ring, apps: [])
+        #expect(found.isClear && found.live == 0 && found.reasons == "")
+    }
+}
+
 /// How often a partition is read.
 @Suite struct LedgerPlanTests {
     @Test(arguments: [(0, 1), (1, 1), (1_000_000, 1), (4_026_531, 1), (4_026_532, 2), (100_000_000, 25)])

@@ -5,6 +5,22 @@ import Testing
 
 /// A campaign's phases: which step may be taken when, and what a repeated one does.
 @Suite struct RotationTests {
+    /// Written by the program before campaigns had ids.
+    private static let oldForm =
+        #"{"from":"a","to":"b","phase":"waves","paused":"why","begun":"2026-11-01T00:00:00Z","canary_since":"2026-11-01T00:05:00Z"}"#
+        + "\n"
+
+    @Test func `a campaign of the old form gets the same id each time it is read, and goes on`() throws {
+        let first = try #require(Rotation(Array(Self.oldForm.utf8)))
+        let second = try #require(Rotation(Array(Self.oldForm.utf8)))
+        #expect(first == second && first.isOfOldForm)
+        #expect(first.phase == .waves && first.pause == "why" && first.kind == .rotation)
+        let other = try #require(Rotation(Array(Self.oldForm.replacing("-01T", with: "-02T").utf8)))
+        #expect(other.id != first.id)
+        let written = try #require(Rotation(first.inNewForm.json))
+        #expect(written == first.inNewForm && written.id == first.id && !written.isOfOldForm)
+    }
+
     private static let time = UnixTime(seconds: 1_763_640_000)
 
     enum Step: String, CaseIterable, Sendable {
@@ -13,7 +29,7 @@ import Testing
         func take(_ rotation: inout Rotation) throws(RotationError) {
             switch self {
             case .promote: try rotation.promoted()
-            case .reissue: try rotation.reissuing(isCautious: true, at: time)
+            case .reissue: try rotation.reissuing(isCautious: true)
             case .passCanary: rotation.canaryPassed()
             case .finish: rotation.reissued()
             case .pause: try rotation.pause(because: "why")
@@ -56,29 +72,56 @@ import Testing
     @Test func `nothing is re-issued while it is paused`() throws {
         var rotation = try Self.rotation(in: .waves)
         try rotation.pause(because: "too many calls")
-        let refusal = #expect(throws: RotationError.self) { try rotation.reissuing(isCautious: true, at: Self.time) }
+        let refusal = #expect(throws: RotationError.self) { try rotation.reissuing(isCautious: true) }
         #expect(refusal?.description == "the campaign is paused: too many calls; go on with: remint rotate resume")
         rotation.resume()
-        try rotation.reissuing(isCautious: true, at: Self.time)
+        try rotation.reissuing(isCautious: true)
     }
 
     @Test func `without a canary the waves come at once`() throws {
         var rotation = try Self.rotation(in: .promoted)
-        try rotation.reissuing(isCautious: false, at: Self.time)
+        try rotation.reissuing(isCautious: false)
         #expect(rotation.phase == .waves)
     }
 
-    @Test(arguments: Rotation.Phase.allCases) func `is read back as it was written`(_ phase: Rotation.Phase) throws {
+    @Test(arguments: Rotation.Phase.allCases) func `a campaign is read back as it was written`(_ phase: Rotation.Phase)
+        throws
+    {
         var rotation = try Self.rotation(in: phase)
+        rotation.began(at: TopicMarks(["tokens": [0, 7], "letters": [3]]))
+        rotation.began(RotationCanary(firstRow: 4, count: 9, marks: TopicMarks(["tokens": [1]])))
         if !phase.isOver { try rotation.pause(because: "a \"reason\"") }
         #expect(Rotation(rotation.json) == rotation)
+    }
+
+    @Test func `a revocation has no canary and cannot be aborted`() throws {
+        var rotation = Rotation(id: "c-1", kind: .revocation, from: "a", to: "b", at: Self.time)
+        try rotation.promoted()
+        try rotation.reissuing(isCautious: true)
+        #expect(rotation.phase == .waves)
+        let refusal = #expect(throws: RotationError.self) { try rotation.abort() }
+        #expect(refusal?.description.contains("a revocation cannot be aborted") == true)
+        #expect(rotation.phase == .waves)
+    }
+
+    @Test func `a canary that failed is followed by another one after a resume`() throws {
+        var rotation = try Self.rotation(in: .canary)
+        rotation.began(RotationCanary(firstRow: 0, count: 3, marks: TopicMarks([:])))
+        try rotation.pause(because: "an operator's pause")
+        rotation.resume()
+        #expect(rotation.canary?.firstRow == 0, "a pause is no verdict")
+        try rotation.canaryFailed(because: "too many rejections")
+        rotation.resume()
+        #expect(rotation.canary == nil && rotation.phase == .canary)
+        rotation.began(RotationCanary(firstRow: 3, count: 3, marks: TopicMarks([:])))
+        #expect(rotation.canaryCount == 2)
     }
 
     @Test(arguments: ["", "{}", "[]", #"{"from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#])
     func `anything else is no campaign`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
 
     private static func rotation(in phase: Rotation.Phase) throws -> Rotation {
-        var rotation = Rotation(from: "a", to: "b", at: time)
+        var rotation = Rotation(id: "c-1", from: "a", to: "b", at: time, by: "ann", why: "yearly")
         let path: [Step] =
             switch phase {
             case .prepared: []

@@ -6,8 +6,17 @@ package import JOSE
 /// prepared ─► promoted ─► canary ─► waves ─► reissued ─► retired
 ///     └──────────┴──────────┴─────────┴─────────┴─► aborted
 /// ```
-/// Every transition that was made already is none: a step can be repeated after a crash.
+/// A revocation skips the canary and cannot be aborted. Every transition that was made already is none: a step can be
+/// repeated after a crash.
 package struct Rotation: Sendable, Equatable {
+    /// Why the version is replaced.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The key is replaced in time, a canary first.
+        case rotation
+        /// The key is compromised: everybody gets a new token at once.
+        case revocation
+    }
+
     /// How far the campaign is.
     package enum Phase: String, Sendable, CaseIterable {
         /// The new version is in the ring and does not sign.
@@ -18,7 +27,7 @@ package struct Rotation: Sendable, Equatable {
         case canary
         /// The rest is re-issued.
         case waves
-        /// Every token of the old version was asked for anew.
+        /// The ledger shows no token of the old version that can be asked for anew.
         case reissued
         /// The old version is of no further use.
         case retired
@@ -29,23 +38,44 @@ package struct Rotation: Sendable, Equatable {
         package var isOver: Bool { self == .retired || self == .aborted }
     }
 
+    /// The campaign's id: its checkpoint, its events and its audit lines name it.
+    package let id: String
+    /// Why the version is replaced.
+    package internal(set) var kind: Kind
     /// The version that is replaced.
     package let from: String
     /// The version that replaces it.
     package let to: String
-    /// How far the campaign is.
-    package private(set) var phase: Phase
-    /// Why it is paused; nil where it is not.
-    package private(set) var pause: String?
     /// When the campaign began.
     package let begun: UnixTime
-    /// When the canary's tokens were asked for.
-    package private(set) var canarySince: UnixTime?
+    /// The account that began it; nil for one from before campaigns named it.
+    package let by: String?
+    /// The operator's reason; nil where none was given.
+    package let why: String?
+    /// How far the campaign is.
+    package internal(set) var phase: Phase
+    /// Why it is paused; nil where it is not.
+    package internal(set) var pause: String?
+    /// The ends of the topics before its first event was sent: its outcomes lie behind them.
+    package internal(set) var start: TopicMarks?
+    /// The canary at hand; nil before the first, and after one that did not pass.
+    package internal(set) var canary: RotationCanary?
+    /// Canaries that were begun.
+    package internal(set) var canaryCount = 0
+    /// Whether it was read from a file of before campaigns had ids. Its checkpoint has another name then.
+    package internal(set) var isOfOldForm = false
 
     /// A campaign that begins.
-    package init(from: String, to: String, at time: UnixTime) {
+    package init(
+        id: String, kind: Kind = .rotation, from: String, to: String, at time: UnixTime, by: String? = nil,
+        why: String? = nil
+    ) {
+        self.id = id
+        self.kind = kind
         self.from = from
         self.to = to
+        self.by = by
+        self.why = why
         phase = .prepared
         begun = time
     }
@@ -60,25 +90,45 @@ package struct Rotation: Sendable, Equatable {
 
     /// Re-issuing begins, or goes on.
     ///
-    /// - Parameter isCautious: whether a canary goes first.
+    /// - Parameter isCautious: whether a canary goes first; a revocation has none.
     /// - Throws: `RotationError` before the promotion, while it is paused, and where the campaign is over.
-    package mutating func reissuing(isCautious: Bool, at time: UnixTime) throws(RotationError) {
+    package mutating func reissuing(isCautious: Bool) throws(RotationError) {
         try requireOpen("reissue")
         if let pause { throw RotationError("the campaign is paused: \(pause); go on with: remint rotate resume") }
         switch phase {
         case .prepared: throw RotationError("\(to) does not sign yet; first: remint rotate promote")
-        case .promoted:
-            phase = isCautious ? .canary : .waves
-            canarySince = time
+        case .promoted: phase = isCautious && kind == .rotation ? .canary : .waves
         case .reissued: phase = .waves
         case .canary, .waves, .retired, .aborted: break
         }
     }
 
-    /// The canary's tokens were not refused.
-    package mutating func canaryPassed() { if phase == .canary { phase = .waves } }
+    /// The campaign's first event is about to be sent.
+    package mutating func began(at marks: TopicMarks) { if start == nil { start = marks } }
 
-    /// Every token of the old version was asked for anew.
+    /// A canary is about to be sent.
+    package mutating func began(_ canary: RotationCanary) {
+        guard phase == .canary, self.canary == nil else { return }
+        self.canary = canary
+        canaryCount += 1
+    }
+
+    /// The canary's tokens were published and not refused, or nobody is left for one.
+    package mutating func canaryPassed() {
+        guard phase == .canary else { return }
+        phase = .waves
+        canary = nil
+    }
+
+    /// The canary did not pass: nothing more is sent until `resume`, which asks for another one.
+    ///
+    /// - Throws: `RotationError` where the campaign is over.
+    package mutating func canaryFailed(because reason: String) throws(RotationError) {
+        try pause(because: reason)
+        canary?.hasFailed = true
+    }
+
+    /// The ledger shows no token of the old version that can be asked for anew.
     package mutating func reissued() { if phase == .waves { phase = .reissued } }
 
     /// Nothing more is sent until `resume`.
@@ -89,15 +139,22 @@ package struct Rotation: Sendable, Equatable {
         pause = reason
     }
 
-    /// Re-issuing may go on.
-    package mutating func resume() { pause = nil }
+    /// Re-issuing may go on. A canary that did not pass is followed by one of other users.
+    package mutating func resume() {
+        pause = nil
+        if canary?.hasFailed == true { canary = nil }
+    }
 
     /// Back to the old version.
     ///
-    /// - Throws: `RotationError` where the old version is retired.
+    /// - Throws: `RotationError` where the old version is retired or revoked.
     package mutating func abort() throws(RotationError) {
         guard phase != .aborted else { return }
         try requireOpen("abort")
+        guard kind == .rotation else {
+            throw RotationError(
+                "a revocation cannot be aborted: \(from) is compromised; go on with: remint rotate reissue")
+        }
         phase = .aborted
         pause = nil
     }
@@ -120,43 +177,4 @@ package struct Rotation: Sendable, Equatable {
             )
         }
     }
-
-    // MARK: Text
-
-    /// Reads what `json` wrote; nil for anything else.
-    package init?(_ text: [UInt8]) {
-        guard let root = try? JSONDocument(parsing: text).root, let from = root["from"]?.string,
-            let to = root["to"]?.string, let phase = root["phase"]?.string.flatMap(Phase.init(rawValue:)),
-            let begun = root["begun"]?.string.flatMap({ RFC3339.parse($0) })
-        else { return nil }
-        self.from = from
-        self.to = to
-        self.phase = phase
-        self.begun = begun
-        pause = root["paused"]?.string
-        canarySince = root["canary_since"]?.string.flatMap { RFC3339.parse($0) }
-    }
-
-    /// The campaign's state as it is kept in `rotation.json`.
-    package var json: [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("from", from)
-        json.member("to", to)
-        json.member("phase", phase.rawValue)
-        if let pause { json.member("paused", pause) }
-        json.member("begun", begun.description)
-        if let canarySince { json.member("canary_since", canarySince.description) }
-        json.endObject()
-        return json.bytes + [UInt8(ascii: "\n")]
-    }
-}
-
-/// Why a campaign cannot take a step, and what to do instead.
-package struct RotationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Why.
-    package let description: String
-
-    /// A refusal because of `description`.
-    package init(_ description: String) { self.description = description }
 }

@@ -43,7 +43,7 @@ public struct AuditLog: Sendable {
     }
 
     /// Whoever runs the program: the account behind sudo, where there is one, is the system's to log.
-    private static var account: String {
+    package static var account: String {
         guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return "uid \(getuid())" }
         return String(cString: name)
     }

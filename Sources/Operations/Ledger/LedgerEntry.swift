@@ -6,6 +6,8 @@ package struct LedgerEntry: Sendable, Equatable {
     package let app: String
     /// The id of the key's version.
     package let keyID: String
+    /// The ring of that version; nil for a record of before records named it.
+    package let ring: String?
     /// The end of the token's life, in seconds since 1970.
     package let expiresAt: Int64
     /// Its version; a higher one is newer.
@@ -20,6 +22,7 @@ package struct LedgerEntry: Sendable, Equatable {
         else { return nil }
         app = String(source.dropFirst(Self.sourcePrefix.count))
         self.keyID = keyID
+        ring = headers.text("remint-key-ring")
         self.expiresAt = expiresAt
         self.version = version
     }

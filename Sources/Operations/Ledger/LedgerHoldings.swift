@@ -14,19 +14,28 @@ package struct LedgerHolding: Sendable, Equatable {
     package private(set) var lastEnd: Int64?
     /// How many ended already and are still on the token topic.
     package private(set) var ended = 0
+    /// The ring of that version; nil for records of before records named it.
+    package let ring: String?
+    /// Those of `live` that answer a challenge: only their devices can renew them.
+    package private(set) var challengeBound = 0
 
     /// None yet.
-    init(app: String, keyID: String) {
-        self.app = app
-        self.keyID = keyID
+    init(_ label: LedgerLabel) {
+        app = label.app
+        keyID = label.keyID
+        ring = label.ring
     }
 
-    mutating func count(_ end: Int64, at now: UnixTime) {
+    /// The app, the version and the ring.
+    package var label: LedgerLabel { LedgerLabel(app: app, keyID: keyID, ring: ring) }
+
+    mutating func count(_ end: Int64, isChallengeBound: Bool, at now: UnixTime) {
         guard end > now.seconds else {
             ended += 1
             return
         }
         live += 1
+        if isChallengeBound { challengeBound += 1 }
         firstEnd = min(firstEnd ?? end, end)
         lastEnd = max(lastEnd ?? end, end)
     }
@@ -37,14 +46,18 @@ package struct LedgerHoldings: Sendable {
     private var holdings: [LedgerLabel: LedgerHolding] = [:]
     /// How many subjects have a token on the token topic, live or not.
     package private(set) var subjectCount = 0
-    /// How many records were no replacement tokens.
+    /// Records that are no replacement tokens.
     package private(set) var strangers = 0
+    /// Records that claim to be replacement tokens and cannot be read.
+    package private(set) var unreadable = 0
 
     /// Nothing counted yet.
     package init() {}
 
     /// By app and key, in their order.
-    package var list: [LedgerHolding] { holdings.values.sorted { ($0.app, $0.keyID) < ($1.app, $1.keyID) } }
+    package var list: [LedgerHolding] {
+        holdings.values.sorted { ($0.app, $0.keyID, $0.ring ?? "") < ($1.app, $1.keyID, $1.ring ?? "") }
+    }
 
     /// How many of all live.
     package var live: Int { holdings.values.reduce(0) { $0 + $1.live } }
@@ -53,9 +66,10 @@ package struct LedgerHoldings: Sendable {
     package mutating func add(_ table: LedgerTable, matching filter: LedgerFilter, at now: UnixTime) {
         subjectCount += table.subjectCount
         strangers += table.strangers
-        table.each { label, end in
-            guard filter.matches(app: label.app, keyID: label.keyID, expiresAt: end) else { return }
-            holdings[label, default: LedgerHolding(app: label.app, keyID: label.keyID)].count(end, at: now)
+        unreadable += table.unreadable
+        table.each { label, end, isChallengeBound in
+            guard filter.matches(label, expiresAt: end) else { return }
+            holdings[label, default: LedgerHolding(label)].count(end, isChallengeBound: isChallengeBound, at: now)
         }
     }
 }

@@ -7,6 +7,15 @@ package struct LedgerLabel: Sendable, Hashable {
     package let app: String
     /// The id of the key's version.
     package let keyID: String
+    /// The ring of that version; nil for records of before records named it.
+    package let ring: String?
+
+    /// The key `keyID` of `ring`, for `app`.
+    package init(app: String, keyID: String, ring: String? = nil) {
+        self.app = app
+        self.keyID = keyID
+        self.ring = ring
+    }
 }
 
 /// The newest token of each subject in a part of the token topic, read record by record, as a value.
@@ -24,6 +33,8 @@ package struct LedgerTable: Sendable {
         var label: UInt16 = 0
         /// Whether the subject's token was taken away. The place stays, for others may stand behind it.
         var isGone = false
+        /// Whether the token answers a challenge, so that nobody can ask for another one in its user's name.
+        var isChallengeBound = false
     }
 
     private let slice: LedgerSlice
@@ -33,8 +44,10 @@ package struct LedgerTable: Sendable {
     private var labelNumbers: [LedgerLabel: UInt16] = [:]
     /// How many subjects have a token, live or not.
     package private(set) var subjectCount = 0
-    /// How many records were no replacement tokens.
+    /// Records that are no replacement tokens.
     package private(set) var strangers = 0
+    /// Records that claim to be replacement tokens and cannot be read.
+    package private(set) var unreadable = 0
 
     /// What a subject takes in a table that is as full as it gets, in bytes.
     package static let bytesPerSubject = MemoryLayout<Slot>.stride * 5 / 4
@@ -59,7 +72,7 @@ package struct LedgerTable: Sendable {
         guard slice.contains(hash) else { return }
         if isTombstone { return remove(hash) }
         guard let entry = LedgerEntry(headers: headers), let label = number(of: entry) else {
-            strangers += 1
+            if Self.claimsToBeToken(headers) { unreadable += 1 } else { strangers += 1 }
             return
         }
         if (used + 1) * 5 > slots.count * 4 { grow() }
@@ -70,7 +83,13 @@ package struct LedgerTable: Sendable {
         if !isKnown || slots[place].isGone { subjectCount += 1 }
         slots[place] = Slot(
             high: hash.high, low: hash.low, version: entry.version, offset: offset,
-            expiresAt: UInt32(clamping: entry.expiresAt), label: label)
+            expiresAt: UInt32(clamping: entry.expiresAt), label: label,
+            isChallengeBound: SubjectKey.isChallengeBound(key))
+    }
+
+    private static func claimsToBeToken(_ headers: [RecordHeader]) -> Bool {
+        headers.contains { $0.name == "remint-key-id" || $0.name == "remint-version" }
+            || headers.text("ce_type") == "remint.token.replaced.v1"
     }
 
     /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
@@ -80,14 +99,15 @@ package struct LedgerTable: Sendable {
         let slot = slots[place(of: hash)]
         guard slot.label != 0, !slot.isGone, slot.offset == offset else { return nil }
         let end = Int64(slot.expiresAt), label = labels[Int(slot.label) - 1]
-        guard end > now.seconds, filter.matches(app: label.app, keyID: label.keyID, expiresAt: end) else { return nil }
+        guard end > now.seconds, filter.matches(label, expiresAt: end) else { return nil }
         return end
     }
 
-    /// Calls `body` with each subject's label and its newest token's end, in seconds since 1970.
-    package func each(_ body: (LedgerLabel, Int64) -> Void) {
+    /// Calls `body` with each subject's label, its newest token's end in seconds since 1970, and whether that token answers a
+    /// challenge.
+    package func each(_ body: (LedgerLabel, Int64, Bool) -> Void) {
         for slot in slots where slot.label != 0 && !slot.isGone {
-            body(labels[Int(slot.label) - 1], Int64(slot.expiresAt))
+            body(labels[Int(slot.label) - 1], Int64(slot.expiresAt), slot.isChallengeBound)
         }
     }
 
@@ -121,7 +141,7 @@ package struct LedgerTable: Sendable {
     private static func room(for subjects: Int) -> [Slot] { Array(repeating: Slot(), count: subjects / 4 * 5 + 8) }
 
     private mutating func number(of entry: LedgerEntry) -> UInt16? {
-        let label = LedgerLabel(app: entry.app, keyID: entry.keyID)
+        let label = LedgerLabel(app: entry.app, keyID: entry.keyID, ring: entry.ring)
         if let number = labelNumbers[label] { return number }
         guard let number = UInt16(exactly: labels.count + 1) else { return nil }
         labels.append(label)

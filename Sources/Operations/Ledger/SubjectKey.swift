@@ -32,6 +32,24 @@ package struct SubjectKey: Sendable, Equatable {
         user = json.bytes
     }
 
+    /// Whether `key` is of a subject with a challenge: three parts, and not all of them names with values.
+    static func isChallengeBound(_ key: [UInt8]) -> Bool {
+        var parts = 1
+        var named = 0
+        var isNamed = false
+        for byte in key {
+            if byte == UInt8(ascii: "/") {
+                if isNamed, parts > 1 { named += 1 }
+                parts += 1
+                isNamed = false
+            } else if byte == UInt8(ascii: "=") {
+                isNamed = true
+            }
+        }
+        if isNamed, parts > 1 { named += 1 }
+        return parts > 2 && named < parts - 1
+    }
+
     private static func decode(_ part: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var rest = part

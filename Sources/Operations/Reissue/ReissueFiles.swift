@@ -45,6 +45,21 @@ package struct ReissueFiles {
         try KeyFile.write(SecretBytes(copying: progress.json), to: state)
     }
 
+    /// Takes the files of `other` over, for a job that goes on under another name. The checkpoint comes last: before it is there,
+    /// the job is still the other's.
+    ///
+    /// - Throws: `KeyRingError`, or what the file system says.
+    func takeOver(_ other: ReissueFiles, with progress: ReissueProgress) throws {
+        for (old, new) in [(other.subjects, subjects), (other.rejects, rejects)] {
+            guard access(old, F_OK) == 0 else { continue }
+            guard rename(old, new) == 0 else {
+                throw InputUnreadable(path: old, reason: "it cannot be renamed: \(String(cString: strerror(errno)))")
+            }
+        }
+        try save(progress)
+        unlink(other.state)
+    }
+
     /// Opens the rejected rows' file, cut where the checkpoint knows of it. It is made where it is not there, for its owner alone.
     /// A link is not followed: whoever may write the folder could have the job cut any file of its account.
     ///

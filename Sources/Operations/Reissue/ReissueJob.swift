@@ -6,7 +6,8 @@ import Pipeline
 import Worker
 package import WorkerConfiguration
 
-/// Sends a job's events to the bulk lane, batch after batch: delivered first, then noted in the checkpoint.
+/// Sends a job's events to the bulk lane, batch after batch. The checkpoint says what is about to be delivered before it is, so
+/// that an event that may have been delivered before a crash is marked when it is sent again.
 package struct ReissueJob {
     let configuration: Configuration
     let app: Configuration.App?
@@ -63,7 +64,7 @@ package struct ReissueJob {
     package enum End: Equatable { case finished, paused, limitReached }
 
     /// - Parameter next: the input's next items; nil at its end.
-    /// - Throws: `KafkaError` where something could not be delivered; the checkpoint is of before.
+    /// - Throws: `KafkaError` where something could not be delivered; the checkpoint says what may have been.
     package func run(_ progress: inout ReissueProgress, next: () throws -> [Item]?) async throws -> End {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try KafkaProducer(properties.producer, logger: logger)
@@ -90,32 +91,55 @@ package struct ReissueJob {
         var pending = ArraySlice<Item>()
         // What the checkpoint knows of was sent before.
         var toSkip = progress.rows
+        let resent = progress.sendingRows
         while true {
             while pending.isEmpty {
                 guard let items = try next() else {
                     progress.isFinished = true
-                    try files.save(progress)
+                    try note(&progress)
                     return .finished
                 }
                 pending = items.dropFirst(toSkip)
                 toSkip -= items.count - pending.count
             }
-            if let limit, progress.rows >= limit { return .limitReached }
-            guard mayGoOn() else { return .paused }
+            if let limit, progress.rows >= limit {
+                try note(&progress)
+                return .limitReached
+            }
+            guard mayGoOn() else {
+                try note(&progress)
+                return .paused
+            }
             let start = ContinuousClock.now
             let room = limit.map { $0 - progress.rows } ?? .max
             let items = pending.prefix(min(room, pace.batch(sent: progress.sent)))
             pending = pending.dropFirst(items.count)
-            let count = try await send(Array(items), &progress, producer, rejects)
+            let count = try await send(Array(items), &progress, resentThrough: resent, producer, rejects)
             await display.show(progress, lag)
             let pause = pace.pause(after: count, sent: progress.sent, random: &random)
             if count > 0, pause > 0 { try? await Task.sleep(until: start + .seconds(pause), clock: .continuous) }
         }
     }
 
+    /// Writes that nothing is under way.
+    private func note(_ progress: inout ReissueProgress) throws {
+        progress.sendingRows = progress.rows
+        try files.save(progress)
+    }
+
+    /// The headers of a job's events: its campaign, and whether the event may have been sent before.
+    private func headers(_ progress: ReissueProgress, isResent: Bool) -> [RecordHeader] {
+        var headers: [RecordHeader] = []
+        if let campaign = progress.campaign { headers.append(RecordHeader("remint-campaign", campaign)) }
+        if isResent { headers.append(RecordHeader("remint-resent", "1")) }
+        return headers
+    }
+
+    /// - Parameter resentThrough: the last row that may have been delivered before.
     /// - Returns: how many events were delivered.
     private func send(
-        _ items: [Item], _ progress: inout ReissueProgress, _ producer: KafkaProducer, _ rejects: FileHandle?
+        _ items: [Item], _ progress: inout ReissueProgress, resentThrough: Int, _ producer: KafkaProducer,
+        _ rejects: FileHandle?
     ) async throws -> Int {
         var records: [ProducerRecord] = []
         var refused = Data()
@@ -125,12 +149,18 @@ package struct ReissueJob {
             do throws(UserRow.BadRow) {
                 let event = try event(of: item, id: progress.eventID(row: next.rows))
                 records.append(
-                    ProducerRecord(topic: configuration.topics.invalidationsBulk, key: event.key, value: event.value))
+                    ProducerRecord(
+                        topic: configuration.topics.invalidationsBulk, key: event.key, value: event.value,
+                        headers: headers(progress, isResent: next.rows <= resentThrough)))
             } catch {
                 next.rejected += 1
                 refused += ReissueFiles.reject(line: item.row.line, error.reason)
             }
         }
+        // What stands in `progress` was delivered; what comes now is under way.
+        progress.sendingRows = max(progress.sendingRows, next.rows)
+        try files.save(progress)
+        next.sendingRows = progress.sendingRows
         let errors = await producer.deliver(records)
         if let error = errors.compactMap({ $0 }).first { throw error }
         if !refused.isEmpty, let rejects {
@@ -139,7 +169,6 @@ package struct ReissueJob {
             next.rejectsLength += refused.count
         }
         next.sent += records.count
-        try files.save(next)
         progress = next
         return records.count
     }

@@ -14,13 +14,46 @@ package struct ReissueProgress: Sendable, Equatable {
     package var rejected = 0
     /// How long the file of rejected rows is, in bytes.
     package var rejectsLength = 0
+    /// Rows whose events were about to be delivered when the checkpoint was written: those behind `rows` may have been
+    /// delivered.
+    package var sendingRows = 0
     /// Whether every row was read.
     package var isFinished = false
+    /// The campaign that the job belongs to; nil for a job by itself.
+    package let campaign: String?
+    /// The campaign's round: each reads the ledger anew.
+    package let round: Int
+    /// The rows whose users can be asked for, which come first; nil where that is not known.
+    package var eligible: Int?
+    /// Whether the ledger was read again after the last event.
+    package var isSettled = false
 
     /// A job that begins.
     package init(job: String, input: String) {
         self.job = job
         self.input = input
+        (campaign, round) = (nil, 1)
+    }
+
+    /// The round `round` of a campaign's job begins.
+    package init(campaign: String, round: Int, input: String, eligible: Int) {
+        self.init(job: "\(campaign).\(round)", input: input, campaign: campaign, round: round)
+        self.eligible = eligible
+    }
+
+    private init(job: String, input: String, campaign: String?, round: Int) {
+        self.job = job
+        self.input = input
+        self.campaign = campaign
+        self.round = round
+    }
+
+    /// The job of a campaign from before checkpoints named it, as the job of `campaign`.
+    package func adopted(by campaign: String) -> ReissueProgress {
+        var progress = ReissueProgress(job: job, input: input, campaign: campaign, round: round)
+        (progress.rows, progress.sent, progress.rejected) = (rows, sent, rejected)
+        (progress.rejectsLength, progress.sendingRows, progress.isFinished) = (rejectsLength, sendingRows, isFinished)
+        return progress
     }
 
     /// Reads a checkpoint; nil where `text` is none.
@@ -32,9 +65,15 @@ package struct ReissueProgress: Sendable, Equatable {
         guard let rows = count("rows"), let sent = count("sent"), let rejected = count("rejected"),
             let rejectsLength = count("rejects_length"), [rows, sent, rejected, rejectsLength].allSatisfy({ $0 >= 0 })
         else { return nil }
-        self.init(job: job, input: input)
+        let campaign = root["campaign"]?.string
+        self.init(job: job, input: input, campaign: campaign, round: count("round") ?? 1)
+        guard root["campaign"] == nil || campaign != nil else { return nil }
         (self.rows, self.sent, self.rejected, self.rejectsLength) = (rows, sent, rejected, rejectsLength)
+        // Checkpoints from before this member was written have no event under way that they know of.
+        sendingRows = count("sending_rows") ?? rows
         isFinished = root["finished"]?.bool ?? false
+        eligible = count("eligible")
+        isSettled = root["settled"]?.bool ?? false
     }
 
     /// The checkpoint's text.
@@ -42,13 +81,19 @@ package struct ReissueProgress: Sendable, Equatable {
         var json = JSONWriter()
         json.beginObject()
         json.member("job", job)
+        if let campaign { json.member("campaign", campaign) }
+        if campaign != nil { json.member("round", Int64(round)) }
         json.member("input", input)
         json.member("rows", Int64(rows))
         json.member("sent", Int64(sent))
         json.member("rejected", Int64(rejected))
         json.member("rejects_length", Int64(rejectsLength))
+        json.member("sending_rows", Int64(sendingRows))
+        if let eligible { json.member("eligible", Int64(eligible)) }
         json.name("finished")
         json.bool(isFinished)
+        json.name("settled")
+        json.bool(isSettled)
         json.endObject()
         return json.bytes + [UInt8(ascii: "\n")]
     }

@@ -2,7 +2,8 @@ import AdapterKit
 package import Keyring
 import WorkerConfiguration
 
-/// A ring's campaign and the steps it takes, each under the ring's lock.
+/// A ring's campaign and its steps. Each step is made under the ring's lock, which covers the ring and the campaign's file, and
+/// judges by the ring's states.
 package struct Campaign {
     /// The ring.
     package let ring: RingInUse
@@ -23,31 +24,77 @@ package struct Campaign {
     /// The campaign; nil where there is none.
     package func loadIfAny() throws -> Rotation? { try file.load() }
 
-    /// Changes the campaign where `step` does.
+    /// Makes a step of the campaign: `step` changes the ring, the campaign, or both.
     ///
-    /// - Returns: the campaign as it is then.
-    /// - Throws: `KeyRingError`, also where another operator is at it, or what `step` throws.
+    /// - Parameter id: the campaign that is meant; nil for whichever there is.
+    /// - Returns: the campaign after the step.
+    /// - Throws: `KeyRingError`, also where another operator holds the lock, `RotationError` where the campaign is another one
+    ///   by now, or what `step` throws.
     @discardableResult
-    package func change(_ action: String, detail: String = "", _ step: (inout Rotation) throws -> Void) throws
-        -> Rotation
-    {
-        let editor = try KeyRingEditor(ring.directory)
+    package func step(
+        _ action: String, detail: String = "", of id: String? = nil,
+        _ step: (inout KeyRingEditor, inout Rotation) throws -> Void
+    ) throws -> Rotation {
+        var editor = try KeyRingEditor(ring.directory)
         let before = try load()
+        if let id, before.id != id {
+            throw RotationError(
+                "the campaign \(id) is over: \(before.id) from \(before.from) to \(before.to) took over")
+        }
         var rotation = before
-        try step(&rotation)
+        try step(&editor, &rotation)
+        if before.isOfOldForm {
+            try adoptFiles(of: before)
+            rotation = rotation.inNewForm
+        }
         if rotation != before { try save(rotation, action, detail, editor) }
         return rotation
     }
 
-    /// Begins the campaign `rotation`.
-    package func begin(_ rotation: Rotation, _ editor: borrowing KeyRingEditor) throws {
-        try save(rotation, "rotate prepare", "from \(rotation.from)", editor)
+    /// Begins the campaign `rotation`; whoever does holds the ring's lock.
+    package func begin(
+        _ rotation: Rotation, _ action: String, detail: String = "", _ editor: borrowing KeyRingEditor
+    ) throws {
+        let more = detail.isEmpty ? "" : ", \(detail)"
+        try save(rotation, action, "from \(rotation.from)\(more)", editor)
     }
 
     private func save(
         _ rotation: Rotation, _ action: String, _ detail: String, _ lock: borrowing KeyRingEditor
     ) throws {
         try file.save(rotation)
-        try ring.audit.append(action, version: rotation.to, detail: detail, at: ring.now())
+        let more = detail.isEmpty ? "" : ": \(detail)"
+        try ring.audit.append(
+            action, version: rotation.to, detail: "campaign \(rotation.id)\(more)", at: ring.now())
+    }
+
+    /// The files of `rotation`'s job.
+    package func files(of rotation: Rotation) -> ReissueFiles {
+        ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.id).json")
+    }
+
+    /// How far the job of `rotation` is; nil where none was begun.
+    ///
+    /// - Throws: `RotationError` for the checkpoint of another campaign.
+    package func progress(of rotation: Rotation) throws -> ReissueProgress? {
+        let files = files(of: rotation)
+        guard let progress = try files.load() else { return nil }
+        guard progress.campaign == rotation.id else {
+            throw RotationError(
+                "\(files.state) is the checkpoint of \(progress.campaign.map { "the campaign \($0)" } ?? "no campaign"), not of \(rotation.id); move it away, and the job reads the ledger anew"
+            )
+        }
+        return progress
+    }
+
+    /// Gives the checkpoint of a campaign from before campaigns had ids its new name. Before the re-issue the one that is there is
+    /// another campaign's.
+    private func adoptFiles(of rotation: Rotation) throws {
+        let old = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json")
+        let new = files(of: rotation)
+        guard [.canary, .waves].contains(rotation.phase), try new.load() == nil, let progress = try old.load(),
+            progress.input == "ledger of \(rotation.from)", progress.campaign == nil, !progress.isFinished
+        else { return }
+        try new.takeOver(old, with: progress.adopted(by: rotation.id))
     }
 }

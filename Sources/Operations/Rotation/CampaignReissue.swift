@@ -5,98 +5,123 @@ import Pipeline
 import Worker
 import WorkerConfiguration
 
-/// Re-issues a campaign's tokens: canary, watch, waves.
+/// Re-issues a campaign's tokens: canary, watch, waves, and the ledger read again.
 package struct CampaignReissue {
-    /// How a campaign re-issues.
-    package struct Terms {
-        /// The part that goes first and is watched, in percent; 0 for none.
-        package var canary: Double
-        /// How long the canary is watched once it is answered.
-        package var watch: Duration
-        /// How many of the canary's users may have their tokens rejected; nil for 1 in 100.
-        package var maxRejections: Int?
-        /// How fast events are sent.
-        package var pace: ReissuePace
-
-        /// These terms.
-        package init(canary: Double, watch: Duration, maxRejections: Int?, pace: ReissuePace) {
-            self.canary = canary
-            self.watch = watch
-            self.maxRejections = maxRejections
-            self.pace = pace
-        }
-    }
-
     /// What came of it.
     package enum Result: Sendable {
-        /// Every subject was asked for: how many events were sent, and how many subjects are left to end by themselves.
-        case reissued(sent: Int, rejected: Int)
-        /// The campaign was paused meanwhile.
+        /// The ledger shows nobody who can still be asked for.
+        case reissued(Report)
+        /// The campaign was paused, or ended, meanwhile.
         case paused
     }
 
-    private let campaign: Campaign
-    private let terms: Terms
-    private let brokers: String
-    private let logger: Logger
-    private let display: any ProgressDisplay
-    private var ring: RingInUse { campaign.ring }
+    /// The figures of a round.
+    package struct Report: Sendable {
+        /// Events that this run sent.
+        package let sent: Int
+        /// Events that earlier runs of the round had sent.
+        package let sentBefore: Int
+        /// Subjects that cannot be asked for.
+        package let rejected: Int
+        /// What the ledger shows of the old version.
+        package let holdings: VersionHoldings
+    }
+
+    let campaign: Campaign
+    let terms: CampaignTerms
+    let brokers: String
+    let logger: Logger
+    let display: any ProgressDisplay
+    /// Shown once at each stage.
+    let note: (String) -> Void
+    var ring: RingInUse { campaign.ring }
 
     /// The re-issue of `campaign` by `terms`, which shows on `display` how far it is.
+    ///
+    /// - Parameter note: shows a line at each stage.
     package init(
-        campaign: Campaign, terms: Terms, brokers: String, logger: Logger, display: any ProgressDisplay
+        campaign: Campaign, terms: CampaignTerms, brokers: String, logger: Logger, display: any ProgressDisplay,
+        note: @escaping (String) -> Void
     ) {
         self.campaign = campaign
         self.terms = terms
         self.brokers = brokers
         self.logger = logger
         self.display = display
+        self.note = note
     }
 
-    /// - Throws: `RotationError`, `CanaryRejected`, or what keeps events from being delivered.
+    /// - Throws: `RotationError`, `CampaignStopped`, or what keeps events from being delivered.
     package func run() async throws -> Result {
-        let lock = try lock()
+        let lock = try await lock()
         defer { withExtendedLifetime(lock) {} }
-        let before = try campaign.load()
-        let rotation = try campaign.change("rotate reissue") {
-            try $0.reissuing(isCautious: terms.canary > 0, at: ring.now())
+        var rotation = try campaign.step("rotate reissue") { editor, rotation in
+            rotation = try rotation.derived(from: editor.listing)
+            try rotation.reissuing(isCautious: terms.canary > 0)
         }
-        let files = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json")
         try await waitForWorkers(rotation)
-        // After a complete round another one looks for what came since.
-        var progress = try await begin(rotation, files, isNewRound: before.phase == .reissued, brokers)
+        if rotation.start == nil {
+            let marks = try await marks()
+            rotation = try campaign.step("rotate start", of: rotation.id) { $1.began(at: marks) }
+        }
+        let files = campaign.files(of: rotation)
+        var progress = try await begin(rotation, files)
+        let before = progress.sent
         let total = try count(files)
-        let job = { (limit: Int?) in
-            ReissueJob(
-                configuration: ring.configuration, app: nil, brokers: brokers, files: files, pace: terms.pace,
-                total: total, logger: logger, display: display, now: ring.now,
-                mayGoOn: isNotPaused, limit: limit)
-        }
         if rotation.phase == .canary {
-            let size = min(total, max(1, Int((Double(total) * terms.canary / 100).rounded(.up))))
-            guard try await run(job(size), &progress, files) != .paused else { return .paused }
-            try await watch(rotation, size, brokers)
-            try campaign.change("rotate canary passed", detail: "\(size) tokens") { $0.canaryPassed() }
+            guard try await passCanary(rotation, &progress, total) else { return .paused }
         }
-        guard try await run(job(nil), &progress, files) != .paused else { return .paused }
-        try await waitUntilAnswered(brokers)
-        guard isNotPaused() else { return .paused }
-        try campaign.change("rotate reissued", detail: "\(progress.sent) events") { $0.reissued() }
-        return .reissued(sent: progress.sent, rejected: progress.rejected)
+        guard try await run(job(rotation, files, total), &progress, files) != .paused else { return .paused }
+        if progress.sent > before { note("\(progress.sent) events sent; waiting until they are answered") }
+        guard let holdings = try await settle(rotation) else { return .paused }
+        progress.isSettled = true
+        try files.save(progress)
+        let report = Report(
+            sent: progress.sent - before, sentBefore: before, rejected: progress.rejected, holdings: holdings)
+        try await finish(rotation, report)
+        return .reissued(report)
     }
 
-    /// Two may not re-issue for one campaign at once.
-    private func lock() throws -> FileLock {
-        do throws(FileLock.Failure) { return try FileLock("\(ring.directory.path)/reissue.lock") } catch {
-            switch error {
-            case .held:
-                throw RotationError(
-                    "another operator is re-issuing for this campaign; watch it with: remint rotate status")
-            case .unusable(let reason):
-                throw RotationError(
-                    "\(ring.directory.path)/reissue.lock cannot be opened: \(reason); the folder must be yours to change"
-                )
+    /// The campaign is re-issued where nobody is left who can be asked for; a revocation only where nobody is left at all.
+    private func finish(_ rotation: Rotation, _ report: Report) async throws {
+        let holdings = report.holdings
+        guard holdings.waiting == 0 else {
+            let fates = try await fates(rotation)
+            throw CampaignStopped(
+                "\(Self.tokens(holdings)) of \(rotation.from) left in the ledger (\(holdings.reasons)): \(fates); fix that, then ask for them again with: remint rotate reissue"
+            )
+        }
+        try campaign.step("rotate reissued", detail: "\(report.sent + report.sentBefore) events", of: rotation.id) {
+            $1.reissued()
+        }
+        guard rotation.kind == .revocation, holdings.live > 0 || holdings.unreadable > 0 else { return }
+        let end = holdings.lastEnd.map { UnixTime(seconds: $0).description } ?? "an unknown time"
+        throw CampaignStopped(
+            "\(Self.tokens(holdings)) of the revoked \(rotation.from) left in the ledger (\(holdings.reasons)); they end by \(end)"
+        )
+    }
+
+    private static func tokens(_ holdings: VersionHoldings) -> String {
+        holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
+    }
+
+    /// Two may not re-issue for one campaign at once. One that a revocation takes over from ends within a batch.
+    private func lock() async throws -> FileLock {
+        let deadline = ContinuousClock.now + .seconds(try campaign.load().kind == .revocation ? 60 : 0)
+        while true {
+            do throws(FileLock.Failure) { return try FileLock("\(ring.directory.path)/reissue.lock") } catch {
+                switch error {
+                case .held where .now < deadline: break
+                case .held:
+                    throw RotationError(
+                        "another operator is re-issuing for this campaign; watch it with: remint rotate status")
+                case .unusable(let reason):
+                    throw RotationError(
+                        "\(ring.directory.path)/reissue.lock cannot be opened: \(reason); the folder must be yours to change"
+                    )
+                }
             }
+            try await Task.sleep(for: .milliseconds(200))
         }
     }
 
@@ -109,17 +134,23 @@ package struct CampaignReissue {
         if (1...3_000_000).contains(rest) { try await Task.sleep(for: .microseconds(rest)) }
     }
 
-    private func begin(
-        _ rotation: Rotation, _ files: ReissueFiles, isNewRound: Bool, _ brokers: String
-    ) async throws -> ReissueProgress {
-        if let known = try files.load(), !(isNewRound && known.isFinished) { return known }
+    // MARK: The round
+
+    /// The round at hand; where the last one was settled, another one that reads the ledger anew.
+    private func begin(_ rotation: Rotation, _ files: ReissueFiles) async throws -> ReissueProgress {
+        let known = try campaign.progress(of: rotation)
+        if let known, !known.isSettled { return known }
         let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: display)
-        let filter = LedgerFilter(apps: ring.apps.map(\.name), keyID: rotation.from)
+        let filter = LedgerFilter(keyID: rotation.from, ring: ring.ledgerRing)
         let keys = try await reader.keys(matching: filter, at: ring.now())
-        try LedgerInput.write(keys, to: files.subjects)
-        var random = SystemRandomNumberGenerator()
-        let progress = ReissueProgress(job: RandomUUID.make(using: &random), input: "ledger of \(rotation.from)")
+        // Whoever can be asked for comes first, so that a canary is made of such users alone.
+        let list = CampaignList(keys, ring.configuration, ring: ring.ring.name)
+        try LedgerInput.write(list.keys, to: files.subjects)
+        let progress = ReissueProgress(
+            campaign: rotation.id, round: (known?.round ?? 0) + 1, input: "ledger of \(rotation.from)",
+            eligible: list.eligible)
         try files.save(progress)
+        note("\(list.eligible) users to ask for, \(list.keys.count - list.eligible) who cannot be asked for")
         return progress
     }
 
@@ -130,69 +161,58 @@ package struct CampaignReissue {
         return count
     }
 
-    private func run(_ job: ReissueJob, _ progress: inout ReissueProgress, _ files: ReissueFiles) async throws
-        -> ReissueJob.End
-    {
+    func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {
+        ReissueJob(
+            configuration: ring.configuration, app: nil, brokers: brokers, files: files, pace: terms.pace,
+            total: total, logger: logger, display: display, now: ring.now,
+            mayGoOn: { mayGoOn(rotation) }, limit: limit)
+    }
+
+    func run(
+        _ job: ReissueJob, _ progress: inout ReissueProgress, _ files: ReissueFiles
+    ) async throws -> ReissueJob.End {
         guard !progress.isFinished else { return .finished }
         let input = try LedgerInput(path: files.subjects, ring.configuration)
         return try await job.run(&progress, next: { try input.next() })
     }
 
-    private func isNotPaused() -> Bool { (try? campaign.load())?.pause == nil }
-
-    // MARK: Canary
-
-    /// Waits until the canary is answered, then for rejections of its tokens.
-    ///
-    /// - Throws: `CanaryRejected` where there are too many; the campaign is paused then.
-    private func watch(_ rotation: Rotation, _ size: Int, _ brokers: String) async throws {
-        try await waitUntilAnswered(brokers)
-        let since = rotation.canarySince ?? rotation.begun
-        // One user may be anything; three, and more than one in a hundred, are the vendor. A smaller canary must fail whole.
-        let limit = terms.maxRejections ?? max(size / 100, min(2, size - 1))
-        let watch = try await RejectionWatch(ring, since: since, brokers: brokers, logger: logger)
-        let end = ContinuousClock.now + terms.watch
-        var rejected = 0
-        var line = display
-        while rejected <= limit {
-            rejected = await watch.count()
-            let left = end - .now
-            guard left > .zero else { break }
-            line.show(
-                Int((terms.watch - left) / .milliseconds(1)), of: Int(terms.watch / .milliseconds(1)),
-                "watching \(size) canary tokens: \(rejected) rejected")
-        }
-        line.clear()
-        await watch.close()
-        guard rejected > limit else { return }
-        let reason = "the vendor rejected \(rejected) of \(size) canary tokens"
-        try campaign.change("rotate pause", detail: reason) { try $0.pause(because: reason) }
-        throw CanaryRejected(reason: reason)
+    /// Whether the campaign is still this one, open, not paused, and of one mind with its ring.
+    func mayGoOn(_ rotation: Rotation) -> Bool {
+        guard let now = try? campaign.derived() else { return false }
+        return now.id == rotation.id && !now.phase.isOver && now.pause == nil
     }
 
-    /// Until the workers took everything that was sent.
-    private func waitUntilAnswered(_ brokers: String) async throws {
-        let properties = KafkaProperties(ring.configuration, bootstrapServers: brokers)
-        let lag = BulkLag(ring.configuration, properties, logger: logger)
+    func marks() async throws -> TopicMarks {
+        try await TopicMarks.read(
+            CanaryReading.topics(ring.configuration), ring.configuration, brokers: brokers, logger: logger)
+    }
+
+    // MARK: The ledger, read again
+
+    /// Reads the ledger until it shows nobody who can be asked for, or until nothing changes for too long.
+    ///
+    /// - Returns: what it shows; nil where the campaign was paused meanwhile.
+    private func settle(_ rotation: Rotation) async throws -> VersionHoldings? {
+        let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: display)
         var line = display
         defer { line.clear() }
-        var first: Int?
+        var last: Int?
+        var deadline = ContinuousClock.now + terms.answerWithin
         while true {
-            let waiting = try await lag.ask()
-            guard waiting > 0 else { break }
-            first = first ?? waiting
-            line.show((first ?? 0) - waiting, of: first ?? 0, "\(waiting) events wait for the workers")
-            guard isNotPaused() else { break }
-            try await Task.sleep(for: .milliseconds(250))
+            guard mayGoOn(rotation) else { return nil }
+            let start = ContinuousClock.now
+            let holdings = try await reader.holdings(of: rotation.from, in: ring, at: ring.now())
+            if holdings.waiting == 0 { return holdings }
+            if holdings.waiting < last ?? .max {
+                last = holdings.waiting
+                deadline = .now + terms.answerWithin
+            }
+            guard .now < deadline else { return holdings }
+            line.show(0, of: holdings.waiting, "\(holdings.waiting) users hold a token of \(rotation.from)")
+            // A large topic is not read all the time.
+            let spent = ContinuousClock.now - start
+            let rest = max(Duration.milliseconds(500), min(.seconds(60), spent * 2))
+            try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
         }
-        await lag.close()
-    }
-}
-
-/// The canary did not pass.
-package struct CanaryRejected: Error, CustomStringConvertible {
-    let reason: String
-    package var description: String {
-        "\(reason); the campaign is paused. Go back with: remint rotate abort, or on with: remint rotate resume"
     }
 }

@@ -1,5 +1,5 @@
 import AdapterKit
-import Keyring
+package import Keyring
 package import Logging
 import Pipeline
 import WorkerConfiguration
@@ -8,29 +8,29 @@ extension RingInUse {
     /// Makes `version` sign.
     ///
     /// - Returns: whether anything changed.
-    /// - Throws: `KeyRingError`, or `TooEarly` before the publish window is over.
+    /// - Throws: `KeyRingError`, `RotationError` while the ring has an open campaign, or `TooEarly` before the publish window
+    ///   is over.
     @discardableResult
     package func promote(_ version: String, isForced: Bool) throws -> Bool {
         let now = self.now()
         var editor = try KeyRingEditor(directory)
-        let listed = try editor.listing.version(version)
-        if listed.state == .prepared, !isForced, let created = listed.created {
-            let ready = created.advanced(bySeconds: publishWindow)
-            guard now >= ready else { throw TooEarly(version: version, until: ready) }
-        }
+        try requireNoPart(of: [version], in: .promote)
+        try requireReady(version, in: editor.listing, isForced: isForced)
         let changed = try editor.change { listing throws(KeyRingError) in try listing.promote(version, at: now) }
         if changed { try audit.append("promote", version: version, detail: isForced ? "--now" : "", at: now) }
         return changed
     }
 
-    /// Declares `version` leaked, and makes another one sign in the same write.
+    /// Declares `version` compromised, and makes another one sign in the same write.
     ///
     /// - Returns: whether anything changed.
-    /// - Throws: `KeyRingError`.
+    /// - Throws: `KeyRingError`, or `RotationError` where the version is part of an open campaign.
     @discardableResult
     package func revoke(_ version: String, promoting successor: String?) throws -> Bool {
         let now = self.now()
         var editor = try KeyRingEditor(directory)
+        try requireNoPart(of: [version], in: .revoke)
+        if let successor { try requireNoPart(of: [successor], in: .promote) }
         let changed = try editor.change { listing throws(KeyRingError) in
             var changed = false
             if let successor { changed = try listing.promote(successor, at: now) }
@@ -42,18 +42,53 @@ extension RingInUse {
         return changed
     }
 
+    /// Ends the use of `version`.
+    ///
+    /// - Returns: whether anything changed.
+    /// - Throws: `KeyRingError`, or `RotationError` where the version is part of an open campaign.
+    package func retire(_ version: String, isForced: Bool) throws -> Bool {
+        var editor = try KeyRingEditor(directory)
+        try requireNoPart(of: [version], in: .retire)
+        let changed = try editor.change { listing throws(KeyRingError) in try listing.retire(version) }
+        if changed {
+            try audit.append("retire", version: version, detail: isForced ? "forced" : "", at: now())
+        }
+        return changed
+    }
+
+    /// Refuses a change that only the ring's open campaign may make.
+    ///
+    /// - Throws: `RotationError`.
+    package func requireNoPart(of versions: [String], in change: Rotation.RingChange) throws {
+        try RotationFile(directory).load()?.requireNoPart(of: versions, in: change)
+    }
+
+    /// - Throws: `TooEarly` where `version` is prepared for less than the publish window.
+    func requireReady(_ version: String, in listing: KeyRingListing, isForced: Bool) throws {
+        let listed = try listing.version(version)
+        guard listed.state == .prepared, !isForced, let created = listed.created else { return }
+        let ready = created.advanced(bySeconds: publishWindow)
+        guard now() >= ready else { throw TooEarly(version: version, until: ready) }
+    }
+
+    /// Refuses to retire `version` unless the ledger was read whole and shows no live token of it.
+    ///
     /// - Throws: `TokensLive`, or what keeps the ledger from being read.
     package func requireNoLiveToken(
         of version: String, brokers: String, logger: Logger, display: any ProgressDisplay
     ) async throws {
         let reader = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
-        let holdings = try await reader.holdings(
-            at: now(), matching: LedgerFilter(apps: apps.map(\.name), keyID: version)
-        ).list.filter { $0.live > 0 }
-        guard !holdings.isEmpty else { return }
-        let end = holdings.compactMap(\.lastEnd).max() ?? 0
-        throw TokensLive(
-            version: version, count: holdings.reduce(0) { $0 + $1.live }, lastEnd: UnixTime(seconds: end))
+        let holdings = try await reader.holdings(of: version, in: self, at: now())
+        guard holdings.isClear else { throw TokensLive(holdings: holdings) }
+    }
+
+    /// What the ledger cannot know of `version` once no live token of it is in the ledger: a sentence.
+    package func unknowable(of version: String, replacedBy successor: String) -> String {
+        let lifetime = apps.map(\.lifetime).max() ?? 0
+        let activated = try? directory.readListing().version(successor).activated
+        let until = activated.map { ", until \($0.advanced(bySeconds: lifetime)) at the latest" } ?? ""
+        return
+            "unknown to the ledger: a device may still hold a replaced token of \(version)\(until)"
     }
 }
 
@@ -66,12 +101,14 @@ package struct TooEarly: Error, CustomStringConvertible {
     }
 }
 
-/// A version that still has live tokens.
+/// A version that still has live tokens, or that may have some which the ledger cannot tell.
 package struct TokensLive: Error, CustomStringConvertible {
-    let version: String
-    let count: Int
-    let lastEnd: UnixTime
+    let holdings: VersionHoldings
     package var description: String {
-        "\(version) cannot be retired: \(count == 1 ? "1 live token is" : "\(count) live tokens are") signed with it; the last one ends at \(lastEnd). Re-issue them, wait, or use --force"
+        let count = holdings.live
+        let tokens = count == 1 ? "1 live token is" : "\(count) live tokens are"
+        let end = holdings.lastEnd.map { "; the last one ends at \(UnixTime(seconds: $0))" } ?? ""
+        return
+            "\(holdings.version) cannot be retired: \(tokens) signed with it (\(holdings.reasons))\(end). Re-issue them, wait, or use --force"
     }
 }

@@ -11,8 +11,11 @@ package struct TopicReader {
     /// What each partition held when the reading began, in offsets.
     package let bounds: [TopicPartition: Range<Int64>]
 
+    /// - Parameter starts: the offset of each partition's first record that is read, in their order; nil for the beginning.
     /// - Throws: `KafkaError`, or `MissingTopic`.
-    package init(_ topic: String, _ configuration: Configuration, brokers: String, logger: Logger) async throws {
+    package init(
+        _ topic: String, from starts: [Int64]? = nil, _ configuration: Configuration, brokers: String, logger: Logger
+    ) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let partitions = try await properties.partitions(of: topic, logger: logger)
         self.properties = properties.reader(group: "\(configuration.kafka.group)-reader")
@@ -20,7 +23,10 @@ package struct TopicReader {
         bounds = try await Self.with(self.properties, [], logger) { consumer in
             var bounds: [TopicPartition: Range<Int64>] = [:]
             for partition in partitions {
-                bounds[partition] = try await consumer.bounds(of: partition, within: .seconds(15))
+                let found = try await consumer.bounds(of: partition, within: .seconds(15))
+                let place = Int(partition.partition)
+                let start = starts.flatMap { $0.indices.contains(place) ? $0[place] : nil } ?? 0
+                bounds[partition] = min(max(found.lowerBound, start), found.upperBound)..<found.upperBound
             }
             return bounds
         }
@@ -41,7 +47,8 @@ package struct TopicReader {
     ) async throws {
         let meant = bounds.filter { partitions.contains($0.key) && !$0.value.isEmpty }
         guard !meant.isEmpty else { return }
-        try await Self.with(properties, meant.keys.map { PartitionOffset($0, offset: 0) }, logger) { consumer in
+        let starts = meant.map { PartitionOffset($0.key, offset: $0.value.lowerBound) }
+        try await Self.with(properties, starts, logger) { consumer in
             try await Self.take(meant, from: consumer, each)
         }
     }

@@ -103,6 +103,7 @@ final class UnsignedToken: Sendable {
         bytes.append(header: "ce_time") { $0.append(issuedAtText) }
         bytes.append(header: "content-type") { $0.append("application/json") }
         bytes.append(header: "remint-key-id") { $0.append(key.version.utf8.span) }
+        bytes.append(header: "remint-key-ring") { $0.append(key.ring.utf8.span) }
         bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
         if let reportedAt { bytes.append(header: "remint-reported-at") { $0.append(decimal: reportedAt.milliseconds) } }
         bytes.append(header: "remint-version") { $0.append(decimal: version) }

@@ -21,11 +21,17 @@ package enum HopHeaders {
     package static let parkedBy = "remint-parked-by"
     package static let parkedReason = "remint-parked-reason"
     package static let parkedEnd = "remint-parked-end"
+    /// The key's version that signed the token which the vendor refused.
+    package static let refusedKeyID = "remint-refused-key-id"
+    /// The ring of that version.
+    package static let refusedKeyRing = "remint-refused-key-ring"
+    /// The subject key of that token.
+    package static let refusedSubject = "remint-refused-subject"
     /// What stands on the topic of parked letters alone.
     package static let parking: Set<String> = [parkedLetter, parkedAt, parkedBy, parkedReason, parkedEnd]
     package static let all: Set<String> = parking.union([
         code, stage, detail, topic, partition, offset, timestamp, attempts, failedAt, redrives, size, notBefore,
-        history, firstFailedAt,
+        history, firstFailedAt, refusedKeyID, refusedKeyRing, refusedSubject,
     ])
 }
 

@@ -9,10 +9,16 @@ public struct DeadLetter: Sendable {
     private let rejection: Rejection
     private let stage: Stage
     private let failedAt: UnixTime
+    /// The token that the vendor refused; nil for every other end.
+    private let refused: RefusedToken?
 
     /// The end of `record` at `stage` because of `rejection`.
-    public init(_ record: InputRecord, _ rejection: Rejection, at stage: Stage, on failedAt: UnixTime) {
+    public init(
+        _ record: InputRecord, _ rejection: Rejection, at stage: Stage, on failedAt: UnixTime,
+        refused: RefusedToken? = nil
+    ) {
         self.record = record
+        self.refused = refused
         provenance = Provenance(record)
         self.rejection = rejection
         self.stage = stage
@@ -53,6 +59,7 @@ public struct DeadLetter: Sendable {
             RecordHeader(HopHeaders.failedAt, failedAt.description),
             RecordHeader(HopHeaders.redrives, String(provenance.redrives)),
         ]
+        headers += refused?.headers ?? []
         if !provenance.history.isEmpty {
             let reason = rejection.code.rawValue
             headers.append(

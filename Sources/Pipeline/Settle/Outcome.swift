@@ -140,7 +140,9 @@ extension Settlement {
         case .deadLettered(let code):
             let rejection = Rejection(code, detail ?? "")
             let stage = DeadLetter.stage(of: output) ?? .settle
-            return ending(rejection, DeadLetter(record, rejection, at: stage, on: time).reference)
+            let refused = RefusedToken(output.body)
+            return ending(
+                rejection, DeadLetter(record, rejection, at: stage, on: time, refused: refused).reference)
         }
     }
 

@@ -25,9 +25,12 @@ struct Settler: Sendable {
 
     /// The end of an event that failed: another try where that may help, else the dead letters.
     mutating func failed(
-        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
+        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime,
+        refused: RefusedToken? = nil
     ) -> Settlement {
-        guard rejection.code.isRetriable else { return deadLettered(record, event, rejection, stage, now) }
+        guard rejection.code.isRetriable else {
+            return deadLettered(record, event, rejection, stage, now, refused: refused)
+        }
         let provenance = Provenance(record)
         let attempt = provenance.attempts + 1
         let wait = retries.wait(
@@ -65,9 +68,10 @@ struct Settler: Sendable {
     }
 
     private func deadLettered(
-        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime
+        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime,
+        refused: RefusedToken? = nil
     ) -> Settlement {
-        let letter = DeadLetter(record, rejection, at: stage, on: now)
+        let letter = DeadLetter(record, rejection, at: stage, on: now, refused: refused)
         return Settlement(
             record, event, app: knownApp(event), outcome: .deadLettered(rejection.code),
             output: letter.output, detail: rejection.detail)

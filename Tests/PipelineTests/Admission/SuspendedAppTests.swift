@@ -25,6 +25,10 @@ struct SuspendedAppTests {
         let settlements = await processor.process(again, batch: 2)
         #expect(settlements.map(\.outcome) == [.deadLettered(.rejectedByVendor), .deadLettered(.rejectedByVendor)])
         #expect(settlements.first?.output?.values("remint-error-stage") == ["admit"])
+        #expect(settlements.first?.output?.values("remint-refused-key-id") == ["data-1"])
+        #expect(settlements.first?.output?.values("remint-refused-key-ring") == ["shop-data"])
+        let subjects = settlements.flatMap { $0.output?.values("remint-refused-subject") ?? [] }
+        #expect(subjects.count == 2 && subjects.allSatisfy { $0?.hasPrefix("web/") == true })
         #expect(settlements.first?.detail?.contains("version data-1 of shop-data") == true)
         return processor
     }

@@ -66,7 +66,8 @@ struct ReplacementTokenTests {
                 RecordHeader("ce_source", "/remint/shop-ios"),
                 RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_subject", "shop-ios/user-42"),
                 RecordHeader("ce_time", "2025-11-20T12:00:00Z"), RecordHeader("content-type", "application/json"),
-                RecordHeader("remint-key-id", "2026-11"), RecordHeader("remint-expires-at", "1763683200"),
+                RecordHeader("remint-key-id", "2026-11"), RecordHeader("remint-key-ring", "shop-braze"),
+                RecordHeader("remint-expires-at", "1763683200"),
                 RecordHeader("remint-reported-at", "1763639999500"), RecordHeader("remint-version", "1763640000123456"),
                 RecordHeader("traceparent", "00-1-2-01"), RecordHeader("tracestate", "t=1"),
             ])

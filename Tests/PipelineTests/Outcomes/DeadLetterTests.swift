@@ -24,7 +24,10 @@ struct DeadLetterTests {
             "remint-origin-partition",
             "remint-origin-offset", "remint-origin-timestamp", "remint-attempts", "remint-redrives", "remint-failed-at",
         ]
-        let goes = ["remint-origin-value-bytes", "remint-not-before", "remint-history"]
+        let goes = [
+            "remint-origin-value-bytes", "remint-not-before", "remint-history", "remint-refused-key-id",
+            "remint-refused-key-ring", "remint-refused-subject",
+        ]
         let headers =
             (old + goes).flatMap { [RecordHeader($0, "old"), RecordHeader($0, "older")] } + [
                 RecordHeader("kept", "yes")

@@ -141,13 +141,15 @@ struct StatusReportTests {
         #expect((report["campaigns"] as? [Any])?.isEmpty == true)
 
         try RotationFile(KeyRingDirectory(path: "\(folder.path)/r")).save(
-            Rotation(from: "k1", to: "k2", at: UnixTime(seconds: 1_800_000_000)))
+            Rotation(id: "c-1", from: "k1", to: "k2", at: UnixTime(seconds: 1_800_000_000)))
         try KeyRings.make("\(folder.path)/gone", version: "k7")
         report = try object(reporter)
         rings = try #require(report["rings"] as? [[String: Any]])
         #expect(rings.map { $0["problem"] is String } == [false, false, false])
         let campaign = try #require((report["campaigns"] as? [[String: Any]])?.first)
         #expect(campaign["ring"] as? String == "r")
+        #expect(campaign["id"] as? String == "c-1")
+        #expect(campaign["kind"] as? String == "rotation")
         #expect(campaign["from"] as? String == "k1")
         #expect(campaign["to"] as? String == "k2")
         #expect(campaign["phase"] as? String == "prepared")

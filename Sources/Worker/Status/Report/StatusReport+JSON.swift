@@ -115,6 +115,8 @@ extension RingReport {
 extension Rotation {
     fileprivate func write(of ring: String, to json: inout JSONWriter) {
         json.member("ring", ring)
+        json.member("id", id)
+        json.member("kind", kind.rawValue)
         json.member("from", from)
         json.member("to", to)
         json.member("phase", phase.rawValue)

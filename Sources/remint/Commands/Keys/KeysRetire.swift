@@ -12,17 +12,14 @@ struct KeysRetire: AsyncParsableCommand {
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String
-    @Flag(help: "Whatever the ledger says.") var force = false
+    @Flag(help: "Retire even if live tokens remain.") var force = false
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
 
     func run() async throws {
         let ring = try ring.load()
+        try ring.requireNoPart(of: [version], in: .retire)
         if !force { try await ring.requireNoLiveToken(of: version, instead: brokers) }
-        var editor = try KeyRingEditor(ring.directory)
-        let changed = try editor.change { listing throws(KeyRingError) in try listing.retire(version) }
-        if changed {
-            try ring.audit.append("retire", version: version, detail: force ? "forced" : "", at: UnixTime.system())
-        }
+        let changed = try ring.retire(version, isForced: force)
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")
         if changed {
             ring.printSteps(

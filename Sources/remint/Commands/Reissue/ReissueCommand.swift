@@ -14,8 +14,9 @@ struct ReissueCommand: AsyncParsableCommand {
         commandName: "reissue", abstract: "Asks for new tokens for many users, on the bulk lane.",
         discussion: """
             The users come from a file (CSV with a header row or JSON Lines, gzip or not) or from the ledger, those whose token
-            ends first in front. What was delivered is noted in a checkpoint; a job that was killed goes on behind it when the
-            same command is run again, and no more than the last batch is sent twice, with the same event ids. Rows that cannot
+            ends first in front. The checkpoint says what was delivered, and what is about to be. A job that was killed goes on behind
+            it when the same command is run again; no more than the last batch is sent twice, with the same event ids and the
+            header remint-resent. Rows that cannot
             be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
             failed.
             """)
@@ -40,6 +41,7 @@ struct ReissueCommand: AsyncParsableCommand {
     var state: String?
     @Flag(help: "Say what would be sent, what it costs and how long it takes; send nothing.") var dryRun = false
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Flag(help: "Print the progress as lines, one every five seconds, instead of a bar.") var watch = false
     @Flag(help: "Print the result as JSON.") var json = false
 
     func validate() throws {
@@ -64,6 +66,7 @@ struct ReissueCommand: AsyncParsableCommand {
                 path: setup.files.state,
                 reason: "it is the checkpoint of another input, or the input changed; name another --state")
         }
+        let before = progress.sent
         if progress.isFinished {
             Terminal.error("remint: this job is done; remove \(setup.files.state) to run it again")
         } else {
@@ -73,11 +76,12 @@ struct ReissueCommand: AsyncParsableCommand {
             let job = ReissueJob(
                 configuration: configuration, app: setup.app, brokers: setup.brokers, files: setup.files,
                 pace: setup.pace,
-                total: try setup.count(), logger: Logger.quiet(configuration.log), display: ProgressLine(),
+                total: try setup.count(), logger: Logger.quiet(configuration.log),
+                display: ProgressLines.display(asLines: watch),
                 now: UnixTime.system)
             _ = try await job.run(&progress, next: source)
         }
-        report(progress, setup)
+        report(progress, sentBefore: before, setup)
     }
 
     static func format(of path: String) -> UserInput.Format? {
@@ -86,20 +90,23 @@ struct ReissueCommand: AsyncParsableCommand {
         return name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson") ? .jsonl : nil
     }
 
-    private func report(_ progress: ReissueProgress, _ setup: ReissueSetup) {
+    private func report(_ progress: ReissueProgress, sentBefore before: Int, _ setup: ReissueSetup) {
         if json {
             var writer = JSONWriter()
             writer.beginObject()
             writer.member("job", progress.job)
             writer.member("rows", Int64(progress.rows))
             writer.member("sent", Int64(progress.sent))
+            writer.member("sent_before", Int64(before))
             writer.member("rejected", Int64(progress.rejected))
             writer.member("checkpoint", setup.files.state)
             writer.endObject()
             Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
             return
         }
-        Terminal.print("\(progress.sent) events sent of \(progress.rows) rows; \(progress.rejected) rejected")
+        let earlier = before > 0 ? ", \(before) were sent before," : ""
+        Terminal.print(
+            "\(progress.sent - before) events sent\(earlier) of \(progress.rows) rows; \(progress.rejected) rejected")
         if progress.rejected > 0 { Terminal.print("the rejected rows: \(setup.files.rejects)") }
     }
 

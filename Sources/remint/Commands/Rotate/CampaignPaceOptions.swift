@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Keyring
 import Logging
 import Operations
 import WorkerConfiguration
@@ -8,41 +9,76 @@ import WorkerConfiguration
 struct CampaignPaceOptions: ParsableArguments {
     @Option(help: "The part that goes first and is watched, in percent; 0 for none.") var canary = 1.0
     @Option(help: ArgumentHelp("How long the canary is watched once it is answered.", valueName: "5m")) var watch = "5m"
-    @Option(help: "How many of the canary's users may have their tokens rejected. Default: 1 in 100.")
-    var maxRejections: Int?
+    @Option(
+        help: ArgumentHelp(
+            "How long the events of the canary, and of the rest, may take until their tokens are published.",
+            valueName: "10m"))
+    var answerWithin = "10m"
+    @Option(
+        help: ArgumentHelp(
+            """
+            The part of the canary's users whose tokens may be rejected: a share such as 1%, which is exceeded where the canary \
+            shows so with 95 % confidence, or a number of users.
+            """, valueName: "1%"))
+    var maxRejections = "1%"
     @Option(help: "Events a second; 0 for as fast as they can be delivered.") var rate = 500.0
     @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
     @Option(help: ArgumentHelp("How long to rest between waves.", valueName: "10m")) var waveRest: String?
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Flag(help: "Print the progress as lines, one every five seconds, instead of a bar.") var progress = false
 
     func validate() throws {
         guard (0...100).contains(canary) else { throw ValidationError("--canary is 0 to 100 percent") }
-        guard DurationText.parse(watch) != nil else { throw ValidationError("--watch is a duration such as 30s or 5m") }
-        guard rate >= 0, rate.isFinite else { throw ValidationError("--rate is 0 or more") }
-        guard waveRest == nil || waveRest.flatMap(DurationText.parse) != nil else {
-            throw ValidationError("--wave-rest is a duration such as 30s or 10m")
+        for (name, text) in [("watch", watch), ("answer-within", answerWithin), ("wave-rest", waveRest ?? "0s")] {
+            guard DurationText.parse(text) != nil else {
+                throw ValidationError("--\(name) is a duration such as 30s or 5m")
+            }
         }
+        guard RejectionLimit(maxRejections) != nil else {
+            throw ValidationError("--max-rejections is a share such as 1% or 0.5%, or a number of users such as 3")
+        }
+        guard rate >= 0, rate.isFinite else { throw ValidationError("--rate is 0 or more") }
+        guard wave ?? 1 > 0 else { throw ValidationError("--wave is at least 1") }
     }
 
-    private var terms: CampaignReissue.Terms {
+    private var terms: CampaignTerms {
         let rest = waveRest.flatMap(DurationText.parse).map { $0 / .seconds(1) }
-        return CampaignReissue.Terms(
-            canary: canary, watch: DurationText.parse(watch) ?? .seconds(300), maxRejections: maxRejections,
+        return CampaignTerms(
+            canary: canary, watch: DurationText.parse(watch) ?? .seconds(300),
+            answerWithin: DurationText.parse(answerWithin) ?? .seconds(600),
+            maxRejections: RejectionLimit(maxRejections) ?? .standard,
             pace: ReissuePace(rate: rate > 0 ? rate : nil, wave: wave, rest: rest ?? 0))
     }
 
-    /// Re-issues the tokens of `campaign` and says what came of it.
+    /// Re-issues the tokens of `campaign` and reports the outcome.
     func reissue(for campaign: Campaign) async throws {
         let configuration = campaign.ring.configuration
+        let name = campaign.ring.ring.name
         let reissue = CampaignReissue(
             campaign: campaign, terms: terms, brokers: try configuration.brokers(instead: brokers),
-            logger: .quiet(configuration.log), display: ProgressLine())
-        let name = campaign.ring.ring.name
+            logger: .quiet(configuration.log), display: ProgressLines.display(asLines: progress),
+            note: { Terminal.error("remint: \(name): \($0)") })
         switch try await reissue.run() {
-        case .paused: Terminal.print("\(name): paused; go on with: remint rotate resume")
-        case .reissued(let sent, let rejected):
-            Terminal.print("\(name): \(sent) events sent, \(rejected) subjects left to end by themselves")
-            Terminal.print("Then: remint rotate status, and remint rotate retire")
+        case .paused:
+            let phase = try campaign.load().phase
+            Terminal.print(
+                phase.isOver
+                    ? "\(name): stopped; the campaign is \(phase.rawValue)"
+                    : "\(name): stopped before the end; go on with: remint rotate resume, and remint rotate reissue")
+        case .reissued(let report): show(report, try campaign.load(), campaign.ring)
         }
+    }
+
+    private func show(_ report: CampaignReissue.Report, _ rotation: Rotation, _ ring: RingInUse) {
+        let name = ring.ring.name
+        let before = report.sentBefore > 0 ? ", \(report.sentBefore) were sent before" : ""
+        Terminal.print(
+            "\(name): \(report.sent) events sent\(before), \(report.rejected) subjects left to end by themselves")
+        let holdings = report.holdings
+        let live = holdings.live == 1 ? "1 live token" : "\(holdings.live) live tokens"
+        let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
+        Terminal.print("\(name): the ledger shows \(live) of \(rotation.from)\(reasons)")
+        Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
+        Terminal.print("Then: remint rotate status, and remint rotate retire")
     }
 }

@@ -9,24 +9,29 @@ struct RotatePause: ParsableCommand {
         commandName: "pause", abstract: "Stops re-issuing; a running one ends after its batch.")
 
     @OptionGroup var ring: KeyRingOptions
-    @Option(help: "Why, for whoever reads the status.") var reason = "an operator said so"
+    @Option(help: "Why, for whoever reads the status.") var reason = "paused by an operator"
 
     func run() throws {
         let ring = try ring.load()
-        try Campaign(ring: ring).change("rotate pause", detail: reason) { try $0.pause(because: reason) }
+        try Campaign(ring: ring).step("rotate pause", detail: reason) { try $1.pause(because: reason) }
         Terminal.print("\(ring.ring.name): paused")
     }
 }
 
 /// `remint rotate resume`.
 struct RotateResume: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Lets re-issuing go on.")
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Lets re-issuing go on.",
+        discussion: "A canary that did not pass is followed by one of other users, judged by its own outcomes alone.")
 
     @OptionGroup var ring: KeyRingOptions
 
     func run() throws {
         let ring = try ring.load()
-        try Campaign(ring: ring).change("rotate resume") { $0.resume() }
+        try Campaign(ring: ring).step("rotate resume") { editor, rotation in
+            rotation = try rotation.derived(from: editor.listing)
+            rotation.resume()
+        }
         Terminal.print("\(ring.ring.name): not paused; go on with: remint rotate reissue")
     }
 }

@@ -9,45 +9,23 @@ import WorkerConfiguration
 struct RotatePrepare: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prepare", abstract: "Puts a new version into the ring and says what the vendor needs.",
-        discussion: "The key is generated, or one that was imported and is prepared: name it with --version.")
+        discussion: """
+            The key is generated, or one that is in the ring: name it with --version. A prepared one was imported; a passive one
+            signed before, and the campaign goes back to it.
+            """)
 
     @OptionGroup var ring: KeyRingOptions
-    @Option(help: "A prepared version, instead of a new key.") var version: String?
+    @Option(help: "A prepared or a passive version, instead of a new key.") var version: String?
+    @Option(help: "Why, for the campaign's file and the status.") var reason: String?
     @Option(help: ArgumentHelp("Bits of an RSA key: 2048, 3072 or 4096.", valueName: "2048")) var rsaBits = 2048
 
     func run() throws {
         let ring = try ring.load()
         let campaign = Campaign(ring: ring)
-        let rotation: Rotation
-        if let open = try campaign.loadIfAny(), !open.phase.isOver {
-            guard version == nil || version == open.to else {
-                throw RotationError("a campaign to \(open.to) is \(open.phase.rawValue); finish or abort it first")
-            }
-            rotation = open
-        } else {
-            rotation = try begin(campaign)
-        }
+        // First the campaign, then the key: a crash in between leaves a campaign that knows which key it lacks.
+        let rotation = try campaign.prepare(version, why: reason)
         try addMissing(rotation, ring)
         try tell(rotation, ring)
-    }
-
-    /// First the campaign, then the key: a crash in between leaves a campaign that knows which key it lacks.
-    private func begin(_ campaign: Campaign) throws -> Rotation {
-        let ring = campaign.ring
-        let editor = try KeyRingEditor(ring.directory)
-        guard let active = editor.listing.active else {
-            throw RotationError("\(ring.ring.name) has no active version to rotate from; promote one first")
-        }
-        let now = UnixTime.system()
-        if let version {
-            let listed = try editor.listing.version(version)
-            guard listed.state == .prepared else {
-                throw RotationError("\(version) is \(listed.state.rawValue); a campaign needs a prepared version")
-            }
-        }
-        let rotation = Rotation(from: active.id, to: version ?? editor.listing.freshID(at: now), at: now)
-        try campaign.begin(rotation, editor)
-        return rotation
     }
 
     private func addMissing(_ rotation: Rotation, _ ring: RingInUse) throws {
@@ -63,7 +41,9 @@ struct RotatePrepare: ParsableCommand {
     }
 
     private func tell(_ rotation: Rotation, _ ring: RingInUse) throws {
-        Terminal.print("\(ring.ring.name): from \(rotation.from) to \(rotation.to): \(rotation.phase.rawValue)")
+        Terminal.print(
+            "\(ring.ring.name): from \(rotation.from) to \(rotation.to): \(rotation.phase.rawValue) (campaign \(rotation.id))"
+        )
         let loaded = try ring.directory.load(name: ring.ring.name)
         if let key = loaded.versions.first(where: { $0.id == rotation.to })?.verificationKey {
             if let pem = try key.publicKeyPEM() {

@@ -15,12 +15,7 @@ struct RotatePromote: ParsableCommand {
 
     func run() throws {
         let ring = try ring.load()
-        let campaign = Campaign(ring: ring)
-        var rotation = try campaign.load()
-        // Whether the campaign is open is asked before anything changes.
-        try rotation.promoted()
-        try ring.promote(rotation.to, isForced: now)
-        rotation = try campaign.change("rotate promote") { try $0.promoted() }
+        let rotation = try Campaign(ring: ring).promote(isForced: now)
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; \(rotation.from) still verifies")
         ring.printSteps("At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterPromotion ?? [])
         Terminal.print("Then: remint rotate reissue")

@@ -6,9 +6,12 @@ struct RotateReissue: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reissue", abstract: "New tokens for everyone who holds one of the old version.",
         discussion: """
-            Those whose token ends first come first. The canary is answered and watched before the rest is sent; where the
-            vendor rejects its tokens, the campaign pauses by itself and this command ends with 1. It can be stopped and run
-            again at any time. Tokens that answer a challenge are not re-issued: they end by themselves.
+            Users whose token ends first come first. The canary is answered once the token topic holds a token of the new version
+            for each of its users, because of the campaign's own events; then it is watched. Where its users get no token within
+            --answer-within, or the vendor rejects more of them than --max-rejections, the campaign pauses by itself, and this
+            command says how many and why and ends with 1. After all events the ledger is read again: the campaign is reissued
+            once it shows nobody who can still be asked for. The command can be stopped and run again at any time. Tokens that
+            answer a challenge are not re-issued: they end by themselves.
             """)
 
     @OptionGroup var ring: KeyRingOptions

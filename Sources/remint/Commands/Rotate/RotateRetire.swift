@@ -7,25 +7,28 @@ import WorkerConfiguration
 /// `remint rotate retire`.
 struct RotateRetire: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retire", abstract: "Ends the use of the old version, once no token of it lives.")
+        commandName: "retire", abstract: "Ends the use of the old version, once no token of it lives.",
+        discussion: """
+            Reads the whole token topic and counts the live tokens that name the ring and the version, whatever apps there are
+            today. Refused, with the number of each, while there is one, while one names no ring of the configuration, and while
+            a record cannot be read or is no token. A token that was replaced may still be on a device: the ledger has the newest
+            of each user alone.
+            """)
 
     @OptionGroup var ring: KeyRingOptions
-    @Flag(help: "Whatever the ledger says; named in the audit log.") var force = false
+    @Flag(help: "Retire even if live tokens remain; named in the audit log.") var force = false
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
 
     func run() async throws {
         let ring = try ring.load()
         let campaign = Campaign(ring: ring)
-        var rotation = try campaign.load()
-        try rotation.retired()
+        let rotation = try campaign.derived()
+        var check = rotation
+        try check.retired()
         if !force { try await ring.requireNoLiveToken(of: rotation.from, instead: brokers) }
-        var editor = try KeyRingEditor(ring.directory)
-        if try editor.listing.version(rotation.from).state != .revoked {
-            try editor.change { listing throws(KeyRingError) in try listing.retire(rotation.from) }
-        }
-        _ = consume editor
-        try campaign.change("rotate retire", detail: force ? "forced" : "") { try $0.retired() }
+        try campaign.retire(rotation.id, isForced: force)
         Terminal.print("\(ring.ring.name): \(rotation.from) is retired; the campaign is over")
+        Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
         ring.printSteps(
             "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])
     }

@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import Keyring
+import Logging
 import Operations
 import Pipeline
 import WorkerConfiguration
@@ -9,56 +10,61 @@ import WorkerConfiguration
 struct RotateRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "For a leaked key: it stops signing at once, and its users get new tokens first.",
+        abstract: "For a compromised key: it stops signing at once, and its users get new tokens. Cannot be aborted.",
         discussion: """
-            The successor is the campaign's prepared version, or the one --promote names; without one nothing is signed until a
-            version is promoted, and events wait in the retry tiers. No canary and no publish window: the key is out.
+            A campaign of its own kind, which takes over from any other in whatever phase that is: no publish window, no canary,
+            no watch, no pause because of rejections, and no way back. The successor is the version that signs, or the other one
+            of the campaign, or the one that --promote names; without one nothing is signed until a version is promoted, and events
+            wait in the retry tiers. The command ends with 0 once the ledger shows no live token of the version; else with 1, and
+            says how many are left and why. It can be run again at any time.
             """)
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var pace: CampaignPaceOptions
-    @Option(help: "The leaked version. Default: the active one, or the one the campaign replaces.") var version: String?
+    @Option(help: "The compromised version. Default: the one the campaign replaces, or the active one.")
+    var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
+    @Option(help: "Why, for the campaign's file and the status.") var reason: String?
     @Flag(help: "Do not re-issue now.") var noReissue = false
 
     func run() async throws {
         let ring = try ring.load()
         let campaign = Campaign(ring: ring)
-        let open = try campaign.loadIfAny().flatMap { $0.phase.isOver ? nil : $0 }
-        let listing = try ring.directory.readListing()
-        guard let leaked = version ?? open?.from ?? listing.active?.id else {
-            throw RotationError("no version is active; name the leaked one with --version")
-        }
-        let successor = promote ?? (open?.to == leaked ? open?.from : open?.to) ?? listing.active.map(\.id)
-        let other = successor == leaked ? nil : successor
-        try ring.revoke(leaked, promoting: other)
-        Terminal.print("\(ring.ring.name): \(leaked) is revoked")
-        guard let other else {
+        let plan = try campaign.revocation(of: version, promoting: promote)
+        Terminal.error(
+            "remint: \(ring.ring.name): a revocation cannot be aborted: \(plan.leaked) never signs again, and none of its tokens counts"
+        )
+        if let open = plan.open, open.kind == .rotation || open.from != plan.leaked {
             Terminal.error(
-                "remint: warning: no version signs; import or generate one, then: remint rotate revoke --version \(leaked) --promote ID"
+                "remint: \(ring.ring.name): it takes over from the campaign \(open.id) from \(open.from) to \(open.to) (\(open.phase.rawValue))"
             )
-            return
         }
-        Terminal.print("\(ring.ring.name): \(other) signs")
-        try follow(leaked, other, campaign, open)
-        guard !noReissue else { return }
-        var options = pace
-        options.canary = 0
-        try await options.reissue(for: campaign)
+        let rotation = try campaign.revoke(plan, why: reason)
+        Terminal.print("\(ring.ring.name): \(plan.leaked) is revoked")
+        guard let rotation else { return try await refuseWithoutSuccessor(plan, ring) }
+        Terminal.print("\(ring.ring.name): \(rotation.to) signs; the campaign is \(rotation.id)")
+        if let open = plan.open, open.from != plan.leaked, open.to != plan.leaked, open.from != rotation.to {
+            Terminal.error(
+                "remint: \(ring.ring.name): tokens of \(open.from) are not asked for any more; afterwards: remint reissue --ledger --key-id \(open.from)"
+            )
+        }
+        guard !noReissue else { return Terminal.print("Then: remint rotate reissue") }
+        try await pace.reissue(for: campaign)
     }
 
-    /// Makes the campaign be about the leaked version.
-    private func follow(_ leaked: String, _ other: String, _ campaign: Campaign, _ open: Rotation?) throws {
-        if let open, open.from == leaked, open.to == other {
-            try campaign.change("rotate promote", detail: "after a revocation") { rotation in
-                rotation.resume()
-                try rotation.promoted()
-            }
-            return
-        }
-        let editor = try KeyRingEditor(campaign.ring.directory)
-        var rotation = Rotation(from: leaked, to: other, at: UnixTime.system())
-        try rotation.promoted()
-        try campaign.begin(rotation, editor)
+    /// Nothing is signed, so nobody can get a new token.
+    private func refuseWithoutSuccessor(_ plan: RevocationPlan, _ ring: RingInUse) async throws {
+        let configuration = ring.configuration
+        let left: String
+        do {
+            let holdings = try await LedgerReader(
+                configuration, brokers: try configuration.brokers(instead: pace.brokers),
+                logger: .quiet(configuration.log), display: ProgressLine()
+            ).holdings(of: plan.leaked, in: ring, at: ring.now())
+            left = holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
+        } catch { left = "an unknown number of live tokens is" }
+        throw RotationError(
+            "no version signs, so \(left) left; import or generate one, then: remint rotate revoke --version \(plan.leaked) --promote ID"
+        )
     }
 }

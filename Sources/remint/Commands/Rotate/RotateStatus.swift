@@ -19,48 +19,57 @@ struct RotateStatus: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try ring.load()
-        let rotation = try Campaign(ring: ring).load()
-        let files = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json")
-        let progress = try files.load()
+        let campaign = Campaign(ring: ring)
+        let rotation = try campaign.load()
+        let progress = try campaign.progress(of: rotation)
         let brokers = try ring.configuration.brokers(instead: brokers)
         let now = UnixTime.system()
-        let ledger = try await LedgerReader(
-            ring.configuration, brokers: brokers, logger: .quiet(ring.configuration.log), display: ProgressLine()
-        ).holdings(at: now, matching: LedgerFilter(apps: ring.apps.map(\.name))).list
+        let reader = LedgerReader(
+            ring.configuration, brokers: brokers, logger: .quiet(ring.configuration.log), display: ProgressLine())
+        let ledgerRing = ring.ledgerRing
+        let ledger = try await reader.holdings(at: now, matching: LedgerFilter(ring: ledgerRing))
+        let apps = Set(ring.configuration.apps.map(\.name))
+        let old = VersionHoldings(ledger, version: rotation.from, of: ledgerRing, apps: apps)
+        let new = VersionHoldings(ledger, version: rotation.to, of: ledgerRing, apps: apps)
         let logger = Logger.quiet(ring.configuration.log)
         let lag = BulkLag(
             ring.configuration, KafkaProperties(ring.configuration, bootstrapServers: brokers), logger: logger)
         let waiting = await lag.value
         await lag.close()
-        func live(_ version: String) -> (count: Int, lastEnd: Int64?) {
-            let holdings = ledger.filter { $0.keyID == version }
-            return (holdings.reduce(0) { $0 + $1.live }, holdings.compactMap(\.lastEnd).max())
-        }
-        let old = live(rotation.from), new = live(rotation.to)
         if json {
-            printJSON(ring, rotation, progress, waiting, old: old.count, oldEnd: old.lastEnd, new: new.count)
+            printJSON(ring, rotation, progress, waiting, old: old, new: new)
             return
         }
         let pause = rotation.pause.map { ", paused: \($0)" } ?? ""
         Terminal.print("\(ring.ring.name): from \(rotation.from) to \(rotation.to): \(rotation.phase.rawValue)\(pause)")
-        Terminal.print("begun \(rotation.begun)")
+        let by = rotation.by.map { " by \($0)" } ?? "", why = rotation.why.map { ": \($0)" } ?? ""
+        Terminal.print("campaign \(rotation.id) (\(rotation.kind.rawValue)), begun \(rotation.begun)\(by)\(why)")
+        do { _ = try campaign.derived() } catch let error as RotationError {
+            Terminal.error("remint: warning: \(error.description)")
+        }
         if let progress {
             Terminal.print(
                 "re-issued: \(progress.sent) events sent of \(progress.rows) rows, \(progress.rejected) rejected")
         }
         if let waiting { Terminal.print("bulk lane: \(waiting) events wait") }
         let end = old.lastEnd.map { "; the last one ends at \(UnixTime(seconds: $0))" } ?? ""
-        Terminal.print("live tokens of \(rotation.from): \(old.count)\(end)")
-        Terminal.print("live tokens of \(rotation.to): \(new.count)")
+        Terminal.print("live tokens of \(rotation.from): \(old.live)\(end)")
+        if !old.reasons.isEmpty { Terminal.print("  \(old.reasons)") }
+        Terminal.print("live tokens of \(rotation.to): \(new.live)")
+        Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
     }
 
     private func printJSON(
-        _ ring: RingInUse, _ rotation: Rotation, _ progress: ReissueProgress?, _ waiting: Int?, old: Int,
-        oldEnd: Int64?, new: Int
+        _ ring: RingInUse, _ rotation: Rotation, _ progress: ReissueProgress?, _ waiting: Int?, old: VersionHoldings,
+        new: VersionHoldings
     ) {
         var json = JSONWriter()
         json.beginObject()
         json.member("key_ring", ring.ring.name)
+        json.member("campaign", rotation.id)
+        json.member("kind", rotation.kind.rawValue)
+        if let by = rotation.by { json.member("by", by) }
+        if let why = rotation.why { json.member("why", why) }
         json.member("from", rotation.from)
         json.member("to", rotation.to)
         json.member("phase", rotation.phase.rawValue)
@@ -71,9 +80,13 @@ struct RotateStatus: AsyncParsableCommand {
             json.member("rejected", Int64(progress.rejected))
         }
         if let waiting { json.member("bulk_lag", Int64(waiting)) }
-        json.member("live_old", Int64(old))
-        if let oldEnd { json.member("last_old_expires_at", oldEnd) }
-        json.member("live_new", Int64(new))
+        json.member("live_old", Int64(old.live))
+        if let end = old.lastEnd { json.member("last_old_expires_at", end) }
+        json.member("challenge_bound_old", Int64(old.challengeBound))
+        json.member("unknown_ring_old", Int64(old.unknownRing))
+        json.member("unreadable", Int64(old.unreadable))
+        json.member("strangers", Int64(old.strangers))
+        json.member("live_new", Int64(new.live))
         json.endObject()
         Terminal.print(String(decoding: json.bytes, as: UTF8.self))
     }

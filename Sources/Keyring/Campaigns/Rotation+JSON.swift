@@ -1,0 +1,130 @@
+import JOSE
+
+/// A campaign's text in `rotation.json`.
+extension Rotation {
+    /// Reads what `json` wrote, or what was written before campaigns had ids; nil for anything else.
+    package init?(_ text: [UInt8]) {
+        guard let root = try? JSONDocument(parsing: text).root, let from = root["from"]?.string,
+            let to = root["to"]?.string, let phase = root["phase"]?.string.flatMap(Phase.init(rawValue:)),
+            let begun = root["begun"]?.string.flatMap({ RFC3339.parse($0) })
+        else { return nil }
+        let id: String
+        var kind = Kind.rotation
+        if let member = root["id"] {
+            guard let text = member.string, Self.isID(text), let stated = root["kind"]?.string.flatMap(Kind.init)
+            else { return nil }
+            (id, kind) = (text, stated)
+        } else {
+            id = Self.idOfOldForm(from: from, to: to, begun: begun)
+        }
+        self.init(
+            id: id, kind: kind, from: from, to: to, at: begun, by: root["by"]?.string, why: root["why"]?.string)
+        self.phase = phase
+        isOfOldForm = root["id"] == nil
+        pause = root["paused"]?.string
+        if let member = root["marks"] {
+            guard let marks = TopicMarks(member) else { return nil }
+            start = marks
+        }
+        if let member = root["canary"] {
+            guard let canary = RotationCanary(member) else { return nil }
+            self.canary = canary
+        }
+        canaryCount = root["canaries"]?.number.flatMap { Int(exactly: $0) } ?? 0
+    }
+
+    /// The campaign's state as it is kept in `rotation.json`.
+    package var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("id", id)
+        json.member("kind", kind.rawValue)
+        json.member("from", from)
+        json.member("to", to)
+        json.member("phase", phase.rawValue)
+        if let pause { json.member("paused", pause) }
+        json.member("begun", begun.description)
+        if let by { json.member("by", by) }
+        if let why { json.member("why", why) }
+        if let start { start.write("marks", to: &json) }
+        if let canary { canary.write("canary", to: &json) }
+        json.member("canaries", Int64(canaryCount))
+        json.endObject()
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// The campaign once its file has the form of today.
+    package var inNewForm: Rotation {
+        var rotation = self
+        rotation.isOfOldForm = false
+        return rotation
+    }
+
+    /// Whether `text` can be an id: the name of a file, and part of an event's id.
+    static func isID(_ text: String) -> Bool {
+        1...64 ~= text.utf8.count
+            && text.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// The id of a campaign whose file has none: the same each time it is read.
+    private static func idOfOldForm(from: String, to: String, begun: UnixTime) -> String {
+        let hash = SHA256.hash(Array("\(from)\n\(to)\n\(begun)".utf8)).prefix(8)
+        return "old-" + hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension TopicMarks {
+    init?(_ value: JSONValue) {
+        guard value.isObject else { return nil }
+        var ends: [String: [Int64]] = [:]
+        for (topic, list) in value.members {
+            guard list.isArray else { return nil }
+            let offsets = list.elements.compactMap(\.integer)
+            guard offsets.count == list.elements.count, offsets.allSatisfy({ $0 >= 0 }) else { return nil }
+            ends[topic] = offsets
+        }
+        self.init(ends)
+    }
+
+    func write(_ name: String, to json: inout JSONWriter) {
+        json.name(name)
+        json.beginObject()
+        for (topic, offsets) in ends.sorted(by: { $0.key < $1.key }) {
+            json.name(topic)
+            json.beginArray()
+            for offset in offsets { json.integer(offset) }
+            json.endArray()
+        }
+        json.endObject()
+    }
+}
+
+extension RotationCanary {
+    init?(_ value: JSONValue) {
+        guard let first = value["first_row"]?.integer, let count = value["count"]?.integer, first >= 0, count > 0,
+            let firstRow = Int(exactly: first), let rows = Int(exactly: count),
+            !firstRow.addingReportingOverflow(rows).overflow, let marks = value["marks"].flatMap(TopicMarks.init)
+        else { return nil }
+        self.init(firstRow: firstRow, count: rows, marks: marks)
+        hasFailed = value["failed"]?.bool ?? false
+    }
+
+    func write(_ name: String, to json: inout JSONWriter) {
+        json.name(name)
+        json.beginObject()
+        json.member("first_row", Int64(firstRow))
+        json.member("count", Int64(count))
+        marks.write("marks", to: &json)
+        if hasFailed {
+            json.name("failed")
+            json.bool(true)
+        }
+        json.endObject()
+    }
+}

@@ -1,0 +1,100 @@
+import JOSE
+
+/// The campaign and its ring: the ring's states say what signs, and so how far a campaign is.
+extension Rotation {
+    /// The campaign as `listing` has it. After a crash between the ring's change and the campaign's it is a step further than
+    /// its file says.
+    ///
+    /// - Throws: `RotationError` where the two disagree, with the command that settles it.
+    package func derived(from listing: KeyRingListing) throws(RotationError) -> Rotation {
+        guard !phase.isOver else { return self }
+        let signer = listing.active?.id
+        guard let old = listing.state(of: from) else {
+            throw disagreement("the ring has no version \(from); \(Self.startOver)")
+        }
+        if kind == .revocation { return try derivedRevocation(old, signer) }
+        if old == .revoked, isOfOldForm {
+            // Before campaigns had kinds, a revocation's file was a rotation's.
+            var revocation = self
+            revocation.kind = .revocation
+            if phase == .canary { revocation.phase = .waves }
+            return try revocation.derivedRevocation(old, signer)
+        }
+        if old == .revoked {
+            throw disagreement("\(from) is revoked; re-issue its tokens with: remint rotate revoke --version \(from)")
+        }
+        switch signer {
+        case from:
+            guard phase == .prepared else {
+                throw disagreement(
+                    "\(from) signs; make \(to) sign with: remint rotate promote --now, or end the campaign with: remint rotate abort"
+                )
+            }
+            return self
+        case to:
+            var rotation = self
+            try rotation.promoted()
+            return rotation
+        default:
+            throw disagreement(
+                "\(signer.map { "\($0) signs" } ?? "no version signs"); make \(to) sign with: remint rotate promote --now, or end the campaign with: remint rotate abort"
+            )
+        }
+    }
+
+    private func derivedRevocation(
+        _ old: KeyVersion.State, _ signer: String?
+    ) throws(RotationError) -> Rotation {
+        guard old == .revoked else {
+            throw disagreement(
+                "\(from) is \(old.rawValue) and not revoked; go on with: remint rotate revoke --version \(from)")
+        }
+        guard signer == to else {
+            let successor = signer ?? "ID"
+            throw disagreement(
+                "\(signer.map { "\($0) signs" } ?? "no version signs"); go on with: remint rotate revoke --version \(from) --promote \(successor)"
+            )
+        }
+        var rotation = self
+        try rotation.promoted()
+        return rotation
+    }
+
+    private static let startOver = "move rotation.json away and begin anew with: remint rotate prepare"
+
+    private func disagreement(_ reason: String) -> RotationError {
+        RotationError("the campaign \(id) from \(from) to \(to) is \(phase.rawValue), but in the ring \(reason)")
+    }
+
+    /// Refuses a change of the ring that only the campaign may make.
+    ///
+    /// - Parameters:
+    ///   - versions: the versions that the change is about.
+    ///   - change: the change.
+    /// - Throws: `RotationError` with the `rotate` command to use.
+    package func requireNoPart(of versions: [String], in change: RingChange) throws(RotationError) {
+        guard !phase.isOver else { return }
+        // Whatever is promoted takes the signing from a version of the campaign.
+        guard change == .promote || versions.contains(from) || versions.contains(to) else { return }
+        let version = versions.first ?? from
+        let remedy =
+            switch change {
+            case .promote where version == to: "remint rotate promote"
+            case .promote where kind == .revocation: "remint rotate revoke --version \(from) --promote \(version)"
+            case .promote: "remint rotate abort"
+            case .retire where version == to: "remint rotate abort"
+            case .retire: "remint rotate retire"
+            case .revoke: "remint rotate revoke --version \(version)"
+            }
+        throw RotationError(
+            "the ring has an open campaign, \(id) from \(from) to \(to) (\(phase.rawValue)); use: \(remedy)")
+    }
+
+    /// A change that `remint keys` makes.
+    package enum RingChange: Sendable { case promote, retire, revoke }
+}
+
+extension KeyRingListing {
+    /// The state of the version `id`; nil where there is none.
+    package func state(of id: String) -> KeyVersion.State? { versions.first { $0.id == id }?.state }
+}

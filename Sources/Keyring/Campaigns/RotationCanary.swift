@@ -1,0 +1,27 @@
+/// The ends of topics at a moment: for each topic its partitions' next offsets, in the partitions' order.
+package struct TopicMarks: Sendable, Equatable {
+    /// The next offsets by topic.
+    package let ends: [String: [Int64]]
+
+    /// These ends.
+    package init(_ ends: [String: [Int64]]) { self.ends = ends }
+}
+
+/// The users who get their tokens first, by their rows in the campaign's list.
+package struct RotationCanary: Sendable, Equatable {
+    /// Rows before it.
+    package let firstRow: Int
+    /// Its rows, an event each.
+    package let count: Int
+    /// The ends of the topics before its first event was sent.
+    package let marks: TopicMarks
+    /// Whether it was judged and did not pass.
+    package var hasFailed = false
+
+    /// The canary of `count` rows behind the first `firstRow`.
+    package init(firstRow: Int, count: Int, marks: TopicMarks) {
+        self.firstRow = firstRow
+        self.count = count
+        self.marks = marks
+    }
+}

@@ -1,0 +1,95 @@
+package import AdapterKit
+
+/// Live tokens of one version of a ring, as the ledger has them, and what keeps the ledger from knowing all of them.
+package struct VersionHoldings: Sendable, Equatable {
+    /// The id of the version.
+    package let version: String
+    /// Tokens of apps that are configured and that answer no challenge: their users can be asked for.
+    package private(set) var askable = 0
+    /// Tokens that answer a challenge: only their devices can renew them.
+    package private(set) var challengeBound = 0
+    /// Tokens of apps that the configuration does not have, by app.
+    package private(set) var orphaned: [String: Int] = [:]
+    /// Tokens whose record names no ring of the configuration.
+    package private(set) var unknownRing = 0
+    /// Those of `unknownRing` whose users can be asked for.
+    private var unknownAskable = 0
+    /// Records that claim to be tokens and cannot be read.
+    package let unreadable: Int
+    /// Records that are no tokens.
+    package let strangers: Int
+    /// When the last of the tokens ends, in seconds since 1970; nil where there is none.
+    package private(set) var lastEnd: Int64?
+
+    /// The tokens of `version` in `holdings`, which were read for `ring`.
+    ///
+    /// - Parameter apps: the configured apps.
+    package init(_ holdings: LedgerHoldings, version: String, of ring: LedgerRing, apps: Set<String>) {
+        self.version = version
+        unreadable = holdings.unreadable
+        strangers = holdings.strangers
+        for holding in holdings.list where holding.keyID.hasSameBytes(as: version) && holding.live > 0 {
+            let owner = ring.owner(of: holding.label)
+            guard owner != .other else { continue }
+            lastEnd = max(lastEnd ?? 0, holding.lastEnd ?? 0)
+            let unbound = holding.live - holding.challengeBound
+            let isConfigured = apps.contains(holding.app)
+            if owner == .unknown {
+                unknownRing += holding.live
+                if isConfigured { unknownAskable += unbound }
+                continue
+            }
+            challengeBound += holding.challengeBound
+            if isConfigured { askable += unbound } else if unbound > 0 { orphaned[holding.app, default: 0] += unbound }
+        }
+    }
+
+    /// All live tokens of the version.
+    package var live: Int { askable + challengeBound + orphaned.values.reduce(0, +) + unknownRing }
+    /// Live tokens whose users can be asked for.
+    package var waiting: Int { askable + unknownAskable }
+    /// Whether the ledger was read whole and shows no live token.
+    package var isClear: Bool { live == 0 && unreadable == 0 && strangers == 0 }
+
+    /// An app's name as a line can show it: it comes from a record.
+    private static func shown(_ app: String) -> String {
+        let isPlain =
+            app.utf8.count <= 64 && app.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0 != "\u{7F}" }
+        return isPlain ? app : "(a name that cannot be shown)"
+    }
+
+    /// The number of each kind, in a line; empty where there is none.
+    package var reasons: String {
+        var parts: [String] = []
+        func add(_ count: Int, _ one: String, _ many: String) {
+            if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
+        }
+        add(askable, "can be re-issued", "can be re-issued")
+        add(
+            challengeBound, "answers a challenge, which only its device can renew",
+            "answer a challenge, which only their devices can renew")
+        for (app, count) in orphaned.sorted(by: { $0.key < $1.key }) {
+            add(
+                count, "is of the app \(Self.shown(app)), which is not configured",
+                "are of the app \(Self.shown(app)), which is not configured")
+        }
+        add(unknownRing, "names no ring of this configuration", "name no ring of this configuration")
+        add(unreadable, "record of the token topic cannot be read", "records of the token topic cannot be read")
+        add(strangers, "record of the token topic is no token", "records of the token topic are no tokens")
+        return parts.joined(separator: "; ")
+    }
+}
+
+extension LedgerReader {
+    /// The live tokens of `version` of `ring` at `now`.
+    ///
+    /// - Throws: `KafkaError` or `MissingTopic`.
+    package func holdings(
+        of version: String, in ring: RingInUse, at now: UnixTime
+    ) async throws -> VersionHoldings {
+        let ledgerRing = ring.ledgerRing
+        let found = try await self.holdings(at: now, matching: LedgerFilter(keyID: version, ring: ledgerRing))
+        return VersionHoldings(
+            found, version: version, of: ledgerRing, apps: Set(ring.configuration.apps.map(\.name)))
+    }
+}

@@ -1,0 +1,98 @@
+import AdapterKit
+package import Keyring
+import WorkerConfiguration
+
+/// What a revocation is about, before it begins.
+package struct RevocationPlan: Sendable, Equatable {
+    /// The compromised version.
+    package let leaked: String
+    /// The version that signs instead; nil where there is none.
+    package let successor: String?
+    /// The campaign that it takes over from; nil where none is open.
+    package let open: Rotation?
+
+    /// The plan for a ring with `listing` and the campaign `open`.
+    ///
+    /// - Parameters:
+    ///   - version: the compromised version; nil for the one that the campaign replaces, or the active one.
+    ///   - successor: the version that is to sign; nil for the campaign's other one, or the active one.
+    /// - Throws: `RotationError` where no version is meant.
+    package init(
+        _ version: String?, promoting successor: String?, in listing: KeyRingListing, open: Rotation?
+    ) throws(RotationError) {
+        self.open = open
+        guard let leaked = version ?? open?.from ?? listing.active?.id else {
+            throw RotationError("no version is active; name the compromised one with --version")
+        }
+        self.leaked = leaked
+        if let successor {
+            self.successor = successor == leaked ? nil : successor
+        } else if let active = listing.active?.id, active != leaked {
+            self.successor = active
+        } else {
+            let other = open.map { $0.from == leaked ? $0.to : $0.from }
+            let state = other.flatMap { listing.state(of: $0) }
+            self.successor = state == .prepared || state == .passive ? other : nil
+        }
+    }
+}
+
+extension Campaign {
+    /// The plan of a revocation.
+    ///
+    /// - Throws: `KeyRingError`, or `RotationError` where no version is meant.
+    package func revocation(of version: String?, promoting successor: String?) throws -> RevocationPlan {
+        let open = try loadIfAny().flatMap { $0.phase.isOver ? nil : $0 }
+        return try RevocationPlan(
+            version, promoting: successor, in: try ring.directory.readListing(), open: open)
+    }
+
+    /// Revokes the version of `plan`, makes its successor sign in the same write, and begins the revocation's campaign, which takes
+    /// over from any other in whatever phase that is.
+    ///
+    /// - Returns: the campaign; nil where no version signs now.
+    /// - Throws: `KeyRingError`, also where another operator holds the lock.
+    package func revoke(_ plan: RevocationPlan, why: String?) throws -> Rotation? {
+        let now = ring.now()
+        var editor = try KeyRingEditor(ring.directory)
+        func apply(_ listing: inout KeyRingListing) throws(KeyRingError) -> Bool {
+            var changed = false
+            if let successor = plan.successor { changed = try listing.promote(successor, at: now) }
+            return try listing.revoke(plan.leaked) || changed
+        }
+        // Whether it can be done is known before anything is written.
+        var check = editor.listing
+        _ = try apply(&check)
+        guard let successor = plan.successor else {
+            if try editor.change(apply) { try ring.audit.append("rotate revoke", version: plan.leaked, at: now) }
+            return nil
+        }
+        // The campaign first: after a crash in between the same command goes on with it.
+        var rotation = try open(plan, successor, why, editor)
+        if try editor.change(apply) {
+            try ring.audit.append(
+                "rotate revoke", version: plan.leaked, detail: "campaign \(rotation.id): promoted \(successor)", at: now
+            )
+        }
+        rotation.resume()
+        try rotation.promoted()
+        try begin(rotation, "rotate revoked", editor)
+        return rotation
+    }
+
+    private func open(
+        _ plan: RevocationPlan, _ successor: String, _ why: String?, _ editor: borrowing KeyRingEditor
+    ) throws -> Rotation {
+        if let open = try loadIfAny(), !open.phase.isOver, open.kind == .revocation, open.from == plan.leaked,
+            open.to == successor, !open.isOfOldForm
+        {
+            return open
+        }
+        let rotation = Rotation(
+            id: Self.freshID(), kind: .revocation, from: plan.leaked, to: successor, at: ring.now(),
+            by: AuditLog.account, why: why)
+        let before = plan.open.map { ", takes over from \($0.id) (\($0.phase.rawValue))" } ?? ""
+        try begin(rotation, "rotate revoke", detail: "kind revocation\(before)", editor)
+        return rotation
+    }
+}

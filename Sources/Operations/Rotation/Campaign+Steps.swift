@@ -1,0 +1,108 @@
+import AdapterKit
+package import Keyring
+import WorkerConfiguration
+
+/// The steps that operators make.
+extension Campaign {
+    /// Begins a campaign, or returns the open one.
+    ///
+    /// - Parameters:
+    ///   - version: the version that is to sign: a prepared one, or a passive one to go back to; nil for a new one.
+    ///   - why: the operator's reason.
+    /// - Throws: `KeyRingError`, or `RotationError` where another campaign is open.
+    package func prepare(_ version: String?, why: String?) throws -> Rotation {
+        let editor = try KeyRingEditor(ring.directory)
+        var ended = ""
+        if let open = try loadIfAny(), !open.phase.isOver {
+            if version == nil || version == open.to {
+                _ = try open.derived(from: editor.listing)
+                return open
+            }
+            // A campaign whose users all hold a new token may be followed by the next one; its old version stays passive.
+            guard open.phase == .reissued, open.kind == .rotation else {
+                throw RotationError(
+                    "the campaign \(open.id) to \(open.to) is \(open.phase.rawValue); finish it with: remint rotate reissue, or end it with: remint rotate abort"
+                )
+            }
+            ended = ", after \(open.id)"
+        }
+        guard let active = editor.listing.active else {
+            throw RotationError("\(ring.ring.name) has no active version to rotate from; promote one first")
+        }
+        if let version {
+            let state = try editor.listing.version(version).state
+            guard state == .prepared || state == .passive else {
+                throw RotationError("\(version) is \(state.rawValue); a campaign needs a prepared or a passive version")
+            }
+        }
+        let now = ring.now()
+        let rotation = Rotation(
+            id: Self.freshID(), from: active.id, to: version ?? editor.listing.freshID(at: now), at: now,
+            by: AuditLog.account, why: why)
+        try begin(rotation, "rotate prepare", detail: "kind rotation\(ended)", editor)
+        return rotation
+    }
+
+    /// Makes the new version sign.
+    ///
+    /// - Throws: `KeyRingError`, `RotationError`, or `TooEarly` before the publish window is over.
+    package func promote(isForced: Bool) throws -> Rotation {
+        let now = ring.now()
+        return try step("rotate promote", detail: isForced ? "--now" : "") { editor, rotation in
+            try rotation.promoted()
+            if rotation.kind == .revocation { _ = try rotation.derived(from: editor.listing) }
+            let to = rotation.to
+            try ring.requireReady(to, in: editor.listing, isForced: isForced)
+            if try editor.change({ listing throws(KeyRingError) in try listing.promote(to, at: now) }) {
+                try ring.audit.append("promote", version: to, detail: "campaign \(rotation.id)", at: now)
+            }
+        }
+    }
+
+    /// Goes back to the old version.
+    ///
+    /// - Returns: the campaign, and whether its new version signed.
+    /// - Throws: `KeyRingError`, or `RotationError`, also for a revocation.
+    package func abort() throws -> (rotation: Rotation, hadSigned: Bool) {
+        let now = ring.now()
+        var hadSigned = false
+        let rotation = try step("rotate abort") { editor, rotation in
+            guard rotation.phase != .aborted else { return }
+            try rotation.abort()
+            let (from, to) = (rotation.from, rotation.to)
+            let state = editor.listing.state(of: to)
+            hadSigned = state != nil && state != .prepared
+            try editor.change { listing throws(KeyRingError) in
+                // A version that never signed has no tokens to be careful of.
+                if state == .prepared { return try listing.retire(to) }
+                return try listing.promote(from, at: now)
+            }
+        }
+        return (rotation, hadSigned)
+    }
+
+    /// Ends the use of the old version, and with it the campaign. The ledger was asked before.
+    ///
+    /// - Throws: `KeyRingError` or `RotationError`.
+    package func retire(_ id: String, isForced: Bool) throws {
+        try step("rotate retire", detail: isForced ? "forced" : "", of: id) { editor, rotation in
+            rotation = try rotation.derived(from: editor.listing)
+            try rotation.retired()
+            let from = rotation.from
+            guard editor.listing.state(of: from) != .revoked else { return }
+            try editor.change { listing throws(KeyRingError) in try listing.retire(from) }
+        }
+    }
+
+    /// The campaign as the ring has it.
+    ///
+    /// - Throws: `RotationError` where there is none, or where the two disagree.
+    package func derived() throws -> Rotation {
+        try load().derived(from: try ring.directory.readListing())
+    }
+
+    static func freshID() -> String {
+        var random = SystemRandomNumberGenerator()
+        return RandomUUID.make(using: &random)
+    }
+}

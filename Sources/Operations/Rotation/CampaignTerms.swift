@@ -1,0 +1,31 @@
+/// How a campaign re-issues.
+package struct CampaignTerms: Sendable {
+    /// The part that goes first and is watched, in percent; 0 for none.
+    package var canary: Double
+    /// How long the canary is watched once it is answered.
+    package var watch: Duration
+    /// How long the events of a canary, and those of the rest, may take until their tokens are published.
+    package var answerWithin: Duration
+    /// The part of the canary's users whose tokens may be rejected.
+    package var maxRejections: RejectionLimit
+    /// How fast events are sent.
+    package var pace: ReissuePace
+
+    /// These terms.
+    package init(
+        canary: Double, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit, pace: ReissuePace
+    ) {
+        self.canary = canary
+        self.watch = watch
+        self.answerWithin = answerWithin
+        self.maxRejections = maxRejections
+        self.pace = pace
+    }
+}
+
+/// The canary did not pass, or the ledger still shows tokens: why, and how the campaign goes on.
+package struct CampaignStopped: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,81 @@
+import AdapterKit
+import Kafka
+import Keyring
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// Reads what became of a canary: tokens, dead letters and retry tiers from the ends that were noted before its first event.
+struct CanaryReading {
+    private let configuration: Configuration
+    private let marks: TopicMarks
+    private let fresh: CanaryTally
+    private let brokers: String
+    private let logger: Logger
+    private let consumer: KafkaConsumer
+    private let decoder: EventDecoder
+    /// The outcomes so far.
+    private(set) var tally: CanaryTally
+
+    init(
+        _ tally: CanaryTally, from marks: TopicMarks, _ configuration: Configuration, brokers: String, logger: Logger
+    ) throws {
+        self.tally = tally
+        fresh = tally
+        self.marks = marks
+        self.configuration = configuration
+        self.brokers = brokers
+        self.logger = logger
+        decoder = configuration.deadLetterDecoder
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        consumer = try KafkaConsumer(
+            properties.reader(group: "\(configuration.kafka.group)-reader"), reading: marks.offsets, logger: logger)
+    }
+
+    /// The topics whose ends are noted before a canary's first event.
+    static func topics(_ configuration: Configuration) -> [String] {
+        [configuration.topics.tokens, configuration.topics.deadLetters] + configuration.retryTopics
+    }
+
+    /// Reads what has come meanwhile; waits a moment for more.
+    mutating func advance() async throws {
+        for event in await consumer.events(limit: 1000, within: .milliseconds(500)) {
+            switch event {
+            case .record(let record): take(record, into: &tally)
+            case .error(let error): if error.isFatal { throw error }
+            case .endOfPartition, .rebalance: break
+            }
+        }
+    }
+
+    /// Reads everything once more, from the noted ends to the ends of now: what a verdict needs.
+    mutating func readToEnd() async throws {
+        var whole = fresh
+        for (topic, starts) in marks.ends {
+            let reader = try await TopicReader(topic, from: starts, configuration, brokers: brokers, logger: logger)
+            try await reader.readAll { record, _, _ in take(record, into: &whole) }
+        }
+        tally = whole
+    }
+
+    func close() async { await consumer.close(within: .seconds(1)) }
+
+    private func take(_ record: ConsumedRecord, into tally: inout CanaryTally) {
+        let topic = record.position.topic
+        if topic == configuration.topics.tokens {
+            tally.token(key: record.key, headers: record.headers)
+            return
+        }
+        let input = InputRecord(deadLetter: record)
+        let letter = DeadLetterEntry(input, decoder: decoder)
+        if topic == configuration.topics.deadLetters {
+            tally.letter(
+                key: record.key, eventID: letter.eventID, code: letter.code, refused: RefusedToken(record.body))
+        } else {
+            // The last word of the last entry, as `2026-11-21T10:00:00Z mint key_unavailable`.
+            let reason = letter.history.split(separator: " ").last.map(String.init) ?? "unknown"
+            tally.retry(eventID: letter.eventID, reason: reason)
+        }
+    }
+}

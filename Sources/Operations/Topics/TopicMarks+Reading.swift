@@ -1,0 +1,31 @@
+import Kafka
+package import Keyring
+package import Logging
+import Pipeline
+import Worker
+package import WorkerConfiguration
+
+extension TopicMarks {
+    /// The ends of `topics` now.
+    ///
+    /// - Throws: `KafkaError` or `MissingTopic`.
+    package static func read(
+        _ topics: [String], _ configuration: Configuration, brokers: String, logger: Logger
+    ) async throws -> TopicMarks {
+        var ends: [String: [Int64]] = [:]
+        for topic in topics {
+            let reader = try await TopicReader(topic, configuration, brokers: brokers, logger: logger)
+            ends[topic] = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map(\.value.upperBound)
+        }
+        return TopicMarks(ends)
+    }
+
+    /// Where a consumer begins that reads what came after these ends.
+    var offsets: [PartitionOffset] {
+        ends.flatMap { topic, offsets in
+            offsets.enumerated().map { place, offset in
+                PartitionOffset(TopicPartition(topic: topic, partition: Int32(clamping: place)), offset: offset)
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import AdapterKit
+public import Records
+
+/// A token of ours that a vendor refused, as its dead letter names it: the key's version and the subject, never the token.
+public struct RefusedToken: Sendable, Equatable {
+    /// The key ring.
+    public let ring: String
+    /// The id of the key's version.
+    public let keyID: String
+    /// The subject key.
+    public let subjectKey: [UInt8]
+
+    init(ring: String, keyID: String, subjectKey: [UInt8]) {
+        self.ring = ring
+        self.keyID = keyID
+        self.subjectKey = subjectKey
+    }
+
+    /// The token that the dead letter `body` names; nil where it names none.
+    public init?(_ body: RecordBody) {
+        guard let ring = body.text(HopHeaders.refusedKeyRing), let keyID = body.text(HopHeaders.refusedKeyID),
+            let subject = body.text(HopHeaders.refusedSubject)
+        else { return nil }
+        self.init(ring: ring, keyID: keyID, subjectKey: Array(subject.utf8))
+    }
+
+    var headers: [RecordHeader] {
+        [
+            RecordHeader(HopHeaders.refusedKeyID, keyID), RecordHeader(HopHeaders.refusedKeyRing, ring),
+            RecordHeader(HopHeaders.refusedSubject, subjectKey),
+        ]
+    }
+}

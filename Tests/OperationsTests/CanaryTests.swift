@@ -1,0 +1,122 @@
+import AdapterKit
+import Foundation
+import Operations
+import Pipeline
+import Testing
+
+/// A canary is judged by its own events' outcomes.
+@Suite struct CanaryTests {
+    private static func tally(_ count: Int, firstRow: Int = 0) -> CanaryTally {
+        CanaryTally(
+            of: "new", ring: "ring", job: "c-1.1", firstRow: firstRow,
+            subjects: (0..<count).map { Array("shop/u\($0)".utf8) })
+    }
+
+    private static func key(_ user: Int) -> [UInt8] { Array("shop/u\(user)".utf8) }
+
+    private static func token(_ id: String, _ keyID: String = "new", ring: String? = "ring") -> [RecordHeader] {
+        [RecordHeader("ce_id", id), RecordHeader("remint-key-id", keyID)]
+            + (ring.map { [RecordHeader("remint-key-ring", $0)] } ?? [])
+    }
+
+    private static func refused(_ keyID: String = "new", ring: String = "ring", _ user: Int) throws -> RefusedToken {
+        let body = RecordBody(
+            key: nil, value: nil,
+            headers: [
+                RecordHeader("remint-refused-key-id", keyID), RecordHeader("remint-refused-key-ring", ring),
+                RecordHeader("remint-refused-subject", Self.key(user)),
+            ])
+        return try #require(RefusedToken(body))
+    }
+
+    @Test func `a canary is answered by tokens of its own events`() {
+        var tally = Self.tally(3)
+        #expect(!tally.isAnswered && tally.reasons(lag: 0) == "3 without an outcome")
+        #expect(tally.reasons(lag: 5) == "3 not consumed by any worker")
+        tally.token(key: Self.key(0), headers: Self.token("c-1.1-1"))
+        tally.token(key: Self.key(1), headers: Self.token("c-1.1-2", ring: nil))
+        #expect(tally.answered == 2 && !tally.isAnswered)
+        tally.token(key: Self.key(2), headers: Self.token("c-1.1-3", "old"))
+        tally.token(key: Self.key(2), headers: Self.token("c-1.1-3", ring: "another"))
+        tally.token(key: Self.key(2), headers: Self.token("c-0.1-3"))
+        #expect(tally.answered == 2 && tally.superseded == 1)
+        #expect(tally.isAnswered, "2 of 3 are its own, and the other user holds a token of the new version too")
+        tally.token(key: Self.key(2), headers: Self.token("c-1.1-3"))
+        #expect(tally.answered == 3 && tally.superseded == 0 && tally.reasons(lag: nil) == "")
+    }
+
+    @Test func `tokens that other events caused alone answer no canary`() {
+        var tally = Self.tally(2)
+        for user in 0..<2 { tally.token(key: Self.key(user), headers: Self.token("device-\(user)")) }
+        #expect(!tally.isAnswered && tally.superseded == 2)
+        #expect(tally.reasons(lag: 0) == "2 superseded by another event of the user")
+    }
+
+    @Test func `what keeps a canary from being answered is counted by its reason`() {
+        var tally = Self.tally(6, firstRow: 10)
+        tally.retry(eventID: "c-1.1-11", reason: "app_suspended")
+        tally.retry(eventID: "c-1.1-12", reason: "app_suspended")
+        tally.retry(eventID: "c-1.1-13", reason: "key_unavailable")
+        tally.letter(key: nil, eventID: "c-1.1-13", code: .retriesExhausted, refused: nil)
+        tally.letter(key: nil, eventID: "c-1.1-14", code: .userGone, refused: nil)
+        tally.token(key: Self.key(4), headers: Self.token("c-1.1-15"))
+        tally.retry(eventID: "c-1.1-15", reason: "late")
+        for stranger in ["c-1.1-1", "c-1.1-17", "c-1.1-", "c-1.10-12", "x"] {
+            tally.letter(key: nil, eventID: stranger, code: .mintFailed, refused: nil)
+        }
+        #expect(
+            tally.reasons(lag: 0)
+                == "2 deferred (app_suspended), 1 dead-lettered (retries_exhausted), 1 dead-lettered (user_gone), 1 without an outcome"
+        )
+    }
+
+    @Test func `a rejection counts for the new version and the canary's users alone, each once`() throws {
+        var tally = Self.tally(3)
+        for refused in [
+            try Self.refused(0), try Self.refused(0), try Self.refused("old", 1), try Self.refused(ring: "other", 1),
+            try Self.refused(7),
+        ] {
+            tally.letter(key: nil, eventID: "device", code: .rejectedByVendor, refused: refused)
+        }
+        tally.letter(key: Self.key(2), eventID: "device", code: .userGone, refused: try Self.refused(2))
+        #expect(tally.rejections == 1)
+        // A letter of an older worker names no token; its key is the subject's where the device's edge sets one.
+        tally.letter(key: Self.key(2), eventID: "device", code: .rejectedByVendor, refused: nil)
+        #expect(tally.rejections == 2)
+    }
+
+    // MARK: The verdict
+
+    /// Rejected, of how many, and whether 1 in 100 is exceeded.
+    private static let verdicts: [(Int, Int, Bool)] = [
+        (0, 1, false), (1, 1, true), (0, 100, false), (1, 100, false), (2, 100, false), (3, 100, false), (4, 100, true),
+        (20, 100, true), (100, 100, true), (1, 1000, false), (10, 1000, false), (30, 1000, true), (1, 6, false),
+        (10_000, 1_000_000, false), (10_200, 1_000_000, true), (1_000_000, 1_000_000, true),
+    ]
+
+    @Test(arguments: verdicts) func `a share is exceeded where the sample shows so`(
+        _ rejected: Int, _ total: Int, _ isExceeded: Bool
+    ) {
+        #expect(RejectionLimit.standard.isExceeded(by: rejected, of: total) == isExceeded)
+    }
+
+    @Test func `three hostile accounts among 10000 users stop nothing`() {
+        // 1 percent of 10,000 is a canary of 100, and all three are in it.
+        #expect(!RejectionLimit.standard.isExceeded(by: 3, of: 100))
+    }
+
+    /// Against the beta distribution's quantiles (R: qbeta(0.05, count, total - count + 1)).
+    @Test(arguments: [(1, 1, 0.05), (1, 100, 0.000_512_8), (3, 100, 0.008_226), (20, 100, 0.136_7), (5, 10, 0.222_4)])
+    func `the lower bound is Clopper's and Pearson's`(_ count: Int, _ total: Int, _ bound: Double) {
+        #expect(abs(ConfidenceBound.lower(count, of: total) - bound) < 0.000_1)
+    }
+
+    @Test func `a limit is a share or a number`() {
+        #expect(RejectionLimit("2%") == .share(0.02) && RejectionLimit("0.5%") == .share(0.005))
+        #expect(RejectionLimit("3") == .count(3) && RejectionLimit("0") == .count(0))
+        for text in ["", "%", "-1", "101%", "1.5", "nan%", "three"] { #expect(RejectionLimit(text) == nil, "\(text)") }
+        #expect(!RejectionLimit.count(3).isExceeded(by: 3, of: 3) && RejectionLimit.count(3).isExceeded(by: 4, of: 9))
+        #expect(
+            RejectionLimit.share(0).isExceeded(by: 1, of: 1000) && !RejectionLimit.share(1).isExceeded(by: 9, of: 9))
+    }
+}

@@ -1,0 +1,369 @@
+import Foundation
+import JOSE
+import Kafka
+import Keyring
+import ProgramTestSupport
+import Testing
+
+extension KeyScenarios {
+    /// A campaign says what happened, stops where nothing did, and goes on.
+    @Suite(.timeLimit(.minutes(20))) struct CampaignTests {
+        private static let app = "braze-ios"
+
+        // MARK: The canary
+
+        /// What keeps a canary from being answered, what the command says, and how it is fixed.
+        enum Trouble: String, CaseIterable, Sendable {
+            case appPaused, workersStopped, keyUnreadable
+
+            var words: String {
+                switch self {
+                case .appPaused: "2 deferred (app_suspended); the app braze-ios is paused"
+                case .workersStopped: "2 not consumed by any worker"
+                case .keyUnreadable: "got no token of"
+                }
+            }
+        }
+
+        @Test(arguments: Trouble.allCases)
+        func `a canary without tokens pauses the campaign, says why, and another one passes`(
+            _ trouble: Trouble
+        ) async throws {
+            let shop = try await Shop.open()
+            var worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(20, shop)
+            try await operatorOf.does("prepare")
+            let key = try shop.keyFile(Self.app)
+            switch trouble {
+            case .appPaused: try await operatorOf.apps("pause")
+            case .workersStopped:
+                worker.terminate()
+                await worker.waitForEnd()
+            case .keyUnreadable: try setMode(0o644, of: key)
+            }
+            try await operatorOf.does("promote", "--now")
+            let canary = ["--canary", "10", "--watch", "0s", "--answer-within"]
+            let refused = try await operatorOf.run("reissue", canary + ["4s"], brokers: true)
+            #expect(refused.status == 1)
+            for words in [trouble.words, "2 of 20", "remint rotate abort", "remint rotate resume"]
+            where words != "2 of 20" {
+                #expect(refused.errorText.contains(words), "\(refused.errorText)")
+            }
+            #expect(refused.errorText.contains("2 of 2 canary users"), "\(refused.errorText)")
+            #expect(try await operatorOf.status()["phase"] as? String == "canary")
+            try await operatorOf.isRefused("reissue", brokers: true, saying: "the campaign is paused")
+            switch trouble {
+            case .appPaused: try await operatorOf.apps("resume")
+            case .workersStopped: worker = try await shop.startWorker()
+            case .keyUnreadable: try setMode(0o600, of: key)
+            }
+            try await operatorOf.does("resume")
+            let again = try await operatorOf.run("reissue", canary + ["60s"], brokers: true)
+            #expect(again.status == 0, "\(again.errorText)")
+            #expect(again.errorText.contains("the canary passed: 2 of 2 answered"), "\(again.errorText)")
+            let status = try await operatorOf.status()
+            #expect(status["live_old"] as? Int == 0 && status["phase"] as? String == "reissued", "\(status)")
+            try await operatorOf.does("retire", brokers: true)
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `letters from before do not count, and a canary of others passes after a rejected one`() async throws
+        {
+            let shop = try await Shop.open(admission: "suspend_after: 1000")
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(30, shop)
+            // Every user's token of the old key was refused before: a long topic of letters that mean nothing now.
+            try await refuse(try await shop.tokens(), shop)
+            try await shop.waitForLetters(30)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let job = try operatorOf.starts("reissue", "--canary", "10", "--watch", "60s", "--rate", "0")
+            try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
+            let new = try shop.ring(Self.app).versions.last?.id
+            let canary = try await shop.tokens().filter { $0.header("remint-key-id") == new }
+            #expect(canary.count == 3)
+            try await refuse(canary, shop)
+            await job.waitForEnd()
+            #expect(job.status == 1)
+            #expect(job.errorText.contains("the vendor rejected"), "\(job.errorText)")
+            #expect(job.errorText.contains("--max-rejections"), "\(job.errorText)")
+            try await operatorOf.does("resume")
+            try await operatorOf.does("reissue", "--canary", "10", "--watch", "1s", "--rate", "0", brokers: true)
+            #expect(try await operatorOf.status()["live_old"] as? Int == 0)
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        // MARK: A compromised key
+
+        enum Moment: String, CaseIterable, Sendable {
+            case prepared, promoted, canaryRunning, canaryRejected, paused, waves, reissued
+        }
+
+        @Test(arguments: Moment.allCases)
+        func `a revocation takes over from a campaign in any phase and leaves no token`(
+            _ moment: Moment
+        ) async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(20, shop)
+            try await operatorOf.does("prepare")
+            let versions = try shop.ring(Self.app).versions.map(\.id)
+            var leaked = versions[0]
+            var running: Program?
+            if moment != .prepared { try await operatorOf.does("promote", "--now") }
+            switch moment {
+            case .prepared, .promoted: break
+            case .canaryRunning:
+                let job = try operatorOf.starts("reissue", "--canary", "10", "--watch", "10m")
+                try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
+                running = job
+            case .canaryRejected:
+                // The user of one token refuses it.
+                let job = try operatorOf.starts("reissue", "--canary", "1", "--watch", "10m")
+                try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
+                try await refuse(
+                    try await shop.tokens().filter { $0.header("remint-key-id") == versions[1] }, shop)
+                await job.waitForEnd()
+                #expect(job.errorText.contains("the vendor rejected 1 of 1 canary tokens"), "\(job.errorText)")
+            case .paused: try await operatorOf.does("pause")
+            case .waves:
+                let job = try operatorOf.starts("reissue", "--canary", "0", "--rate", "1")
+                try #require(await job.wrote("users to ask for"), "\(job.errorText)")
+                running = job
+            case .reissued:
+                try await operatorOf.does("reissue", "--canary", "0", "--rate", "0", brokers: true)
+                // The new key leaks as well: back to the old one.
+                leaked = versions[1]
+            }
+            let revoked = try await operatorOf.run(
+                "revoke", ["--rate", "0", "--version", leaked], brokers: true)
+            #expect(revoked.status == 0, "\(revoked.errorText)")
+            #expect(revoked.errorText.contains("a revocation cannot be aborted"), "\(revoked.errorText)")
+            #expect(revoked.outputText.contains("the ledger shows 0 live tokens of \(leaked)"), "\(revoked.outputText)")
+            if let running {
+                await running.waitForEnd()
+                #expect(running.outputText.contains("stopped"), "\(running.outputText) \(running.errorText)")
+            }
+            let ring = try shop.ring(Self.app)
+            #expect(ring.versions.first { $0.id == leaked }?.state == .revoked)
+            #expect(ring.versions.first { $0.id != leaked }?.state == .active)
+            let status = try await operatorOf.status()
+            #expect(status["kind"] as? String == "revocation" && status["live_old"] as? Int == 0, "\(status)")
+            try await operatorOf.isRefused("abort", saying: "a revocation cannot be aborted")
+            try await operatorOf.does("retire", brokers: true)
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `campaigns forth and back five times each re-issue everybody`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(12, shop)
+            try await operatorOf.does("prepare")
+            let versions = try shop.ring(Self.app).versions.map(\.id)
+            for round in 0..<5 {
+                let (from, to) = (versions[round % 2], versions[(round + 1) % 2])
+                try await operatorOf.does("prepare", "--version", to)
+                try await operatorOf.does("promote", "--now")
+                let job = try await operatorOf.run("reissue", ["--canary", "0", "--rate", "0"], brokers: true)
+                #expect(job.status == 0, "\(job.errorText)")
+                #expect(job.outputText.contains("12 events sent, 0 subjects"), "round \(round): \(job.outputText)")
+                #expect(job.outputText.contains("the ledger shows 0 live tokens of \(from)"), "\(job.outputText)")
+                let status = try await operatorOf.status()
+                #expect(status["live_new"] as? Int == 12, "\(status)")
+            }
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        // MARK: One truth
+
+        @Test func `a change of the ring beside a campaign is refused and a ring that disagrees stops it`() async throws
+        {
+            let shop = try await Shop.open()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await operatorOf.does("prepare")
+            let versions = try shop.ring(Self.app).versions.map(\.id)
+            try await operatorOf.does("promote", "--now")
+            for (arguments, words) in [
+                (["keys", "promote", versions[0], "--now"], "remint rotate abort"),
+                (["keys", "retire", versions[0], "--force"], "remint rotate retire"),
+                (["keys", "revoke", versions[0]], "remint rotate revoke --version \(versions[0])"),
+            ] {
+                let refused = try await operatorOf.remint(arguments + ["--key", Self.app])
+                #expect(refused.status == 1 && refused.errorText.contains(words), "\(refused.errorText)")
+            }
+            // A hand that edits the ring: the campaign says that it signs with the new version, and it does not.
+            let listing = shop.folder.appending(path: "keys/\(Self.app)/keyring.json")
+            let text = try String(contentsOf: listing, encoding: .utf8)
+            let edited = text.replacing("\"active\"", with: "\"X\"").replacing("\"passive\"", with: "\"active\"")
+                .replacing("\"X\"", with: "\"passive\"")
+            try Data(edited.utf8).write(to: listing)
+            for step in ["reissue", "retire"] {
+                try await operatorOf.isRefused(step, brokers: true, saying: "remint rotate promote --now")
+            }
+            try await operatorOf.does("promote", "--now")
+            #expect(try shop.ring(Self.app).versions.map(\.state) == [.passive, .active])
+            await shop.broker.close()
+        }
+
+        // MARK: Old files, and others' files
+
+        @Test func `an open campaign of the old form goes on behind its checkpoint`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(10, shop)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let versions = try shop.ring(Self.app).versions.map(\.id)
+            let folder = shop.folder.appending(path: "keys/\(Self.app)")
+            func write(_ text: String, _ name: String) throws {
+                let path = folder.appending(path: name)
+                try Data(text.utf8).write(to: path)
+                try setMode(0o600, of: path.path)
+            }
+            try write(
+                #"{"from":"\#(versions[0])","to":"\#(versions[1])","phase":"waves","begun":"2026-11-01T00:00:00Z","canary_since":"2026-11-01T00:05:00Z"}"#
+                    + "\n", "rotation.json")
+            try write(
+                #"{"job":"an-old-job","input":"ledger of \#(versions[0])","rows":4,"sent":4,"rejected":0,"rejects_length":0,"finished":false}"#
+                    + "\n", "rotation-\(versions[1]).json")
+            try write((0..<10).map { "\(Self.app)/u\($0)\n" }.joined(), "rotation-\(versions[1]).subjects")
+            let first = try await operatorOf.run(
+                "reissue", ["--rate", "0", "--answer-within", "5s"], brokers: true)
+            // The first four are noted as sent, and were not: the ledger knows.
+            #expect(first.status == 1, "\(first.outputText)")
+            #expect(first.errorText.contains("4 live tokens are of \(versions[0]) left"), "\(first.errorText)")
+            try await operatorOf.does("reissue", "--rate", "0", brokers: true)
+            let status = try await operatorOf.status()
+            #expect(status["live_old"] as? Int == 0 && status["phase"] as? String == "reissued", "\(status)")
+            #expect((status["campaign"] as? String)?.hasPrefix("old-") == true, "\(status)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `the checkpoint of another campaign is refused`() async throws {
+            let shop = try await Shop.open()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let id = try #require(try await operatorOf.status()["campaign"] as? String)
+            let path = shop.folder.appending(path: "keys/\(Self.app)/rotation-\(id).json")
+            try Data(
+                #"{"job":"j","campaign":"another","round":1,"input":"ledger of x","rows":4,"sent":4,"rejected":0,"rejects_length":0}"#
+                    .utf8
+            ).write(to: path)
+            try await operatorOf.isRefused("reissue", brokers: true, saying: "the checkpoint of the campaign another")
+            await shop.broker.close()
+        }
+
+        // MARK: The end
+
+        @Test func `a version is not retired over tokens that nobody can be sure of`() async throws {
+            let shop = try await Shop.open()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let old = try #require(try shop.ring(Self.app).versions.first?.id)
+            func token(_ key: String, app: String, ring: String?, more: [(String, String)] = []) -> ProducerRecord {
+                let end = Int64(Date().timeIntervalSince1970) + 3600
+                let headers =
+                    [
+                        ("ce_source", "/remint/\(app)"), ("ce_type", "remint.token.replaced.v1"),
+                        ("remint-key-id", old), ("remint-expires-at", "\(end)"), ("remint-version", "1"),
+                    ] + (ring.map { [("remint-key-ring", $0)] } ?? []) + more
+                return ProducerRecord(
+                    topic: "remint.tokens", key: Array(key.utf8), value: Array("{}".utf8),
+                    headers: headers.map { RecordHeader($0.0, $0.1) })
+            }
+            try await shop.produce([
+                token("renamed/a", app: "renamed", ring: Self.app), token("renamed/b", app: "renamed", ring: Self.app),
+                token("onesignal-shop/moved", app: "onesignal-shop", ring: Self.app),
+                token("braze-ios/sealed", app: Self.app, ring: Self.app, more: [("remint-seal", "k")]),
+                token("braze-ios/unlabeled", app: Self.app, ring: nil),
+                token("braze-ios/u/nonce", app: Self.app, ring: Self.app),
+                token("braze-ios/x", app: Self.app, ring: "a-ring-of-before"),
+                token("removed/u", app: "removed", ring: nil),
+                token("onesignal-shop/other", app: "onesignal-shop", ring: "onesignal-shop"),
+                ProducerRecord(
+                    topic: "remint.tokens", key: Array("braze-ios/torn".utf8), value: Array("{}".utf8),
+                    headers: [RecordHeader("remint-key-id", old), RecordHeader("remint-version", "none")]),
+                ProducerRecord(topic: "remint.tokens", key: Array("hello".utf8), value: Array("{}".utf8)),
+            ])
+            let refused = try await operatorOf.run("retire", [], brokers: true)
+            #expect(refused.status == 1)
+            for words in [
+                "8 live tokens are signed with it", "3 can be re-issued", "1 answers a challenge",
+                "2 are of the app renamed, which is not configured", "2 name no ring of this configuration",
+                "1 record of the token topic cannot be read", "1 record of the token topic is no token", "--force",
+            ] {
+                #expect(refused.errorText.contains(words), "\(words): \(refused.errorText)")
+            }
+            let forced = try await operatorOf.run("retire", ["--force"], brokers: true)
+            #expect(forced.status == 0, "\(forced.errorText)")
+            #expect(forced.outputText.contains("a device may still hold a replaced token"), "\(forced.outputText)")
+            await shop.broker.close()
+        }
+
+        // MARK: Parts
+
+        /// Tokens of the old key for `count` users.
+        private func issue(_ count: Int, _ shop: borrowing Shop) async throws {
+            try await shop.produce((0..<count).map { rawReport(Self.app, #"{"code":22,"userId":"u\#($0)"}"#) })
+            _ = try await shop.consumeOutputs { $0.count >= count }
+        }
+
+        /// The users of `tokens` come back with them.
+        private func refuse(_ tokens: [ConsumedRecord], _ shop: borrowing Shop) async throws {
+            try await shop.produce(
+                tokens.compactMap { token in
+                    guard let jwt = token.member("token"), let key = token.key else { return nil }
+                    let user = String(decoding: key, as: UTF8.self).dropFirst(Self.app.count + 1)
+                    return rawReport(Self.app, #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#)
+                })
+        }
+    }
+}
+
+private func setMode(_ mode: Int, of path: String) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+}
+
+extension Operator {
+    fileprivate func apps(_ word: String) async throws {
+        let program = try await remint(["apps", word, ring], brokers: true)
+        try #require(program.status == 0, "\(program.errorText)")
+    }
+}
+
+extension Shop {
+    /// The file of the newest version of the app's ring.
+    fileprivate func keyFile(_ app: String) throws -> String {
+        let folder = folder.appending(path: "keys/\(app)")
+        let text = try Data(contentsOf: folder.appending(path: "keyring.json"))
+        let ring = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
+        let file = try #require((ring["versions"] as? [[String: Any]])?.last?["file"] as? String)
+        return folder.appending(path: file).path
+    }
+
+    /// The records of the token topic.
+    fileprivate func tokens() async throws -> [ConsumedRecord] {
+        try await outputs().filter { $0.position.topic == "remint.tokens" }
+    }
+
+    fileprivate func waitForLetters(_ count: Int) async throws {
+        _ = try await consumeOutputs(of: ["remint.dead-letters"]) { $0.count >= count }
+    }
+}
