@@ -306,8 +306,8 @@ let package = Package(
         tests(
             "ScenarioTests",
             [
-                "remint", "Kafka", "Keyring", "JOSE", "AdapterKit", "AdapterTestKit", "Vendors", "StubServer",
-                "ProgramTestSupport", logging,
+                "remint", "Operations", "WorkerConfiguration", "Kafka", "Keyring", "JOSE", "AdapterKit",
+                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",

@@ -19,7 +19,7 @@ import Testing
             + (ring.map { [RecordHeader("remint-key-ring", $0)] } ?? [])
     }
 
-    private static func refused(_ keyID: String = "new", ring: String = "ring", _ user: Int) throws -> RefusedToken {
+    private static func refused(_ user: Int, _ keyID: String = "new", ring: String = "ring") throws -> RefusedToken {
         let body = RecordBody(
             key: nil, value: nil,
             headers: [
@@ -73,7 +73,7 @@ import Testing
     @Test func `a rejection counts for the new version and the canary's users alone, each once`() throws {
         var tally = Self.tally(3)
         for refused in [
-            try Self.refused(0), try Self.refused(0), try Self.refused("old", 1), try Self.refused(ring: "other", 1),
+            try Self.refused(0), try Self.refused(0), try Self.refused(1, "old"), try Self.refused(1, ring: "other"),
             try Self.refused(7),
         ] {
             tally.letter(key: nil, eventID: "device", code: .rejectedByVendor, refused: refused)

@@ -60,10 +60,10 @@ import Testing
         var states = [("a", old)] + (new.map { [("b", $0)] } ?? [])
         if old == .active { states.reverse() }
         let listing = try Self.ring(states)
-        do throws(RotationError) {
+        do {
             let derived = try Self.rotation(phase).derived(from: listing)
             #expect(derived.phase == expected)
-        } catch {
+        } catch let error as RotationError {
             #expect(expected == nil, "\(error)")
             #expect(error.description.contains(words), "\(error)")
             #expect(error.description.contains("c-1"), "the campaign is named")
@@ -92,10 +92,10 @@ import Testing
     @Test(arguments: changes.indices) func `a change beside an open campaign is refused`(_ row: Int) throws {
         let (change, version, command) = Self.changes[row]
         for phase in [Rotation.Phase.prepared, .promoted, .canary, .waves, .reissued] {
-            do throws(RotationError) {
+            do {
                 try Self.rotation(phase).requireNoPart(of: [version], in: change)
                 #expect(command == nil)
-            } catch {
+            } catch let error as RotationError {
                 #expect(command.map { error.description.hasSuffix("use: \($0)") } == true, "\(error)")
             }
         }
@@ -109,7 +109,7 @@ import Testing
     @Test func `a revocation's successor is the version that signs, or the campaign's other one`() throws {
         let prepared = try Self.ring([("b", .prepared), ("a", .active)])
         func plan(
-            _ version: String?, _ promote: String? = nil, _ listing: KeyRingListing, _ open: Rotation? = nil
+            _ version: String?, _ listing: KeyRingListing, _ open: Rotation? = nil, promote: String? = nil
         ) throws -> [String?] {
             let plan = try RevocationPlan(version, promoting: promote, in: listing, open: open)
             return [plan.leaked, plan.successor]
@@ -117,7 +117,7 @@ import Testing
         let open = try Self.rotation(.prepared)
         #expect(try plan(nil, prepared, open) == ["a", "b"])
         #expect(try plan(nil, prepared) == ["a", nil], "a prepared version of no campaign is not taken")
-        #expect(try plan(nil, "b", prepared) == ["a", "b"])
+        #expect(try plan(nil, prepared, promote: "b") == ["a", "b"])
         #expect(try plan("b", prepared, open) == ["b", "a"])
         #expect(try plan("zero", prepared, open) == ["zero", "a"], "what signs goes on")
         let promoted = try Self.ring([("a", .passive), ("b", .active)])

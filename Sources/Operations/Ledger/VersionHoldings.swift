@@ -1,4 +1,4 @@
-package import AdapterKit
+import AdapterKit
 
 /// Live tokens of one version of a ring, as the ledger has them, and what keeps the ledger from knowing all of them.
 package struct VersionHoldings: Sendable, Equatable {
@@ -77,19 +77,5 @@ package struct VersionHoldings: Sendable, Equatable {
         add(unreadable, "record of the token topic cannot be read", "records of the token topic cannot be read")
         add(strangers, "record of the token topic is no token", "records of the token topic are no tokens")
         return parts.joined(separator: "; ")
-    }
-}
-
-extension LedgerReader {
-    /// The live tokens of `version` of `ring` at `now`.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
-    package func holdings(
-        of version: String, in ring: RingInUse, at now: UnixTime
-    ) async throws -> VersionHoldings {
-        let ledgerRing = ring.ledgerRing
-        let found = try await self.holdings(at: now, matching: LedgerFilter(keyID: version, ring: ledgerRing))
-        return VersionHoldings(
-            found, version: version, of: ledgerRing, apps: Set(ring.configuration.apps.map(\.name)))
     }
 }

@@ -32,18 +32,6 @@ package struct RingInUse {
     /// What the vendor wants done; nil for a ring that no app uses.
     package var handover: KeyHandover? { apps.first?.adapter.keyHandover }
 
-    /// The ring among the configured ones, for telling its tokens from those of other rings.
-    package var ledgerRing: LedgerRing {
-        var versions: [String: Set<String>] = [:]
-        for key in configuration.keys {
-            guard let path = key.path, let listing = try? KeyRingDirectory(path: path).readListing() else { continue }
-            versions[key.name] = Set(listing.versions.map(\.id))
-        }
-        return LedgerRing(
-            ring.name, among: Set(configuration.keys.map(\.name)),
-            apps: Dictionary(configuration.apps.map { ($0.name, $0.key) }) { first, _ in first }, versions: versions)
-    }
-
     /// How long a version must have been prepared, in seconds: as long as the most careful app wants.
     package var publishWindow: Int64 { apps.map(\.publishWindow).max() ?? 0 }
 
