@@ -51,7 +51,7 @@ import Testing
         (.active, .passive, .waves, nil, "remint rotate abort"),
         (.active, .prepared, .reissued, nil, "remint rotate abort"),
         (.passive, .passive, .waves, nil, "zero signs"),
-        (.revoked, .active, .waves, nil, "remint rotate revoke --version a"),
+        (.revoked, .active, .waves, nil, "remint rotate revoke --key-version a"),
     ]
 
     @Test(arguments: table.indices) func `the ring's states decide the phase`(_ row: Int) throws {
@@ -77,7 +77,7 @@ import Testing
             as [[(String, KeyVersion.State)]]
         {
             let refusal = #expect(throws: RotationError.self) { try rotation.derived(from: Self.ring(states)) }
-            #expect(refusal?.description.contains("remint rotate revoke --version a") == true)
+            #expect(refusal?.description.contains("remint rotate revoke --key-version a") == true)
         }
     }
 
@@ -85,8 +85,9 @@ import Testing
     private static let changes: [(Rotation.RingChange, String, String?)] = [
         (.promote, "b", "remint rotate promote"), (.promote, "a", "remint rotate abort"),
         (.promote, "c", "remint rotate abort"), (.retire, "a", "remint rotate retire"),
-        (.retire, "b", "remint rotate abort"), (.retire, "c", nil), (.revoke, "a", "remint rotate revoke --version a"),
-        (.revoke, "b", "remint rotate revoke --version b"), (.revoke, "c", nil),
+        (.retire, "b", "remint rotate abort"), (.retire, "c", nil),
+        (.revoke, "a", "remint rotate revoke --key-version a"),
+        (.revoke, "b", "remint rotate revoke --key-version b"), (.revoke, "c", nil),
     ]
 
     @Test(arguments: changes.indices) func `a change beside an open campaign is refused`(_ row: Int) throws {

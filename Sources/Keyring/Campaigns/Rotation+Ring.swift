@@ -21,7 +21,8 @@ extension Rotation {
             return try revocation.derivedRevocation(old, signer)
         }
         if old == .revoked {
-            throw disagreement("\(from) is revoked; re-issue its tokens with: remint rotate revoke --version \(from)")
+            throw disagreement(
+                "\(from) is revoked; re-issue its tokens with: remint rotate revoke --key-version \(from)")
         }
         switch signer {
         case from:
@@ -47,12 +48,12 @@ extension Rotation {
     ) throws(RotationError) -> Rotation {
         guard old == .revoked else {
             throw disagreement(
-                "\(from) is \(old.rawValue) and not revoked; go on with: remint rotate revoke --version \(from)")
+                "\(from) is \(old.rawValue) and not revoked; go on with: remint rotate revoke --key-version \(from)")
         }
         guard signer == to else {
             let successor = signer ?? "ID"
             throw disagreement(
-                "\(signer.map { "\($0) signs" } ?? "no version signs"); go on with: remint rotate revoke --version \(from) --promote \(successor)"
+                "\(signer.map { "\($0) signs" } ?? "no version signs"); go on with: remint rotate revoke --key-version \(from) --promote \(successor)"
             )
         }
         var rotation = self
@@ -80,11 +81,11 @@ extension Rotation {
         let remedy =
             switch change {
             case .promote where version == to: "remint rotate promote"
-            case .promote where kind == .revocation: "remint rotate revoke --version \(from) --promote \(version)"
+            case .promote where kind == .revocation: "remint rotate revoke --key-version \(from) --promote \(version)"
             case .promote: "remint rotate abort"
             case .retire where version == to: "remint rotate abort"
             case .retire: "remint rotate retire"
-            case .revoke: "remint rotate revoke --version \(version)"
+            case .revoke: "remint rotate revoke --key-version \(version)"
             }
         throw RotationError(
             "the ring has an open campaign, \(id) from \(from) to \(to) (\(phase.rawValue)); use: \(remedy)")

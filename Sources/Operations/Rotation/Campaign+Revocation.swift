@@ -22,7 +22,7 @@ package struct RevocationPlan: Sendable, Equatable {
     ) throws(RotationError) {
         self.open = open
         guard let leaked = version ?? open?.from ?? listing.active?.id else {
-            throw RotationError("no version is active; name the compromised one with --version")
+            throw RotationError("no version is active; name the compromised one with --key-version")
         }
         self.leaked = leaked
         if let successor {

@@ -29,8 +29,11 @@ struct CampaignPaceOptions: ParsableArguments {
 
     func validate() throws {
         guard (0...100).contains(canary) else { throw ValidationError("--canary is 0 to 100 percent") }
-        for (name, text) in [("watch", watch), ("answer-within", answerWithin), ("wave-rest", waveRest ?? "0s")] {
-            guard DurationText.parse(text) != nil else {
+        let durations: [(String, String?)] = [
+            ("watch", watch), ("answer-within", answerWithin), ("wave-rest", waveRest),
+        ]
+        for (name, text) in durations {
+            guard text == nil || text.flatMap(DurationText.parse) != nil else {
                 throw ValidationError("--\(name) is a duration such as 30s or 5m")
             }
         }

@@ -10,12 +10,15 @@ struct RotatePrepare: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prepare", abstract: "Puts a new version into the ring and says what the vendor needs.",
         discussion: """
-            The key is generated, or one that is in the ring: name it with --version. A prepared one was imported; a passive one
+            The key is generated, or one that is in the ring: name it with --key-version. A prepared one was imported; a passive one
             signed before, and the campaign goes back to it.
             """)
 
     @OptionGroup var ring: KeyRingOptions
-    @Option(help: "A prepared or a passive version, instead of a new key.") var version: String?
+    // Not --version, which is the program's.
+    @Option(
+        name: .customLong("key-version"), help: "A prepared or a passive version of the key, instead of a new key.")
+    var version: String?
     @Option(help: "Why, for the campaign's file and the status.") var reason: String?
     @Option(help: ArgumentHelp("Bits of an RSA key: 2048, 3072 or 4096.", valueName: "2048")) var rsaBits = 2048
 

@@ -21,7 +21,10 @@ struct RotateRevoke: AsyncParsableCommand {
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var pace: CampaignPaceOptions
-    @Option(help: "The compromised version. Default: the one the campaign replaces, or the active one.")
+    // Not --version, which is the program's.
+    @Option(
+        name: .customLong("key-version"),
+        help: "The compromised version of the key. Default: the one the campaign replaces, or the active one.")
     var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
     @Option(help: "Why, for the campaign's file and the status.") var reason: String?
@@ -64,7 +67,7 @@ struct RotateRevoke: AsyncParsableCommand {
             left = holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
         } catch { left = "an unknown number of live tokens is" }
         throw RotationError(
-            "no version signs, so \(left) left; import or generate one, then: remint rotate revoke --version \(plan.leaked) --promote ID"
+            "no version signs, so \(left) left; import or generate one, then: remint rotate revoke --key-version \(plan.leaked) --promote ID"
         )
     }
 }
