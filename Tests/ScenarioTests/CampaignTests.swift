@@ -12,7 +12,7 @@ extension KeyScenarios {
 
         // MARK: The canary
 
-        /// What keeps a canary from being answered, what the command says, and how it is fixed.
+        /// A trouble that keeps a canary from being answered.
         enum Trouble: String, CaseIterable, Sendable {
             case appPaused, workersStopped, keyUnreadable
 
@@ -59,9 +59,17 @@ extension KeyScenarios {
             case .keyUnreadable: try setMode(0o600, of: key)
             }
             try await operatorOf.does("resume")
-            let again = try await operatorOf.run("reissue", canary + ["60s"], brokers: true)
-            #expect(again.status == 0, "\(again.errorText)")
+            let again = try await operatorOf.run("reissue", canary + ["15s"], brokers: true)
             #expect(again.errorText.contains("the canary passed: 2 of 2 answered"), "\(again.errorText)")
+            if trouble == .keyUnreadable {
+                // The first canary's users got tokens of the old version meanwhile: the ledger knows, and the next round asks again.
+                #expect(again.status == 1)
+                #expect(again.errorText.contains("2 live tokens are of"), "\(again.errorText)")
+                #expect(again.errorText.contains("workers answered with another version"), "\(again.errorText)")
+                try await operatorOf.does("reissue", brokers: true)
+            } else {
+                #expect(again.status == 0, "\(again.errorText)")
+            }
             let status = try await operatorOf.status()
             #expect(status["live_old"] as? Int == 0 && status["phase"] as? String == "reissued", "\(status)")
             try await operatorOf.does("retire", brokers: true)

@@ -52,7 +52,7 @@ package struct Rotation: Sendable, Equatable {
     package let by: String?
     /// The operator's reason; nil where none was given.
     package let why: String?
-    /// How far the campaign is.
+    /// The phase that the campaign has reached.
     package internal(set) var phase: Phase
     /// Why it is paused; nil where it is not.
     package internal(set) var pause: String?

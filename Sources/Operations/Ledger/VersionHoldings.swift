@@ -18,7 +18,7 @@ package struct VersionHoldings: Sendable, Equatable {
     package let unreadable: Int
     /// Records that are no tokens.
     package let strangers: Int
-    /// When the last of the tokens ends, in seconds since 1970; nil where there is none.
+    /// The end of the last of the tokens, in seconds since 1970; nil where there is none.
     package private(set) var lastEnd: Int64?
 
     /// The tokens of `version` in `holdings`, which were read for `ring`.

@@ -2,7 +2,7 @@ import AdapterKit
 package import Keyring
 import WorkerConfiguration
 
-/// What a revocation is about, before it begins.
+/// The plan of a revocation: the versions that it is about.
 package struct RevocationPlan: Sendable, Equatable {
     /// The compromised version.
     package let leaked: String

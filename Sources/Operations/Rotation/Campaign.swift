@@ -73,7 +73,7 @@ package struct Campaign {
         ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.id).json")
     }
 
-    /// How far the job of `rotation` is; nil where none was begun.
+    /// The progress of `rotation`'s job; nil where none was begun.
     ///
     /// - Throws: `RotationError` for the checkpoint of another campaign.
     package func progress(of rotation: Rotation) throws -> ReissueProgress? {

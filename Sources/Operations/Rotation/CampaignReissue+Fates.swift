@@ -5,7 +5,7 @@ import WorkerConfiguration
 
 /// The outcomes of a campaign's events that did not become tokens.
 extension CampaignReissue {
-    /// Why users of `rotation` still hold a token of the old version, as counts.
+    /// Returns why users of `rotation` still hold a token of the old version, as counts.
     func fates(_ rotation: Rotation) async throws -> String {
         var tally = EventFates(prefix: "\(rotation.id).")
         let configuration = ring.configuration
@@ -25,7 +25,10 @@ extension CampaignReissue {
         }
         let waiting = await lag().map { $0 > 0 ? "\($0) events of the bulk lane wait for a worker" : "" } ?? ""
         let parts = [tally.counts, waiting].filter { !$0.isEmpty }
-        return (parts.isEmpty ? "no event of the campaign failed" : parts.joined(separator: ", "))
+        return
+            (parts.isEmpty
+            ? "no event of the campaign waits or failed, so workers answered with another version"
+            : parts.joined(separator: ", "))
             + (try await heldApps())
     }
 }
@@ -41,7 +44,7 @@ struct EventFates {
         if let eventID, eventID.hasPrefix(prefix) { fates[eventID] = fate }
     }
 
-    /// How many there are of each, the most first.
+    /// The number of each, the most first.
     var counts: String {
         Dictionary(grouping: fates.values) { $0 }.map { ($0.value.count, $0.key) }
             .sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")

@@ -23,7 +23,7 @@ package struct CampaignReissue {
         package let sentBefore: Int
         /// Subjects that cannot be asked for.
         package let rejected: Int
-        /// What the ledger shows of the old version.
+        /// The old version's tokens in the ledger.
         package let holdings: VersionHoldings
     }
 

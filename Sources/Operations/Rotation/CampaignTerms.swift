@@ -1,14 +1,14 @@
-/// How a campaign re-issues.
+/// The terms by which a campaign re-issues.
 package struct CampaignTerms: Sendable {
     /// The part that goes first and is watched, in percent; 0 for none.
     package var canary: Double
-    /// How long the canary is watched once it is answered.
+    /// The time for which the canary is watched once it is answered.
     package var watch: Duration
-    /// How long the events of a canary, and those of the rest, may take until their tokens are published.
+    /// The longest time from a canary's events, and from the rest's, until their tokens are published.
     package var answerWithin: Duration
     /// The part of the canary's users whose tokens may be rejected.
     package var maxRejections: RejectionLimit
-    /// How fast events are sent.
+    /// The pace of sending.
     package var pace: ReissuePace
 
     /// These terms.

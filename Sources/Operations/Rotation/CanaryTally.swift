@@ -87,7 +87,7 @@ package struct CanaryTally: Sendable {
         if let place = eventID.flatMap({ place(of: $0) }) { settle(place, .deferred(reason)) }
     }
 
-    /// What keeps the canary from being answered, as counts; empty where nothing does.
+    /// Returns the reasons that keep the canary from being answered, as counts; empty where there are none.
     ///
     /// - Parameter lag: events that no worker has consumed; nil where that is unknown.
     package func reasons(lag: Int?) -> String {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How certain a share of a sample is: the lower bound of Clopper and Pearson (1934), one-sided, exact for samples of any size.
+/// The confidence in a share of a sample: the lower bound of Clopper and Pearson (1934), one-sided, exact for samples of any size.
 ///
 /// 3 of 100 do not show that more than 1 in 100 of everybody would be the same; 4 of 100 do, at 95 %.
 package enum ConfidenceBound {
@@ -25,7 +25,7 @@ package enum ConfidenceBound {
         return low
     }
 
-    /// How likely `count` or more of `total` are where each is one with the probability `share`.
+    /// Returns the probability of `count` or more of `total` where each is one with the probability `share`.
     private static func atLeast(_ count: Int, of total: Int, _ share: Double) -> Double {
         let odds = log(share) - log1p(-share)
         var term = Double(total) * log1p(-share)

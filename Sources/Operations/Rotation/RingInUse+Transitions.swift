@@ -82,7 +82,7 @@ extension RingInUse {
         guard holdings.isClear else { throw TokensLive(holdings: holdings) }
     }
 
-    /// What the ledger cannot know of `version` once no live token of it is in the ledger: a sentence.
+    /// Returns the sentence for what the ledger cannot know of `version`, even without a live token of it.
     package func unknowable(of version: String, replacedBy successor: String) -> String {
         let lifetime = apps.map(\.lifetime).max() ?? 0
         let activated = try? directory.readListing().version(successor).activated

@@ -20,7 +20,7 @@ extension TopicMarks {
         return TopicMarks(ends)
     }
 
-    /// Where a consumer begins that reads what came after these ends.
+    /// The starting offsets of a consumer of what came after these ends.
     var offsets: [PartitionOffset] {
         ends.flatMap { topic, offsets in
             offsets.enumerated().map { place, offset in

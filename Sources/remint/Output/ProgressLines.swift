@@ -2,7 +2,7 @@ import Operations
 
 /// A line on standard error every five seconds, for logs and pipes.
 struct ProgressLines: ProgressDisplay {
-    /// When the last line was written. The stages of a job have copies of this value, and share it.
+    /// The time of the last line. The stages of a job have copies of this value, and share it.
     private final class LastLine { var time: ContinuousClock.Instant? }
 
     let isShown = true
