@@ -14,13 +14,14 @@ extension KeyScenarios {
 
         /// A trouble that keeps a canary from being answered.
         enum Trouble: String, CaseIterable, Sendable {
-            case appPaused, workersStopped, keyUnreadable
+            case appPaused, workersStopped, keyUnreadable, lookupsDown
 
             var words: String {
                 switch self {
                 case .appPaused: "2 deferred (app_suspended); the app braze-ios is paused"
                 case .workersStopped: "2 not consumed by any worker"
                 case .keyUnreadable: "got no token of"
+                case .lookupsDown: "2 deferred ("
                 }
             }
         }
@@ -41,6 +42,11 @@ extension KeyScenarios {
                 worker.terminate()
                 await worker.waitForEnd()
             case .keyUnreadable: try setMode(0o644, of: key)
+            case .lookupsDown:
+                worker.terminate()
+                await worker.waitForEnd()
+                try shop.askNobody()
+                worker = try await shop.startWorker()
             }
             try await operatorOf.does("promote", "--now")
             let canary = ["--canary", "10", "--watch", "1s", "--answer-within"]
@@ -57,6 +63,11 @@ extension KeyScenarios {
             case .appPaused: try await operatorOf.apps("resume")
             case .workersStopped: worker = try await shop.startWorker()
             case .keyUnreadable: try setMode(0o600, of: key)
+            case .lookupsDown:
+                worker.terminate()
+                await worker.waitForEnd()
+                try shop.configure(Shop.lookup, "")
+                worker = try await shop.startWorker()
             }
             try await operatorOf.does("resume")
             let again = try await operatorOf.run("reissue", canary + ["15s"], brokers: true)
@@ -102,6 +113,33 @@ extension KeyScenarios {
             try await operatorOf.does("resume")
             try await operatorOf.does("reissue", "--canary", "10", "--watch", "1s", "--rate", "0", brokers: true)
             #expect(try await operatorOf.status()["live_old"] as? Int == 0)
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        /// Of a canary of 20, the users whose tokens the vendor refuses, and whether that is too many.
+        @Test(arguments: [(0, false), (1, false), (4, true), (20, true)])
+        func `a canary is judged by the share that the vendor refuses`(_ count: Int, _ isTooMany: Bool) async throws {
+            let shop = try await Shop.open(admission: "suspend_after: 1000")
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(20, shop)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let job = try operatorOf.starts("reissue", "--canary", "100", "--watch", "20s", "--rate", "0")
+            try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
+            let new = try shop.ring(Self.app).versions.last?.id
+            let tokens = try await shop.tokens().filter { $0.header("remint-key-id") == new }
+            #expect(tokens.count == 20)
+            try await refuse(Array(tokens.prefix(count)), shop)
+            if count > 0 { try await shop.waitForLetters(isTooMany ? 1 : count) }
+            await job.waitForEnd()
+            #expect(job.status == (isTooMany ? 1 : 0), "\(job.errorText)")
+            let words =
+                isTooMany
+                ? "the vendor rejected" : "the canary passed: 20 of 20 answered, 0 superseded, \(count) rejected"
+            #expect(job.errorText.contains(words), "\(job.errorText)")
             worker.terminate()
             await worker.waitForEnd()
             await shop.broker.close()
@@ -365,6 +403,19 @@ extension Shop {
         let ring = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
         let file = try #require((ring["versions"] as? [[String: Any]])?.last?["file"] as? String)
         return folder.appending(path: file).path
+    }
+
+    /// A look-up whose vendor does not answer.
+    fileprivate static let lookup =
+        "    lookup: { mode: verify, endpoint: \"http://127.0.0.1:9\", key_file: braze.key }\n"
+
+    /// Lets the workers ask about the users of `braze-ios` where nobody answers.
+    fileprivate func askNobody() throws {
+        let secret = folder.appending(path: "braze.key").path
+        try #require(
+            FileManager.default.createFile(
+                atPath: secret, contents: Data("key".utf8), attributes: [.posixPermissions: 0o600]))
+        try configure("    key: braze-ios\n", "    key: braze-ios\n" + Self.lookup)
     }
 
     /// The records of the token topic.
