@@ -22,22 +22,23 @@ enum PEM {
         }
         let form = KeyFileForm(text)
         if asked {
-            guard passphrase != nil else {
+            guard let passphrase else {
                 throw JOSEError(.passphraseRequired, "the private key is encrypted; name the file of its passphrase")
             }
-            throw refusal(of: form)
+            throw refusal(of: form, passphrase)
         }
         throw form.refusal
     }
 
     /// The refusal of an encrypted key that its passphrase did not open.
-    private static func refusal(of form: KeyFileForm) -> JOSEError {
+    private static func refusal(of form: KeyFileForm, _ passphrase: SecretBytes) -> JOSEError {
         if remint_lacks_cipher() == 1 || form.headerCipher.map({ !isOffered($0) }) == true {
             return JOSEError(
                 .unsupportedCipher,
                 "the private key is encrypted with a cipher that libcrypto does not offer by default, such as RC2 or DES; encrypt it anew: openssl pkcs8 -topk8 -v2 aes-256-cbc -provider legacy -provider default -in FILE -out key.pem"
             )
         }
+        if passphrase.isUTF16 { return JOSEError(.wrongPassphrase, "the passphrase \(TextMark.utf16)") }
         return JOSEError(.wrongPassphrase, "the passphrase does not open the private key")
     }
 
