@@ -47,7 +47,7 @@ private enum Verifier {
 struct KeyFormTests {
     private static let hasJoserfc = PythonModules.areInstalled("joserfc")
     private static let hasPyJWT = PythonModules.areInstalled("jwt, cryptography")
-    private static let hasJava = (try? Program("java", ["-version"])) != nil
+    private static let hasJava = KeyForm.isInstalled("java")
 
     /// The PEM that a key's public half is printed as, without line ends and labels.
     private func encoded(_ pem: String) throws -> [UInt8] {
@@ -55,24 +55,19 @@ struct KeyFormTests {
         return Array(try #require(Data(base64Encoded: lines.joined())))
     }
 
-    @Test(arguments: KeyForm.accepted)
-    func `a key of every accepted form signs tokens that other programs verify`(_ form: KeyForm) async throws {
-        let folder = try CommandFolder()
-        guard let bytes = try await form.make(in: folder) else { return }
-        let key = try form.read(bytes)
+    /// The widths of public keys with a named curve and an uncompressed point, in DER.
+    private static let widths = [Algorithm.es256: 91, .es384: 120, .es512: 158, .eddsa: 44]
+
+    @Test(arguments: KeyForm.available)
+    func `a key of every accepted form is written in the form that every verifier reads`(
+        _ form: KeyForm
+    ) async throws {
+        let key = try await MadeKeys.shared.key(of: form)
         let pem = try #require(try key.verificationKey.publicKeyPEM())
+        let folder = try CommandFolder()
         try folder.write(pem, to: "public.pem")
-        try folder.write(try #require(try JWK.publicJSON(of: key.verificationKey)), to: "public.jwk")
-        try folder.write(try SampleToken.make(key), to: "token")
         #expect(try await folder.outcome(of: ["openssl", "pkey", "-pubin", "-in", "public.pem", "-noout"]).status == 0)
-        // A named curve and an uncompressed point, whatever the file had.
-        let widths = [Algorithm.es256: 91, .es384: 120, .es512: 158, .eddsa: 44]
-        if let width = widths[form.algorithm] { #expect(try encoded(pem).count == width) }
-        for (isThere, script) in [(Self.hasJoserfc, Verifier.joserfc), (Self.hasPyJWT, Verifier.pyJWT)] where isThere {
-            let (status, output) = try await folder.outcome(
-                of: ["python3", "-c", script, form.algorithm.rawValue])
-            #expect(status == 0 && output == Array("ok".utf8), "\(form): \(script.prefix(20))")
-        }
+        if let width = Self.widths[form.algorithm] { #expect(try encoded(pem).count == width) }
         // A ring's file is what is written here, and is the same key.
         let written = try #require(try key.privateKeyPEM())
         let again = try SigningKey(pem: written, algorithm: form.algorithm)
@@ -80,15 +75,35 @@ struct KeyFormTests {
         #expect(try again.verificationKey.publicKeyPEM() == pem)
     }
 
+    @Test(.enabled(if: hasJoserfc, "python3 has no module joserfc; pip install joserfc"), arguments: KeyForm.available)
+    func `joserfc verifies the tokens of a key of every accepted form`(_ form: KeyForm) async throws {
+        try await expectVerifies(Verifier.joserfc, form)
+    }
+
+    @Test(
+        .enabled(if: hasPyJWT, "python3 lacks a module; pip install pyjwt cryptography"), arguments: KeyForm.available)
+    func `PyJWT verifies the tokens of a key of every accepted form`(_ form: KeyForm) async throws {
+        try await expectVerifies(Verifier.pyJWT, form)
+    }
+
+    private func expectVerifies(_ script: String, _ form: KeyForm) async throws {
+        let key = try await MadeKeys.shared.key(of: form)
+        let folder = try CommandFolder()
+        try folder.write(try #require(try key.verificationKey.publicKeyPEM()), to: "public.pem")
+        try folder.write(try #require(try JWK.publicJSON(of: key.verificationKey)), to: "public.jwk")
+        try folder.write(try SampleToken.make(key), to: "token")
+        let (status, output) = try await folder.outcome(of: ["python3", "-c", script, form.algorithm.rawValue])
+        #expect(status == 0)
+        #expect(output == Array("ok".utf8))
+    }
+
     @Test(.enabled(if: hasJava, "no java in the search path"))
     func `Java reads the printed public key of every accepted form`() async throws {
         let folder = try CommandFolder()
         try folder.write(Verifier.java, to: "Read.java")
         var arguments: [String] = []
-        for (number, form) in KeyForm.accepted.enumerated() {
-            let own = try CommandFolder()
-            guard let bytes = try await form.make(in: own) else { continue }
-            let key = try form.read(bytes)
+        for (number, form) in KeyForm.available.enumerated() {
+            let key = try await MadeKeys.shared.key(of: form)
             try folder.write(try #require(try key.verificationKey.publicKeyPEM()), to: "\(number).pem")
             let family =
                 switch form.algorithm.keyType {
@@ -103,9 +118,14 @@ struct KeyFormTests {
         #expect(output == Array("ok".utf8))
     }
 
-    @Test(arguments: RefusedForm.all)
+    @Test(.enabled(if: KeyForm.missingTools.isEmpty, "not installed: \(KeyForm.missingTools)"))
+    func `every accepted form is made by its own tool`() {
+        #expect(KeyForm.available.count == KeyForm.accepted.count)
+    }
+
+    @Test(arguments: RefusedForm.all.filter(\.isAvailable))
     func `a file of another form is refused with the command that converts it`(_ form: RefusedForm) async throws {
-        guard let text = try await form.make() else { return }
+        let text = try await form.make()
         let error = #expect(throws: JOSEError.self) {
             try SigningKey(
                 importing: text, passphrase: SecretBytes(text: KeyForm.passphrase), algorithm: form.algorithm)

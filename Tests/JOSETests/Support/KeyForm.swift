@@ -1,4 +1,6 @@
+import Foundation
 import JOSE
+import ProgramTestSupport
 import Testing
 
 /// A private key as some tool leaves it in the file `key`.
@@ -13,7 +15,7 @@ struct KeyForm: Sendable, CustomTestStringConvertible {
     /// The program it needs besides openssl; nil for none.
     let tool: Tool?
 
-    enum Tool: String { case keytool, python = "python3", sshKeygen = "ssh-keygen" }
+    enum Tool: String, Sendable { case keytool, python = "python3", sshKeygen = "ssh-keygen" }
 
     static let passphrase = "pass-phrase"
 
@@ -125,16 +127,32 @@ struct KeyForm: Sendable, CustomTestStringConvertible {
             tool: .python),
     ]
 
-    /// Makes the file and returns its bytes; nil where the tool is missing.
-    func make(in folder: CommandFolder) async throws -> [UInt8]? {
-        if let tool, try await folder.outcome(of: ["which", tool.rawValue]).status != 0 { return nil }
+    /// The tools that this machine lacks, as a list for people.
+    static let missingTools = ["keytool", "python3", "ssh-keygen"].filter { !isInstalled($0) }.joined(separator: ", ")
+
+    /// The forms whose tools are here.
+    static let available = accepted.filter { form in
+        guard let tool = form.tool else { return true }
+        guard tool == .python else { return isInstalled(tool.rawValue) }
+        return PythonModules.areInstalled("joserfc, cryptography")
+    }
+
+    static func isInstalled(_ program: String) -> Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains { folder in
+            FileManager.default.isExecutableFile(atPath: "\(folder)/\(program)")
+        }
+    }
+
+    /// Makes the file and returns its bytes.
+    fileprivate func make() async throws -> [UInt8] {
+        let folder = try CommandFolder()
         let (status, _) = try await folder.outcome(of: ["bash", "-o", "pipefail", "-c", command])
         try #require(status == 0, "\(command)")
         return try folder.read("key")
     }
 
     /// The key in the file.
-    func read(_ bytes: [UInt8]) throws -> SigningKey {
+    fileprivate func read(_ bytes: [UInt8]) throws -> SigningKey {
         let text = SecretBytes(copying: bytes)
         return switch content {
         case .pem:
@@ -142,6 +160,18 @@ struct KeyForm: Sendable, CustomTestStringConvertible {
                 importing: text, passphrase: SecretBytes(text: Self.passphrase), algorithm: algorithm)
         case .jwk: try JWK.signingKey(from: text, algorithm: algorithm)
         }
+    }
+}
+
+/// The keys of all forms, each made once for all tests.
+actor MadeKeys {
+    static let shared = MadeKeys()
+    private var keys: [String: Task<SigningKey, any Error>] = [:]
+
+    func key(of form: KeyForm) async throws -> SigningKey {
+        let task = keys[form.testDescription] ?? Task { try form.read(await form.make()) }
+        keys[form.testDescription] = task
+        return try await task.value
     }
 }
 
@@ -221,10 +251,11 @@ struct RefusedForm: Sendable, CustomTestStringConvertible {
             .invalidKey, "keytool -importkeystore -srckeystore FILE", tool: "keytool"),
     ]
 
-    /// Makes the file and returns its bytes; nil where the tool is missing.
-    func make() async throws -> SecretBytes? {
+    var isAvailable: Bool { KeyForm.isInstalled(tool) }
+
+    /// Makes the file and returns its bytes.
+    func make() async throws -> SecretBytes {
         let folder = try CommandFolder()
-        guard try await folder.outcome(of: ["which", tool]).status == 0 else { return nil }
         let (status, _) = try await folder.outcome(of: ["bash", "-o", "pipefail", "-c", command])
         try #require(status == 0, "\(command)")
         return SecretBytes(copying: try folder.read("key"))
