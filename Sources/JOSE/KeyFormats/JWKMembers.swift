@@ -44,7 +44,7 @@ struct JWKMembers {
             return try JSONDocument(parsing: text.bytes, limits: .init(bytes: 1 << 16, depth: 8)).root
         } catch {
             guard !text.bytes.starts(with: Array("-----BEGIN".utf8)) else {
-                throw JOSEError(.invalidKey, "this is PEM and not a JWK; import it with --pem")
+                throw JOSEError(.invalidKey, "not a JWK: this is PEM, which keys import reads with --pem")
             }
             throw JOSEError(.invalidKey, "not a JWK: \(error)")
         }
