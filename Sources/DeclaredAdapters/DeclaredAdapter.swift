@@ -22,7 +22,7 @@ package final class DeclaredAdapter: Adapter {
         switch description.token.signing {
         case .fixed(let algorithm): self.algorithm = algorithm
         case .setting(let name):
-            guard case .text(let text)? = settings.values[name], let algorithm = Algorithm(rawValue: text) else {
+            guard case .text(let text)? = settings.values[name], let algorithm = Algorithm(named: text) else {
                 throw SettingsError(name, "is no algorithm")
             }
             self.algorithm = algorithm

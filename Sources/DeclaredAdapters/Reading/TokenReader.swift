@@ -38,12 +38,12 @@ struct TokenReader {
 
     private func signing(_ section: Section) -> TokenRules.Signing? {
         guard let (text, node) = section.requiredText("algorithm") else { return nil }
-        if let algorithm = Algorithm(rawValue: text) { return .fixed(algorithm) }
+        if let algorithm = Algorithm(named: text) { return .fixed(algorithm) }
         let name = text.hasPrefix("{{settings.") && text.hasSuffix("}}") ? String(text.dropFirst(11).dropLast(2)) : ""
         if let setting = settings.first(where: { $0.name == name }), case .algorithm = setting.kind, setting.isSure {
             return .setting(name)
         }
-        let known = Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = Algorithm.allCases.flatMap(\.names).joined(separator: ", ")
         diagnostics.error(
             node,
             "token.algorithm must be one of \(known), or \"{{settings.NAME}}\" of a setting of type algorithm that is required or has a default"
