@@ -15,14 +15,16 @@ package enum GuardedFile {
         case instructions
     }
 
-    /// The most a secret's file may hold, in bytes.
+    /// The most a secret's file may hold, in bytes, unless the caller allows more.
     package static let limit = 64 << 10
 
     /// The contents of `path`.
     ///
     /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, or others could
     ///   read or change it.
-    package static func read(_ path: String, _ content: Content = .secret) throws(GuardedFileError) -> SecretBytes {
+    package static func read(
+        _ path: String, _ content: Content = .secret, limit: Int = GuardedFile.limit
+    ) throws(GuardedFileError) -> SecretBytes {
         // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -40,7 +42,7 @@ package enum GuardedFile {
             throw GuardedFileError(path, exposure)
         }
         guard let size = Int(exactly: status.st_size), size <= limit else {
-            throw GuardedFileError(path, "is larger than \(limit) bytes, so it is no key")
+            throw GuardedFileError(path, "is larger than \(limit) bytes")
         }
         // One byte more shows a file that grows meanwhile.
         let contents = try unsafe SecretBytes(capacity: size + 1) { buffer throws(GuardedFileError) in
