@@ -2,6 +2,7 @@ import Access
 import AsyncTestSupport
 import CertificateTestSupport
 import Foundation
+import HTTPTransport
 import JOSE
 import ProgramTestSupport
 import Testing

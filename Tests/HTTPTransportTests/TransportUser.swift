@@ -12,6 +12,7 @@ import Logging
 import Spans
 import Synchronization
 import Telemetry
+import Testing
 import VendorLookup
 import WorkerConfiguration
 

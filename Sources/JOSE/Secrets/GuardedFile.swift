@@ -68,6 +68,14 @@ package enum GuardedFile {
         return count
     }
 
+    /// What is wrong with who may use the file at `path`; nil where nothing is, and where there is no file.
+    package static func exposure(of path: String, _ content: Content) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return exposure(
+            of: path, content, mode: status.st_mode & 0o777, owner: status.st_uid, reader: geteuid())
+    }
+
     /// What is wrong with who may use a file; nil where nothing is.
     ///
     /// - Parameters:
