@@ -155,7 +155,7 @@ extension Scenarios {
 
         /// Redirects, deadlines, TLS and the length of answers are decided there, once.
         @Test func `nothing but HTTPTransport sends requests over HTTP`() throws {
-            let forbidden = /\.execute\(|HTTPClient[.(]|HTTPClientRequest|import AsyncHTTPClient|URLSession/
+            let forbidden = /\.execute\(|HTTPClient[.(]|HTTPClientRequest\b|import AsyncHTTPClient|URLSession/
             for folder in ["Sources", "adapters"] {
                 for file in Repository.files(under: folder, ending: "swift")
                 where !file.path.contains("/Sources/HTTPTransport/") && !file.path.contains("/Tests/") {

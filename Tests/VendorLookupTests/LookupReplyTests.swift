@@ -22,12 +22,15 @@ import WorkerTestSupport
     }
 
     private static let statuses = [
-        200, 201, 202, 204, 301, 302, 304, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 504,
+        200, 201, 202, 204, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 504,
     ]
     private static let cutOff = "the connection was closed before the answer was whole"
 
     static let cases: [Case] =
-        statuses.map { Case(misbehaviour: .status($0), status: $0) } + [
+        statuses.map { Case(misbehaviour: .status($0), status: $0) }
+        + [301, 302, 304].map {
+            Case(misbehaviour: .status($0), failure: .misconfigured, detail: "status \($0), a redirect")
+        } + [
             Case(misbehaviour: .none, status: 200, body: "{}"),
             Case(misbehaviour: .latency(.milliseconds(20)), status: 200, body: "{}"),
             Case(misbehaviour: .throttled(retryAfter: 7), status: 429),

@@ -36,10 +36,20 @@ struct KeySourceFile: Sendable {
     /// Fetches what is asked for, until the task is cancelled.
     func run() async { await keys.run() }
 
+    /// The JWK Set in the file `path`. Others may read the file, but not change it: whoever can write it signs sessions for
+    /// everybody.
+    ///
+    /// - Throws: `PickupError`.
+    static func document(in path: String) throws(PickupError) -> [UInt8] {
+        do throws(GuardedFileError) {
+            return try GuardedFile.read(path, .instructions, limit: KeySet.mostBytes).withBytes { Array($0) }
+        } catch { throw PickupError("pickup.session.jwks: \(error.path) \(error.message)") }
+    }
+
     private static func fetch(
         _ place: String, trusting authorities: TrustedAuthorities?, within limit: Duration
     ) async throws(PickupError) -> KeySetDocument {
-        guard place.contains("://") else { return KeySetDocument(bytes: try PickupFiles.keySet(place), maxAge: nil) }
+        guard place.contains("://") else { return KeySetDocument(bytes: try Self.document(in: place), maxAge: nil) }
         // Said again here, where the request is made: keys that came in plain text are anybody's.
         guard let url = try? EndpointURL(parsing: String(place.prefix { $0 != "?" })), url.isEncrypted || url.isLoopback
         else { throw PickupError("pickup.session.jwks must be an https URL, or a file") }

@@ -1,4 +1,3 @@
-import Access
 @_spi(Decryption) import JOSE
 import NIOSSL
 import Worker
@@ -21,16 +20,6 @@ enum PickupFiles {
             }
         }
         return keys
-    }
-
-    /// The session issuer's JWK Set in the file `path`. Others may read it, but not change it: whoever can write it signs sessions
-    /// for everybody.
-    ///
-    /// - Throws: `PickupError`.
-    static func keySet(_ path: String) throws(PickupError) -> [UInt8] {
-        do throws(GuardedFileError) {
-            return try GuardedFile.read(path, .instructions, limit: KeySet.mostBytes).withBytes { Array($0) }
-        } catch { throw PickupError("pickup.session.jwks: \(error.path) \(error.message)") }
     }
 
     /// What the gateway shows; nil where it speaks plain text.
@@ -57,7 +46,7 @@ extension PickupService {
         check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
         if let place = pickup.session?.keySet, !place.contains("://") {
-            check { () throws(PickupError) in _ = try PickupFiles.keySet(place) }
+            check { () throws(PickupError) in _ = try KeySourceFile.document(in: place) }
         }
         return diagnostics
     }

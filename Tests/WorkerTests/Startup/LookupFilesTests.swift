@@ -118,7 +118,8 @@ private struct AskingAdapter: Adapter {
             ])
     }
 
-    @Test(arguments: [0o664, 0o646]) func `authorities in a file that others can change are refused`(_ mode: Int) throws {
+    @Test(arguments: [0o664, 0o646]) func `authorities in a file that others can change are refused`(_ mode: Int) throws
+    {
         try write(Self.root, "ca.pem", mode: mode)
         let complaint =
             "\(folder.path)/ca.pem has mode \(String(mode, radix: 8)), so others than its owner can use it; run: chmod 644 \(folder.path)/ca.pem"
