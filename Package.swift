@@ -276,8 +276,8 @@ let package = Package(
             [
                 "HTTPTransport", "VendorLookup", "BrokerTokens", "OTLP", "Pickup", "Access", "Kafka", "Pipeline",
                 "AdapterKit", "JOSE", "Formats", "Telemetry", "Spans", "WorkerConfiguration", "StubServer",
-                "CertificateTestSupport", "WorkerTestSupport", "AsyncTestSupport", "ProgramTestSupport", logging, nio,
-                sockets, http, tls,
+                "CertificateTestSupport", "WorkerTestSupport", "AsyncTestSupport", "ProgramTestSupport", "BrazeAdapter",
+                logging, nio, sockets, http, tls,
             ]),
         tests(
             "BrokerTokensTests",

@@ -22,6 +22,9 @@ package struct HTTPTransport: Sendable {
     private static let longestExchange = Duration.seconds(86_400)
 
     private let client: HTTPClient
+    /// The one loop of all its connections and requests. Where a request's loop is not its connection's, the end of its body is
+    /// confirmed a turn later, and the library's pool traps if the connection was closed in between.
+    private let loop: any EventLoop
 
     /// - Parameters:
     ///   - authorities: the authorities that certificates are checked against; nil for the system's.
@@ -44,8 +47,9 @@ package struct HTTPTransport: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         // A trace would hold the request's URL, and with it the user.
         configuration.tracing.tracer = nil
+        loop = MultiThreadedEventLoopGroup.singleton.next()
         client = HTTPClient(
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration,
+            eventLoopGroup: loop, configuration: configuration,
             backgroundActivityLogger: Self.silence)
     }
 
@@ -65,8 +69,8 @@ package struct HTTPTransport: Sendable {
         let deadline = NIODeadline.now() + TimeAmount(min(max(limit, .zero), Self.longestExchange))
         do {
             let task = client.execute(
-                request: try request.message, delegate: ResponseReader(request.reading), deadline: deadline,
-                logger: Self.silence)
+                request: try request.message, delegate: ResponseReader(request.reading),
+                deadline: deadline, logger: Self.silence)
             return try await withTaskCancellationHandler {
                 try await task.futureResult.get()
             } onCancel: {
@@ -97,7 +101,6 @@ package struct HTTPTransport: Sendable {
 
     /// Closes all connections, and ends the exchanges under way. Waits a second at most for peers that do not answer the farewell.
     package func close() async {
-        let loop = MultiThreadedEventLoopGroup.singleton.any()
         let closed = loop.makePromise(of: Void.self)
         // A promise keeps its first value.
         let timer = loop.scheduleTask(in: Self.longestClosing) { closed.succeed() }

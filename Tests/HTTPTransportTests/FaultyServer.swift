@@ -23,6 +23,8 @@ enum Fault: Sendable, Equatable {
     case half
     /// A body with a content coding nobody asked for.
     case encoded
+    /// A good answer, and the connection's end at once.
+    case goodbye
 }
 
 /// A server at `https://localhost`, which answers well but for the fault it has at the moment.
@@ -165,6 +167,9 @@ private final class FaultyConversation: ChannelInboundHandler {
             context.writeAndFlush(
                 wrapOutboundOut(ByteBuffer(string: head(200, ["content-length: \(body.utf8.count)"]) + half)),
                 promise: nil)
+            context.close(promise: nil)
+        case .goodbye:
+            send(head(200, ["content-length: \(body.utf8.count)"]) + body, context)
             context.close(promise: nil)
         case .encoded:
             send(head(200, ["content-encoding: gzip", "content-length: \(body.utf8.count)"]) + body, context)

@@ -65,6 +65,33 @@ import Testing
         }
     }
 
+    /// An answer may come before the client has said that its body is over.
+    @Test func `a server that answers and closes at once gets hundreds of requests with bodies`() async throws {
+        try await with(.goodbye) { server, authorities in
+            let transport = HTTPTransport(trusting: authorities, limit: .seconds(300), connections: 8)
+            let request = TransportRequest(
+                "POST", url: server.url, host: server.host, body: [UInt8](repeating: 0x20, count: 20_000),
+                reading: .body(upTo: 1000))
+            let answered = await withTaskGroup(of: Int.self) { group in
+                for _ in 1...8 {
+                    group.addTask {
+                        var answered = 0
+                        for _ in 1...50 {
+                            // A request may meet a connection that has just been closed.
+                            let response = try? await transport.send(request, within: .seconds(300))
+                            answered += response?.status == 200 ? 1 : 0
+                        }
+                        return answered
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+            #expect(answered > 0)
+            await transport.close()
+            try await eventually("no connection is left") { server.open == 0 }
+        }
+    }
+
     @Test func `the cancellation of a task closes the connection`() async throws {
         try await with(.stall) { server, authorities in
             let task = Task { await error(request(server), authorities) }

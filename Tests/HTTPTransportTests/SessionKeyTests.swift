@@ -1,5 +1,7 @@
 import Access
+import AdapterKit
 import AsyncTestSupport
+import BrazeAdapter
 import CertificateTestSupport
 import Foundation
 import HTTPTransport
@@ -61,5 +63,31 @@ import WorkerConfiguration
         }
         running.cancel()
         await running.value
+    }
+
+    @Test(arguments: [(0o666, "run: chmod 644"), (nil, "cannot be opened"), (0o644, nil)] as [(Int?, String?)])
+    func `the check of a configuration names a key set that cannot be believed`(_ mode: Int?, _ complaint: String?)
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appending(path: "jwks.json").path
+        if let mode {
+            try Data(TransportUser.sessionKeys.body.utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        let text = """
+            kafka: { bootstrap_servers: 127.0.0.1:1 }
+            keys: { k: { path: k } }
+            apps: { a: { adapter: braze, key: k } }
+            pickup: { listen: '127.0.0.1:8080', session: { issuer: 'https://login.example', jwks: '\(path)' } }
+            """
+        let reader = ConfigurationReader(
+            registry: AdapterRegistry([.init(BrazeAdapter.self)]),
+            source: ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil }))
+        let (read, diagnostics) = reader.read("c.yaml")
+        let configuration = try #require(read, "\(diagnostics)")
+        let found = PickupService.diagnostics(for: configuration).map(\.message)
+        #expect(found.count == (complaint == nil ? 0 : 1), "\(found)")
+        #expect(complaint.map { found.first?.contains($0) == true } ?? true, "\(found)")
     }
 }
