@@ -1,6 +1,5 @@
 import Access
 public import AdapterKit
-import AsyncHTTPClient
 import Hummingbird
 @_spi(Decryption) import JOSE
 import Kafka
@@ -58,7 +57,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let asks = TokenAsks(
             desk: desk, sender: EventSender(producer: producer, now: now), forecaster: forecaster, now: now,
             coalesce: configuration.worker.admission.coalesce.microseconds)
-        let keySource = KeySourceFile(pickup.session)
+        let keySource = KeySourceFile(pickup.session, logger: logger)
         let responder = PickupResponder(
             apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
             follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,

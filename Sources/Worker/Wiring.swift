@@ -1,4 +1,5 @@
 package import AdapterKit
+import HTTPTransport
 import JOSE
 import OTLP
 package import Pipeline

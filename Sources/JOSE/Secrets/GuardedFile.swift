@@ -15,14 +15,16 @@ package enum GuardedFile {
         case instructions
     }
 
-    /// The most a secret's file may hold, in bytes.
+    /// The most a secret's file may hold, in bytes, unless the caller allows more.
     package static let limit = 64 << 10
 
     /// The contents of `path`, without the byte order mark that some editors put before a text.
     ///
     /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, is UTF-16 text, or
     ///   others could read or change it.
-    package static func read(_ path: String, _ content: Content = .secret) throws(GuardedFileError) -> SecretBytes {
+    package static func read(
+        _ path: String, _ content: Content = .secret, limit: Int = GuardedFile.limit
+    ) throws(GuardedFileError) -> SecretBytes {
         // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -35,7 +37,7 @@ package enum GuardedFile {
         }
         if let exposure = FileAccess(status).exposure(of: path, content) { throw GuardedFileError(path, exposure) }
         guard let size = Int(exactly: status.st_size), size <= limit else {
-            throw GuardedFileError(path, "is larger than \(limit) bytes, so it is no key")
+            throw GuardedFileError(path, "is larger than \(limit) bytes")
         }
         // One byte more shows a file that grows meanwhile.
         let contents = try unsafe SecretBytes(capacity: size + 1) { buffer throws(GuardedFileError) in
@@ -63,6 +65,13 @@ package enum GuardedFile {
             count += read
         }
         return count
+    }
+
+    /// What is wrong with who may use the file at `path`; nil where nothing is, and where there is no file.
+    package static func exposure(of path: String, _ content: Content) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return FileAccess(status).exposure(of: path, content)
     }
 
     /// The refusal of a file that this process may not open, from `error` of `open`.

@@ -1,4 +1,5 @@
 import AdapterKit
+import HTTPTransport
 import Kafka
 import Logging
 import Pipeline
@@ -134,8 +135,11 @@ struct SessionContext: Sendable {
                 logger.error(
                     "a vendor's REST API does not answer as it should; it is left alone for a while, and events wait",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
-            case .closed(let account):
-                logger.notice("the vendor's REST API answers again", metadata: [LogKey.account: "\(account)"])
+            case .closed(let account, let length):
+                let outage = Outage.text(.microseconds(length))
+                logger.notice(
+                    "the vendor's REST API answers again",
+                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
             case .mismatched(let account, let detail):
                 logger.error(
                     "a vendor's answer names another user than was asked about; it is refused, and the event waits",

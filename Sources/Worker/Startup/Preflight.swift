@@ -74,6 +74,7 @@ public struct Preflight: Sendable {
             diagnostics
             + (known?.hasClients(of: configuration) == true ? [] : KafkaProperties.diagnostics(for: configuration))
             + keyDiagnostics
+            + BrokerAuthorities.diagnostics(for: configuration)
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
             + Self.certificateDiagnostics(of: configuration.admin)
             + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
