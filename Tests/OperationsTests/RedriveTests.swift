@@ -63,7 +63,8 @@ import WorkerTestSupport
         #expect(record.key == Array("key".utf8) && record.value == Array(#"{"code":25}"#.utf8))
         #expect(
             record.headers == [
-                RecordHeader("remint-app", "one"), RecordHeader("remint-id", "e-1"), RecordHeader("traceparent", "00-1"),
+                RecordHeader("remint-app", "one"), RecordHeader("remint-id", "e-1"),
+                RecordHeader("traceparent", "00-1"),
                 RecordHeader("remint-redrives", "2"),
             ], "no header of an earlier hop goes with it but the count")
     }
@@ -127,16 +128,5 @@ import WorkerTestSupport
                 "redriven_too_often", "by_reference", "not_a_dead_letter", "parked", "done_already",
                 "no_longer_an_input", "needs_code",
             ])
-    }
-
-    @Test func `an app cannot have the topic of parked letters for its own`() {
-        #expect(throws: (any Error).self) {
-            try readConfiguration(
-                """
-                kafka: { bootstrap_servers: 127.0.0.1:9092 }
-                keys: { a: { path: a } }
-                apps: { one: { adapter: braze, key: a, lifetime: 12h, topics: [remint.dead-letters.parked] } }
-                """)
-        }
     }
 }

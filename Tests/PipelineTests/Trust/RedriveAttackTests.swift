@@ -151,7 +151,8 @@ struct ChangedTopicTests {
     ) async throws {
         for app in ["braze", "apart"] {
             let bench = try TrustBench()
-            let headers = [RecordHeader("remint-app", app)] + Self.told
+            let headers =
+                [RecordHeader("remint-app", app)] + Self.told
                 + (topic.map { [RecordHeader("remint-origin-topic", $0)] } ?? [])
             let record = InputRecord(
                 origin: RecordPosition(topic: "remint.retries.10s", partition: 0, offset: 3), timestamp: TrustBench.now,

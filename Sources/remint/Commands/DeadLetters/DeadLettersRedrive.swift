@@ -32,7 +32,10 @@ struct DeadLettersRedrive: AsyncParsableCommand {
     @Flag(help: "Send those that are parked, and no other.") var parked = false
     @Flag(help: "List each letter with the topic it would go to or why it stays, and send nothing.") var dryRun = false
     @Option(help: "The most letters a second; 0 for no limit.") var rate = 500
-    @Option(help: "Letters that were redriven so often stay. A producer can write a higher count, and so keep its own events here.")
+    @Option(
+        help:
+            "Letters that were redriven so often stay. A producer can write a higher count, and so keep its own events here."
+    )
     var maxRedrives = 3
     @Option(help: "The consumer group that keeps the progress. Default: one per filter.") var group: String?
     @Flag(help: "Print the result as JSON.") var json = false
