@@ -56,7 +56,7 @@ package struct LetterOrder: Sendable {
         if case .park = work { topics.deadLetters } else { topics.parkedLetters }
     }
 
-    /// What `record` says of itself.
+    /// Returns the letter in `record`, without its payload.
     func entry(of record: InputRecord) -> DeadLetterEntry { DeadLetterEntry(record, decoder: decoder) }
 
     /// What is to be done with `record` of `source`.

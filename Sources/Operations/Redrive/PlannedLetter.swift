@@ -2,7 +2,7 @@ package import Pipeline
 
 /// A dead letter of a dry run, and its end.
 package struct PlannedLetter: Sendable {
-    /// What the letter says of itself.
+    /// The letter, without its payload.
     package let entry: DeadLetterEntry
     /// The topic that would be written to, or why none would.
     package let target: Target
@@ -11,5 +11,5 @@ package struct PlannedLetter: Sendable {
     package typealias Target = Result<String, RedriveRefused>
 }
 
-/// Is called with each letter that a dry run's filter means.
+/// The function that a dry run calls with each letter its filter means.
 package typealias PlannedLetterDisplay = @Sendable (PlannedLetter) -> Void

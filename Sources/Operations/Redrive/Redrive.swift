@@ -16,9 +16,10 @@ package struct Redrive: Sendable {
     /// The event's own headers, and how often it was redriven.
     package let headers: [RecordHeader]
 
-    /// The event of `record`, which says `entry` of itself, for the topic it came from.
+    /// The event of `record` for the topic it came from.
     ///
     /// - Parameters:
+    ///   - entry: the same letter, read.
     ///   - inputs: the topics that events may be written to.
     ///   - named: the code that the operator asked for; nil for any.
     ///   - maximumRedrives: an event that was redriven as often stays.

@@ -135,6 +135,29 @@ struct ChangedTopicTests {
         #expect(end == change.end.map { .success($0) } ?? .failure(RedriveRefused(.noLongerInput)))
     }
 
+    /// A challenge of 300 seconds, which died at once and is redriven after 400.
+    @Test(arguments: [true, false])
+    func `a redriven challenge is as old as its event states, and new where it states nothing`(
+        _ states: Bool
+    ) async throws {
+        let bench = try TestBench()
+        let stated = states ? [RecordHeader("remint-observed-at", bench.clock.now.description)] : []
+        let record = InputRecord.raw(SampleReport.challenge(), app: "push", ForgedHops.all[0] + stated)
+        let failing = ScriptedSigning(
+            algorithm: .hs256, answer: { $0.map { _ in .failure(Rejection(.mintFailed, "no")) } })
+        var processor = bench.processor(
+            failing, retries: RetryPolicy(tiers: [], maxAttempts: 1, deadline: .seconds(86_400)))
+        let letter = try #require(await processor.process([record]).first?.output)
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 400)
+        let sent = try WayBack.redrive(letter, inputs: ["remint.invalidations"], named: nil)
+        let again = InputRecord(
+            origin: RecordPosition(topic: sent.topic, partition: 0, offset: 99), timestamp: bench.clock.now,
+            body: sent.body)
+        let settlement = try await bench.settle(again)
+        #expect(settlement.outcome == (states ? .deadLettered(.challengeExpired) : .minted))
+        #expect(settlement.eventID == "remint.invalidations/0/99")
+    }
+
     private static let told = [
         RecordHeader("remint-origin-partition", "1"), RecordHeader("remint-origin-offset", "2"),
         RecordHeader("remint-origin-timestamp", "1000"),
