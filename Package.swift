@@ -235,7 +235,13 @@ let package = Package(
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("AccessTests", ["Access", "JOSE", "Formats"]),
-        tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE", "Spans"] + adapterDependencies),
+        tests(
+            "PipelineTests",
+            // Attacks go through the operators' redrives too.
+            [
+                "Pipeline", "AdapterKit", "JOSE", "Spans", "Operations", "Kafka", "WorkerConfiguration",
+                "WorkerTestSupport",
+            ] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(
             "WorkerConfigurationTests",

@@ -53,7 +53,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let apps = apps
         let forecaster = EventForecaster(
             apps: configuration.pipelineApps,
-            maximumBytes: configuration.worker.maximumEventBytes, bulkTopic: configuration.topics.invalidationsBulk)
+            maximumBytes: configuration.worker.maximumEventBytes, liveTopic: configuration.topics.invalidations,
+            bulkTopic: configuration.topics.invalidationsBulk)
         let asks = TokenAsks(
             desk: desk, sender: EventSender(producer: producer, now: now), forecaster: forecaster, now: now,
             coalesce: configuration.worker.admission.coalesce.microseconds)

@@ -30,6 +30,7 @@ public struct BatchProcessor: Sendable {
 
     /// - Parameters:
     ///   - maximumEventBytes: values above are dead-lettered as `event_too_large`.
+    ///   - liveTopic: the topic that producers share.
     ///   - bulkTopic: where operators' jobs write.
     ///   - admission: what coalescing and the loop guard go by.
     ///   - retries: when an event is tried again.
@@ -40,7 +41,8 @@ public struct BatchProcessor: Sendable {
     ///   - random: where random ids and jitter come from.
     ///   - now: the time.
     public init(
-        apps: [App], signing: any SigningPort, maximumEventBytes: Int, bulkTopic: String = "remint.invalidations.bulk",
+        apps: [App], signing: any SigningPort, maximumEventBytes: Int, liveTopic: String = "remint.invalidations",
+        bulkTopic: String = "remint.invalidations.bulk",
         admission: AdmissionRules = AdmissionRules(),
         retries: RetryPolicy = .standard, accounts: [LookupAccount] = [], rememberedAnswers: Int = 100_000,
         cores: Int = 2, spans: (any SpanPort)? = nil,
@@ -48,7 +50,7 @@ public struct BatchProcessor: Sendable {
         now: @escaping @Sendable () -> UnixTime
     ) {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
-        self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
+        self.apps = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
         provingRings = Self.provingRings(of: apps)
         self.signing = signing
         self.cores = cores

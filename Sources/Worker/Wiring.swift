@@ -83,7 +83,8 @@ extension Configuration {
     ) -> BatchProcessor {
         BatchProcessor(
             apps: pipelineApps, signing: signing, maximumEventBytes: worker.maximumEventBytes,
-            bulkTopic: topics.invalidationsBulk, admission: admissionRules(worker: name), retries: retryPolicy,
+            liveTopic: topics.invalidations, bulkTopic: topics.invalidationsBulk,
+            admission: admissionRules(worker: name), retries: retryPolicy,
             accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores, spans: spans,
             random: random, now: now)
     }

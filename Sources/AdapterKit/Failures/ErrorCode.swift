@@ -67,6 +67,20 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the event was refused for whose it is, and not for what it says.
+    ///
+    /// A redrive sends such an event only where an operator names the code: what a stranger wrote must not go through together
+    /// with everything that failed for another reason.
+    public var isAboutIdentity: Bool {
+        switch self {
+        case .wrongTopic, .identityMissing, .identityMismatch, .unproven: true
+        case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingChallenge,
+            .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended, .userGone, .lookupFailed,
+            .keyUnavailable, .mintFailed, .retriesExhausted:
+            false
+        }
+    }
+
     /// A row for each code, as Markdown.
     public static var table: [String] { allCases.map { "| `\($0.rawValue)` | \($0.summary) |" } }
 }

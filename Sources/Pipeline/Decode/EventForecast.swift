@@ -21,9 +21,9 @@ package struct EventForecaster: Sendable {
     private let apps: AppDirectory
 
     /// A forecaster for `apps`.
-    package init(apps: [App], maximumBytes: Int, bulkTopic: String) {
+    package init(apps: [App], maximumBytes: Int, liveTopic: String, bulkTopic: String) {
         decoder = EventDecoder(maximumBytes: maximumBytes)
-        self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
+        self.apps = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
     }
 
     /// What the event of `record` comes to.

@@ -29,6 +29,10 @@ enum Triage: Sendable {
             self = .reject(envelope, Rejection(.unknownApp, "no app of that name is configured"), .decode)
             return
         }
+        guard !envelope.hasWaited || apps.isInput(envelope.topic) else {
+            self = .reject(envelope, Self.unknownOrigin, .admit)
+            return
+        }
         let reader = EventReader(event, app, keys: keys, now: now)
         guard apps.accepts(app, from: envelope.topic, isReissue: reader.isReissue) else {
             let foreign = Rejection(.wrongTopic, "events of the app \(app.name) do not come from this topic")
@@ -37,6 +41,11 @@ enum Triage: Sendable {
         }
         self = reader.triage()
     }
+
+    private static let unknownOrigin = Rejection(
+        .wrongTopic,
+        "the record of a retry tier has no origin, or one that is no input: restore that topic in the configuration, then redrive with --code wrong_topic"
+    )
 }
 
 /// Reads an event with the rules of its app: who vouches, what the adapter makes of the report, what its token proves.
