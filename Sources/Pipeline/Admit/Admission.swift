@@ -33,7 +33,7 @@ struct Admission: Sendable {
         /// A newer token answers it.
         case superseded(Supersession)
         /// The vendor refuses our tokens for this user.
-        case refused(String, Suspension?)
+        case refused(String)
         /// Its app is suspended; it waits.
         case suspended
     }
@@ -43,6 +43,7 @@ struct Admission: Sendable {
         let id: SubjectID
         fileprivate let replaced: (UInt64, UInt64)
         fileprivate let keyPrint: UInt32
+        fileprivate let keyVersion: String
         fileprivate let device: UInt32
         fileprivate let streak: UInt8
         fileprivate let recent: UInt8
@@ -51,8 +52,8 @@ struct Admission: Sendable {
 
         static func == (left: Ticket, right: Ticket) -> Bool {
             left.id == right.id && left.replaced == right.replaced && left.keyPrint == right.keyPrint
-                && left.device == right.device && left.streak == right.streak && left.recent == right.recent
-                && left.isProbe == right.isProbe
+                && left.keyVersion == right.keyVersion && left.device == right.device && left.streak == right.streak
+                && left.recent == right.recent && left.isProbe == right.isProbe
         }
     }
 
@@ -94,15 +95,14 @@ struct Admission: Sendable {
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
         if !request.isChallenge, let fresh, let why = supersession(of: request, by: fresh) { return .superseded(why) }
         let evidence = isOn ? evidence(in: request, last, isFresh: fresh != nil, now) : nil
-        switch suspensions.standing(of: request.app, keyVersion: request.key.version, at: now) {
+        if evidence != nil {
+            suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
+        }
+        switch suspensions.standing(of: request.app, for: id, keyVersion: request.key.version, at: now) {
         case .open: break
-        case .closed:
-            if evidence != nil, suspensions.isProbe(id, of: request.app) {
-                suspensions.probeRefused(of: request.app, at: now)
-            }
-            return .suspended
+        case .closed: return .suspended
         case .probe:
-            suspensions.choseProbe(of: request.app)
+            suspensions.choseProbe(of: request.app, id)
             return .mint(ticket(id, print, request, after: latest, streak: 1, recent: 1, isProbe: true))
         }
         let before = last.map { isWithin(rules.loopWindow, of: $0, now) ? Int($0.recent) : 0 } ?? 0
@@ -111,7 +111,7 @@ struct Admission: Sendable {
         let isOverrun = isOn && recent > rules.tokensPerWindow
         if let evidence {
             let streak = fresh.map { Int($0.streak) } ?? 1
-            guard streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, evidence, now) }
+            guard streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, last, evidence, now) }
             return .mint(
                 ticket(id, print, request, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
         }
@@ -171,20 +171,18 @@ struct Admission: Sendable {
     }
 
     private mutating func refusal(
-        of request: Request, _ id: SubjectID, _ evidence: Suspensions.Evidence, _ now: UnixTime
+        of request: Request, _ id: SubjectID, _ last: RecentMint?, _ evidence: Suspensions.Evidence, _ now: UnixTime
     ) -> Verdict {
-        let suspension = suspensions.refused(
-            id, of: request.app, keyVersion: request.key.version, by: evidence, at: now)
+        suspensions.refused(
+            id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
         return .refused(
-            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)",
-            suspension)
+            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)")
     }
 
     /// More challenges than a device's. Nobody refused a token, so it is no evidence.
     private func limited(_ request: Request) -> Verdict {
         .refused(
-            "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often",
-            nil)
+            "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often")
     }
 
     private func ticket(
@@ -196,8 +194,8 @@ struct Admission: Sendable {
         var replaced = (reported, published)
         if reported == 0 || reported == published { replaced = (published, last?.replaced.0 ?? 0) }
         return Ticket(
-            id: id, replaced: replaced, keyPrint: keyPrint, device: fingerprint(of: request.device), streak: streak,
-            recent: recent, isProbe: isProbe)
+            id: id, replaced: replaced, keyPrint: keyPrint, keyVersion: request.key.version,
+            device: fingerprint(of: request.device), streak: streak, recent: recent, isProbe: isProbe)
     }
 
     /// Zero for a device without a name.
@@ -217,7 +215,8 @@ struct Admission: Sendable {
         _ token: UInt64, of app: String, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
     ) {
         suspensions.minted(
-            for: ticket.id, of: app, isProbe: ticket.isProbe, before: mints.last(of: ticket.id)?.mintedAt, at: now)
+            for: ticket.id, of: app, keyVersion: ticket.keyVersion, isProbe: ticket.isProbe,
+            before: mints.last(of: ticket.id)?.mintedAt, at: now, inBatch: number)
         guard isOn else { return }
         let mint = RecentMint(
             id: ticket.id, mintedAt: now, token: token, replaced: ticket.replaced,
@@ -227,12 +226,15 @@ struct Admission: Sendable {
     }
 
     /// The tokens of the batches up to `number` were published.
-    mutating func confirm(throughBatch number: Int) { mints.confirm(throughBatch: number) }
+    mutating func confirm(throughBatch number: Int) {
+        mints.confirm(throughBatch: number)
+        suspensions.confirm(throughBatch: number)
+    }
 
     /// Whatever is not confirmed was not published.
-    mutating func rollBack(at now: UnixTime) {
+    mutating func rollBack() {
         mints.rollBack()
-        suspensions.rollBack(at: now)
+        suspensions.rollBack()
     }
 }
 

@@ -10,10 +10,20 @@ public struct Suspension: Sendable, Equatable {
         case paused
     }
 
+    /// The users whose events wait.
+    public enum Reach: String, Sendable, CaseIterable {
+        /// Every user of the app.
+        case everyone
+        /// The users who refused a token: too few were given tokens to conclude anything about the others.
+        case refusingUsers = "refusing_users"
+    }
+
     /// The app.
     public let app: String
     /// Why.
     public let cause: Cause
+    /// The users whose events wait; everyone for a pause.
+    public let reach: Reach
     /// Since when.
     public let since: UnixTime
     /// Who said so: a worker's name, or what an operator gave.
@@ -29,11 +39,12 @@ public struct Suspension: Sendable, Equatable {
 
     /// A suspension with these parts.
     public init(
-        app: String, cause: Cause = .suspended, since: UnixTime, by: String = "", why: String = "", users: Int = 0,
+        app: String, cause: Cause = .suspended, reach: Reach = .everyone, since: UnixTime, by: String = "", why: String = "", users: Int = 0,
         keyVersion: String? = nil, until: UnixTime? = nil
     ) {
         self.app = app
         self.cause = cause
+        self.reach = reach
         self.since = since
         self.by = by
         self.why = why

@@ -24,6 +24,8 @@ final class WorkerMetrics: Sendable {
     let queued: GaugeFamily
     private let suspended: GaugeFamily
     private let pausedApps: GaugeFamily
+    private let refusingUsers: GaugeFamily
+    private let mintedUsers: GaugeFamily
     private let pausedLanes: GaugeFamily
     private let remembered: GaugeFamily
     private let rememberedBytes: GaugeFamily
@@ -71,6 +73,13 @@ final class WorkerMetrics: Sendable {
         suspended = registry.gauge(
             "remint_app_suspended",
             "1 while an app's events wait: its vendor refuses our tokens, or an operator paused it.", labels: ["app"])
+        refusingUsers = registry.gauge(
+            "remint_app_refusing_users",
+            "Users among remint_app_minted_users whose vendor refuses their tokens because of the key.", labels: ["app"])
+        mintedUsers = registry.gauge(
+            "remint_app_minted_users",
+            "Users this worker gave tokens of the current key to, within suspend_window and at least suspend_min_age ago.",
+            labels: ["app"])
         pausedApps = registry.gauge("remint_app_paused", "1 while an operator's pause holds an app.", labels: ["app"])
         pausedLanes = registry.gauge(
             "remint_lane_paused", "1 while an operator's pause holds a lane.", labels: ["lane"])
@@ -185,6 +194,11 @@ final class WorkerMetrics: Sendable {
             Dictionary(apps.map { ([$0.name], $0.suspension?.cause == .paused ? 1 : 0) }) { first, _ in first })
         remembered.set(Double(memory.subjects))
         rememberedBytes.set(Double(memory.bytes))
+    }
+
+    func set(refusals counts: [String: RefusalCounts]) {
+        refusingUsers.replace(Dictionary(counts.map { ([$0.key], Double($0.value.refusing)) }) { first, _ in first })
+        mintedUsers.replace(Dictionary(counts.map { ([$0.key], Double($0.value.minted)) }) { first, _ in first })
     }
 
     func set(paused lanes: Set<Lane>) {

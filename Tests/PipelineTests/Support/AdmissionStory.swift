@@ -22,7 +22,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         var isOfActiveKey = false
         var challenge: String?
         var key = "v1"
-        /// How it ends: `mint`, a supersession's name, `refused`, `suspends` or `suspended`.
+        /// How it ends: `mint`, a supersession's name, `refused`, `suspended`, or `suspends` where its app is suspended after it.
         var ends: String
 
         /// The same, so many times, with so many seconds between.
@@ -72,8 +72,16 @@ struct AdmissionTeller {
     }
 
     mutating func tell(_ event: AdmissionStory.Event) -> String {
+        let end = verdict(on: event)
+        admission.confirm(throughBatch: batch)
+        let changes = admission.suspensions.decide(at: Self.time(event.at))
+        let isSuspended = changes.contains { if case .suspendedHere = $0.change { true } else { false } }
+        return isSuspended ? "suspends" : end
+    }
+
+    private mutating func verdict(on event: AdmissionStory.Event) -> String {
         let now = Self.time(event.at)
-        admission.suspensions.releaseProbes(at: now)
+        admission.suspensions.releaseProbes()
         _ = admission.suspensions.endProbed(at: now)
         let request = Admission.Request(
             app: "shop", isChallenge: event.challenge != nil, loopGuard: loopGuard,
@@ -92,7 +100,7 @@ struct AdmissionTeller {
                 inBatch: batch)
             return "mint"
         case .superseded(let why): return why.rawValue
-        case .refused(_, let suspension): return suspension == nil ? "refused" : "suspends"
+        case .refused: return "refused"
         case .suspended: return "suspended"
         }
     }
