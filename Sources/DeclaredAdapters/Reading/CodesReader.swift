@@ -62,13 +62,15 @@ struct CodesReader {
         if !report.holdsToken, let node = section.value("signed_by") ?? section.value("if_token_names_user") {
             section.diagnostics.error(node, "reports hold no token to look at; say where it stands: report.token")
         }
+        let evidence = evidence(section)
         let about = section.text("about")?.text ?? ""
         let hadNoToken = section.bool("had_no_token") ?? false, isAhead = section.bool("ahead") ?? false
         guard let title, let remedy else { return nil }
         return DeclaredCode(
             name: title, about: about,
             matches: matches ?? (needsMatch ? [CodeMatch(value: .text(title), message: "", conditions: [])] : []),
-            remedy: remedy, signerRemedies: signed, ownTokenRemedy: own, hadNoToken: hadNoToken, isAhead: isAhead)
+            evidence: evidence ?? .none, remedy: remedy, signerRemedies: signed, ownTokenRemedy: own,
+            hadNoToken: hadNoToken, isAhead: isAhead)
     }
 
     // MARK: Matches
@@ -124,6 +126,15 @@ struct CodesReader {
             return nil
         }
         return .text(text)
+    }
+
+    // MARK: Evidence
+
+    private func evidence(_ section: Section) -> Evidence? {
+        guard let node = section.value("evidence") else { return nil }
+        if let evidence = node.scalar.flatMap({ Evidence(rawValue: $0.string) }) { return evidence }
+        section.diagnostics.error(node, "\(section.path("evidence")) is one of \(Evidence.choices)")
+        return nil
     }
 
     // MARK: Remedies

@@ -11,6 +11,8 @@ struct Admission: Sendable {
         /// Whether its token answers a challenge.
         var isChallenge: Bool
         var loopGuard: LoopGuard
+        /// The fact about the failed token that the vendor's code proves.
+        var evidence: Evidence
         /// Whether its remedy is to mint once: the vendor refused a token.
         var isRefusal: Bool
         /// Whether the vendor refused the request; otherwise nothing it reports is evidence.
@@ -242,7 +244,8 @@ extension Admission.Request {
     init(_ order: MintRequest, key: SigningKeyReference) {
         self.init(
             app: order.app.name, isChallenge: order.subject.challenge != nil, loopGuard: order.app.loopGuard,
-            isRefusal: order.isRefusal, isEnforced: order.isEnforced, isReissue: order.isReissue,
+            evidence: order.evidence, isRefusal: order.isRefusal, isEnforced: order.isEnforced,
+            isReissue: order.isReissue,
             failedToken: order.failedToken, isOfActiveKey: order.isOfActiveKey, observedAt: order.observedAt,
             device: order.event.device, key: key)
     }

@@ -15,6 +15,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         /// When it was observed, in seconds after the start; nil for `at`.
         var observed: Double?
         var remedy = Remedy.mint
+        var evidence = Evidence.key
         var isReissue = false
         /// Whether the vendor refused the request.
         var isEnforced = true
@@ -85,7 +86,8 @@ struct AdmissionTeller {
         _ = admission.suspensions.endProbed(at: now)
         let request = Admission.Request(
             app: "shop", isChallenge: event.challenge != nil, loopGuard: loopGuard,
-            isRefusal: event.remedy == .mintOnce, isEnforced: event.isEnforced, isReissue: event.isReissue,
+            evidence: event.evidence, isRefusal: event.remedy == .mintOnce, isEnforced: event.isEnforced,
+            isReissue: event.isReissue,
             failedToken: event.names.map { TokenHash(of: Array($0.utf8)).prefix }, isOfActiveKey: event.isOfActiveKey,
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
             key: SigningKeyReference(

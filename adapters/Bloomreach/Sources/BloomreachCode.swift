@@ -38,6 +38,16 @@ enum BloomreachCode: Equatable {
         }
     }
 
+    /// The fact about the failed token that the code proves. `TOKEN_REJECTED` is any 401 that is not an expiry. A customer
+    /// token's 401 and 403 give no reason; the key may be unknown or revoked. An undocumented code proves nothing.
+    var evidence: Evidence {
+        switch self {
+        case .rejected, .status: .key
+        case .expired: .expired
+        case .notProvided, .aboutToExpire, .insufficient, .empty, .expiring, .otherMode, .other: .none
+        }
+    }
+
     var remedy: Remedy {
         switch self {
         case .notProvided, .aboutToExpire, .expired, .empty, .expiring: .mint
