@@ -96,7 +96,8 @@ struct Admission: Sendable {
         let last = latest.flatMap { $0.keyPrint == print ? $0 : nil }
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
         if !request.isChallenge, let fresh, let why = supersession(of: request, by: fresh) { return .superseded(why) }
-        let evidence = isOn ? evidence(in: request, last, isFresh: fresh != nil, now) : nil
+        let isEvidence = isOn && suspensions.mayBeEvidence(request.observedAt, of: request.app)
+        let evidence = isEvidence ? evidence(in: request, last, isFresh: fresh != nil, now) : nil
         if evidence != nil {
             suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
         }

@@ -23,6 +23,8 @@ struct SuspendableApp: Sendable {
     private(set) var probe: Probe?
     /// How many suspensions ended: what was signed before one's end is no evidence after it.
     private(set) var resumptions: UInt32 = 0
+    /// The end of the last suspension; reports from before it, which waited meanwhile, are no evidence.
+    private(set) var resumedAt: UnixTime?
     private var isWarned = false
 
     init(name: String) { self.name = name }
@@ -110,7 +112,8 @@ struct SuspendableApp: Sendable {
         suspension = Suspension(
             app: name, reach: reach, since: UnixTime(seconds: now.seconds), by: rules.worker,
             why: "\(counts.refusing) of \(counts.minted) users refuse tokens of key version \(counts.keyVersion), "
-                + (scope ?? "by worker \(rules.worker) of its partitions"),
+                + (scope ?? "by worker \(rules.worker) of its partitions")
+                + (reach == .refusingUsers ? "; only their events wait" : ""),
             users: counts.refusing, keyVersion: counts.keyVersion)
         probe = Probe(firstWait: rules.probeWait, at: now)
         isWarned = false
@@ -144,8 +147,8 @@ struct SuspendableApp: Sendable {
     mutating func heardRefusal(of id: SubjectID, mintedAt: UnixTime?, _ rules: AdmissionRules, at now: UnixTime) {
         guard let suspension, suspension.cause == .suspended else { return }
         if probe?.isOut(to: id) == true { probe?.fail(at: now) }
-        // Where the others' events are answered, admission's limits decide when one of them has refused.
-        guard holdsEveryone else { return }
+        // While other users' events are answered, admission's limits decide when one of these users has refused.
+        guard holdsEveryone || share?.hasRefused(id) == true else { return }
         if let version = suspension.keyVersion { take(version, rules, at: now) }
         share?.note(id, mintedAt: mintedAt, at: now)
     }
@@ -195,6 +198,7 @@ struct SuspendableApp: Sendable {
         probe = nil
         share?.forgive(at: now)
         resumptions &+= 1
+        resumedAt = now
         return ended
     }
 }

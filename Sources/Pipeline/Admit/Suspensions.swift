@@ -64,6 +64,12 @@ struct Suspensions: Sendable {
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
+    /// Whether a report observed at `time` may be evidence: one from before the end of a suspension says nothing of what the vendor
+    /// accepts since.
+    func mayBeEvidence(_ time: UnixTime, of app: String) -> Bool {
+        apps[app]?.resumedAt.map { time > $0 } ?? true
+    }
+
     /// Whether an event of `id` and `app` may be answered with `key`. Another key than the one that was refused may have fixed it.
     mutating func standing(of app: String, for id: SubjectID, keyVersion: String, at now: UnixTime) -> Standing {
         guard waitingCount > 0, let suspension = apps[app]?.suspension else { return .open }

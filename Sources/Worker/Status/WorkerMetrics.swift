@@ -72,13 +72,13 @@ final class WorkerMetrics: Sendable {
         queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
         suspended = registry.gauge(
             "remint_app_suspended",
-            "1 while an app's events wait: its vendor refuses our tokens, or an operator paused it.", labels: ["app"])
+            "1 while every user's events of an app wait: its vendor refuses the key, or an operator paused it.", labels: ["app"])
         refusingUsers = registry.gauge(
             "remint_app_refusing_users",
-            "Users among remint_app_minted_users whose vendor refuses their tokens because of the key.", labels: ["app"])
+            "Users among remint_app_minted_users whose tokens the vendor refuses because of the key.", labels: ["app"])
         mintedUsers = registry.gauge(
             "remint_app_minted_users",
-            "Users this worker gave tokens of the current key to, within suspend_window and at least suspend_min_age ago.",
+            "Users who were given tokens of the current key by this worker, within suspend_window and suspend_min_age ago or longer.",
             labels: ["app"])
         pausedApps = registry.gauge("remint_app_paused", "1 while an operator's pause holds an app.", labels: ["app"])
         pausedLanes = registry.gauge(
@@ -189,7 +189,7 @@ final class WorkerMetrics: Sendable {
 
     func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {
         suspended.replace(
-            Dictionary(apps.map { ([$0.name], $0.suspension == nil ? 0 : 1) }) { first, _ in first })
+            Dictionary(apps.map { ([$0.name], $0.suspension?.reach == .everyone ? 1 : 0) }) { first, _ in first })
         pausedApps.replace(
             Dictionary(apps.map { ([$0.name], $0.suspension?.cause == .paused ? 1 : 0) }) { first, _ in first })
         remembered.set(Double(memory.subjects))

@@ -74,7 +74,8 @@ struct AdmissionTeller {
 
     mutating func tell(_ event: AdmissionStory.Event) -> String {
         let end = verdict(on: event)
-        admission.confirm(throughBatch: batch)
+        // Admission's memory stays provisional; stories confirm it themselves.
+        admission.suspensions.confirm(throughBatch: batch)
         let changes = admission.suspensions.decide(at: Self.time(event.at))
         let isSuspended = changes.contains { if case .suspendedHere = $0.change { true } else { false } }
         return isSuspended ? "suspends" : end

@@ -28,12 +28,12 @@ struct FleetSimulation {
         let worker: Int
         var token: UInt64 = 0
         var tokenVersion = ""
-        var asksAt: Int
+        /// The report that waits in a retry tier, as it was: the token it names, and when it was observed.
+        var waiting: (token: UInt64?, observed: UnixTime)?
     }
 
     static let app = "shop"
     private static let lifetime = 300
-    let rules: AdmissionRules
     /// The pause of a device whose event waits, in seconds.
     let retry: Int
     var workers: [Admission]
@@ -61,13 +61,10 @@ struct FleetSimulation {
     private(set) var records = 0
 
     init(workers count: Int, retry: Int = 30) {
-        rules = AdmissionRules(subjects: 200_000)
         self.retry = retry
         read = Array(repeating: 0, count: count)
         workers = (0..<count).map { number in
-            var rules = rules
-            rules.worker = "worker-\(number)"
-            var admission = Admission(rules)
+            var admission = Admission(AdmissionRules(subjects: 200_000, worker: "worker-\(number)"))
             admission.suspensions.isFleetFollowed = true
             return admission
         }
@@ -81,7 +78,7 @@ struct FleetSimulation {
             users.append(
                 User(
                     id: SubjectID(high: UInt64(index + 1) &* 0x9E37_79B9_7F4A_7C15, low: UInt64(index)), kind: kind,
-                    worker: index % workers.count, asksAt: start))
+                    worker: index % workers.count))
             due[start, default: []].append(index)
         }
     }
@@ -106,8 +103,9 @@ struct FleetSimulation {
         var user = users[index]
         defer { users[index] = user }
         let isRefused = user.kind == .hostile || !accepted.contains(user.tokenVersion)
-        let reports = user.token != 0 && isRefused
-        let verdict = verdict(on: reports ? user.token : nil, user)
+        let report = user.waiting ?? (user.token != 0 && isRefused ? user.token : nil, now)
+        let verdict = verdict(on: report.token, observed: report.observed, user)
+        user.waiting = verdict == .suspended ? report : nil
         let pause: Int
         switch verdict {
         case .mint(let ticket):
@@ -127,10 +125,12 @@ struct FleetSimulation {
         due[second + pause, default: []].append(index)
     }
 
-    private mutating func verdict(on token: UInt64?, _ user: User) -> Admission.Verdict {
+    private mutating func verdict(on token: UInt64?, observed: UnixTime, _ user: User) -> Admission.Verdict {
         let request = Admission.Request(
-            app: Self.app, isChallenge: false, loopGuard: LoopGuard(), isRefusal: token != nil, isReissue: false,
-            failedToken: token, isOfActiveKey: token != nil && user.tokenVersion == version, observedAt: now,
+            app: Self.app, isChallenge: false, loopGuard: LoopGuard(), evidence: token == nil ? .none : .key,
+            isRefusal: token != nil, isReissue: false,
+            failedToken: token, isOfActiveKey: token != nil && user.tokenVersion == version,
+            observedAt: observed,
             device: nil,
             key: SigningKeyReference(
                 ring: "ring", version: version, keyID: nil, algorithm: .hs256, retireAfter: nil))
