@@ -241,7 +241,9 @@ let package = Package(
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("AccessTests", ["Access", "JOSE", "Formats"]),
-        tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE", "Spans"] + adapterDependencies),
+        tests(
+            "PipelineTests",
+            ["Pipeline", "AdapterKit", "JOSE", "Spans", "DeclaredAdapters", "DeclaredTesting"] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(
             "WorkerConfigurationTests",

@@ -49,13 +49,18 @@ struct Admission: Sendable {
         fileprivate let device: UInt32
         fileprivate let streak: UInt8
         fileprivate let recent: UInt8
+        /// The finding that the token answers: `expired` for a clock that is wrong, `revoked`, or `none`.
+        fileprivate let answers: Evidence
         /// Whether its token probes a suspended app.
         fileprivate var isProbe = false
+
+        /// Whether the report called an unexpired token expired.
+        var isClockSkew: Bool { answers == .expired }
 
         static func == (left: Ticket, right: Ticket) -> Bool {
             left.id == right.id && left.replaced == right.replaced && left.keyPrint == right.keyPrint
                 && left.keyVersion == right.keyVersion && left.device == right.device && left.streak == right.streak
-                && left.recent == right.recent && left.isProbe == right.isProbe
+                && left.recent == right.recent && left.answers == right.answers && left.isProbe == right.isProbe
         }
     }
 
@@ -97,8 +102,9 @@ struct Admission: Sendable {
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
         if !request.isChallenge, let fresh, let why = supersession(of: request, by: fresh) { return .superseded(why) }
         let isEvidence = isOn && suspensions.mayBeEvidence(request.observedAt, of: request.app)
-        let evidence = isEvidence ? evidence(in: request, last, isFresh: fresh != nil, now) : nil
-        if evidence != nil {
+        let finding =
+            isEvidence ? Finding(request, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now) : nil
+        if case .key? = finding {
             suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
         }
         switch suspensions.standing(of: request.app, for: id, keyVersion: request.key.version, at: now) {
@@ -108,19 +114,31 @@ struct Admission: Sendable {
             suspensions.choseProbe(of: request.app, id)
             return .mint(ticket(id, print, request, after: latest, streak: 1, recent: 1, isProbe: true))
         }
-        let before = last.map { isWithin(rules.loopWindow, of: $0, now) ? Int($0.recent) : 0 } ?? 0
+        let before = last.map { $0.isWithin(rules.loopWindow, of: now) ? Int($0.recent) : 0 } ?? 0
         // As far as a byte goes: a count that began anew would forget what it counted.
         let recent = UInt8(clamping: before + count + 1)
         let isOverrun = isOn && recent > rules.tokensPerWindow
-        if let evidence {
+        switch finding {
+        case .key, .refused:
             let streak = fresh.map { Int($0.streak) } ?? 1
-            guard streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, last, evidence, now) }
+            guard streak < request.loopGuard.tokens, !isOverrun else {
+                return refusal(of: request, id, last, finding, now)
+            }
             return .mint(
                 ticket(id, print, request, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
+        case .clockSkew:
+            // One further token in case the SDK named the wrong one; the next after the loop window.
+            let isAnswered = last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) } ?? false
+            guard !isAnswered, !isOverrun else { return .superseded(.clockSkew) }
+            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent, answers: .expired))
+        case .revoked:
+            // The vendor's word that a token is gone is answered; that the next one is gone too, up to the limit.
+            let isAgain = last.map { $0.answers == .revoked && $0.isWithin(rules.loopWindow, of: now) } ?? false
+            guard !isAgain || !isOverrun else { return .refused(revokedAgain) }
+            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent, answers: .revoked))
+        case nil: break
         }
-        guard !isOverrun else {
-            return request.isChallenge ? limited(request) : .superseded(.recentToken)
-        }
+        guard !isOverrun else { return request.isChallenge ? .refused(limited) : .superseded(.recentToken) }
         return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
     }
 
@@ -147,50 +165,34 @@ struct Admission: Sendable {
         if let failed, failed == last.token { return nil }
         if request.observedAt <= last.mintedAt { return .observedEarlier }
         if let failed, last.hasReplaced(failed) { return .olderToken }
-        return isWithin(rules.coalescing, of: last, request.observedAt) ? .burst : nil
-    }
-
-    /// What says that the vendor refuses the last token; nil where nothing does.
-    ///
-    /// A token of ours is evidence, and so is a second report of one device that is named. A nameless device is nobody: two
-    /// of them are not the same one.
-    private func evidence(
-        in request: Request, _ last: RecentMint?, isFresh: Bool, _ now: UnixTime
-    ) -> Suspensions.Evidence? {
-        guard !request.isReissue, request.isEnforced else { return nil }
-        guard let last, isFresh else {
-            // Nothing is remembered, but what is refused is a token that the key of this moment has signed.
-            return last == nil && request.isRefusal && request.isOfActiveKey ? .token : nil
-        }
-        if let failed = request.failedToken { return failed == last.token ? .token : nil }
-        guard request.isRefusal || request.loopGuard.countsEveryReport else { return nil }
-        let device = fingerprint(of: request.device)
-        guard device != 0, last.device == device, isWithin(rules.loopWindow, of: last, now) else { return nil }
-        return .device(device)
-    }
-
-    private func isWithin(_ window: Int64, of last: RecentMint, _ time: UnixTime) -> Bool {
-        time.microseconds(since: last.mintedAt) <= window
+        return last.isWithin(rules.coalescing, of: request.observedAt) ? .burst : nil
     }
 
     private mutating func refusal(
-        of request: Request, _ id: SubjectID, _ last: RecentMint?, _ evidence: Suspensions.Evidence, _ now: UnixTime
+        of request: Request, _ id: SubjectID, _ last: RecentMint?, _ finding: Finding?, _ now: UnixTime
     ) -> Verdict {
+        guard case .key(let evidence)? = finding else { return .refused(Self.refusedForNoReason) }
         suspensions.refused(
             id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
         return .refused(
             "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)")
     }
 
+    private static let refusedForNoReason =
+        "the vendor refuses our unexpired token for this user, and its code does not blame the key; look up the reason at the vendor"
+
+    private var revokedAgain: String {
+        "the vendor revokes this user's tokens as soon as they are minted, and the user got \(rules.tokensPerWindow) within the last minute; find out at the vendor who revokes them, the key is not the cause"
+    }
+
     /// More challenges than a device's. Nobody refused a token, so it is no evidence.
-    private func limited(_ request: Request) -> Verdict {
-        .refused(
-            "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often")
+    private var limited: String {
+        "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often"
     }
 
     private func ticket(
         _ id: SubjectID, _ keyPrint: UInt32, _ request: Request, after last: RecentMint?, streak: UInt8, recent: UInt8,
-        isProbe: Bool = false
+        answers: Evidence = .none, isProbe: Bool = false
     ) -> Ticket {
         let reported = request.failedToken ?? 0
         let published = last?.token ?? 0
@@ -198,15 +200,7 @@ struct Admission: Sendable {
         if reported == 0 || reported == published { replaced = (published, last?.replaced.0 ?? 0) }
         return Ticket(
             id: id, replaced: replaced, keyPrint: keyPrint, keyVersion: request.key.version,
-            device: fingerprint(of: request.device), streak: streak, recent: recent, isProbe: isProbe)
-    }
-
-    /// Zero for a device without a name.
-    private func fingerprint(of device: String?) -> UInt32 {
-        guard let device else { return 0 }
-        var hasher = Hasher()
-        hasher.combine(device)
-        return max(1, UInt32(truncatingIfNeeded: hasher.finalize()))
+            device: request.devicePrint, streak: streak, recent: recent, answers: answers, isProbe: isProbe)
     }
 
     // MARK: Memory
@@ -224,7 +218,7 @@ struct Admission: Sendable {
         let mint = RecentMint(
             id: ticket.id, mintedAt: now, token: token, replaced: ticket.replaced,
             expiresAt: UInt32(clamping: expiresAt), keyPrint: ticket.keyPrint, device: ticket.device,
-            streak: ticket.streak, recent: ticket.recent)
+            streak: ticket.streak, recent: ticket.recent, answers: ticket.answers)
         mints.remember(mint, inBatch: number)
     }
 

@@ -38,13 +38,13 @@ enum BloomreachCode: Equatable {
         }
     }
 
-    /// The fact about the failed token that the code proves. `TOKEN_REJECTED` is any 401 that is not an expiry. A customer
-    /// token's 401 and 403 give no reason; the key may be unknown or revoked. An undocumented code proves nothing.
+    /// The fact about the failed token that the code proves. `TOKEN_REJECTED` is any 401 that is not an expiry. A 403
+    /// is the scope's or the customer's, and an undocumented code proves nothing.
     var evidence: Evidence {
         switch self {
-        case .rejected, .status: .key
+        case .rejected, .status(401): .key
         case .expired: .expired
-        case .notProvided, .aboutToExpire, .insufficient, .empty, .expiring, .otherMode, .other: .none
+        case .notProvided, .aboutToExpire, .insufficient, .empty, .expiring, .status, .otherMode, .other: .none
         }
     }
 

@@ -27,13 +27,14 @@ enum InfobipCode: Equatable {
         }
     }
 
-    /// The fact about the failed token that the code proves. The server gives no reason for a 401 or 403, but the SDK has
-    /// checked the expiry before it sends a token. `JWT_GENERIC_ERROR` is the app's own word for any failure.
+    /// The fact about the failed token that the code proves. The server gives no reason for a 401, but the SDK has checked
+    /// the expiry before it sends a token. A 403 may be the profile's setting that forbids changes, and `JWT_GENERIC_ERROR` is
+    /// the app's own word for any failure.
     var evidence: Evidence {
         switch self {
-        case .structureInvalid, .unauthorized, .forbidden: .key
+        case .structureInvalid, .unauthorized: .key
         case .expired: .expired
-        case .accessTokenMissing, .generic, .other: .none
+        case .accessTokenMissing, .generic, .forbidden, .other: .none
         }
     }
 
