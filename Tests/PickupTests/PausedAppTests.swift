@@ -51,7 +51,8 @@ import Testing
     @Test func `of a suspended app's asks one every two seconds reaches a worker`() {
         var probes = ProbeAsks()
         var admitted: [Int64] = []
-        for tenth in 0..<61 where probes.admits("shop", at: Self.start.advanced(byMicroseconds: Int64(tenth) * 100_000)) {
+        for tenth in 0..<61 where probes.admits("shop", at: Self.start.advanced(byMicroseconds: Int64(tenth) * 100_000))
+        {
             admitted.append(Int64(tenth))
         }
         #expect(admitted == [0, 20, 40, 60])

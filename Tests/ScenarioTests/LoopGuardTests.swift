@@ -38,7 +38,9 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `devices of a suspended app are told to come back soon, and are answered once it resumes`() async throws {
+        @Test func `devices of a suspended app are told to come back soon, and are answered once it resumes`()
+            async throws
+        {
             let shop = try await Shop.open(admission: "suspend_after: 3, suspend_min_age: 1s, suspend_probe: 5s")
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)

@@ -184,6 +184,8 @@ struct TokenAsks: Sendable {
         }
         guard wait > .zero else { return .accepted(event: ask.event, after: ask.after, challenge: challenge) }
         return .waits(
-            Wait(app: app.name, key: key, after: ask.after, event: (ask.event, name), challenge: challenge, until: .now + wait))
+            Wait(
+                app: app.name, key: key, after: ask.after, event: (ask.event, name), challenge: challenge,
+                until: .now + wait))
     }
 }

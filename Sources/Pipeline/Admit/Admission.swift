@@ -175,7 +175,8 @@ struct Admission: Sendable {
         suspensions.refused(
             id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
         return .refused(
-            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)")
+            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)"
+        )
     }
 
     private static let refusedForNoReason =

@@ -36,7 +36,8 @@ public struct AdmissionRules: Sendable, Equatable {
     public init(
         subjects: Int = 250_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
         tokensPerWindow: Int = 5, usersToSuspend: Int = 20, shareToSuspend: Double = 0.5,
-        suspensionWindow: Duration = .seconds(600), minimumAge: Duration = .seconds(60), probeWait: Duration = .seconds(60), worker: String = ""
+        suspensionWindow: Duration = .seconds(600), minimumAge: Duration = .seconds(60),
+        probeWait: Duration = .seconds(60), worker: String = ""
     ) {
         self.subjects = subjects
         self.coalescing = coalescing.microseconds

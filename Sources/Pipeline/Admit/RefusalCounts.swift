@@ -48,7 +48,8 @@ public struct RefusalRecord: Sendable, Equatable {
 
     /// Reads a record of the topic; nil where it holds no counts for `group`.
     public init?(key: [UInt8]?, value: [UInt8]?, group: String) {
-        guard let key, let text = String(validating: key, as: UTF8.self), text.utf8.starts(with: Self.prefix.utf8) else {
+        guard let key, let text = String(validating: key, as: UTF8.self), text.utf8.starts(with: Self.prefix.utf8)
+        else {
             return nil
         }
         guard let value else {

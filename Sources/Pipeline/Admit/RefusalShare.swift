@@ -64,7 +64,9 @@ struct RefusalShare: Sendable {
             marks[slice, default: 0] += 1
         }
         guard var refuser = refusers[id] else { return }
-        if let latest = refuser.latest, isMature(latest, at: time) || refuser.earlier == nil { refuser.earlier = latest }
+        if let latest = refuser.latest, isMature(latest, at: time) || refuser.earlier == nil {
+            refuser.earlier = latest
+        }
         refuser.latest = time
         refusers[id] = refuser
     }

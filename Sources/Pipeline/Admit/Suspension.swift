@@ -39,7 +39,8 @@ public struct Suspension: Sendable, Equatable {
 
     /// A suspension with these parts.
     public init(
-        app: String, cause: Cause = .suspended, reach: Reach = .everyone, since: UnixTime, by: String = "", why: String = "", users: Int = 0,
+        app: String, cause: Cause = .suspended, reach: Reach = .everyone, since: UnixTime, by: String = "",
+        why: String = "", users: Int = 0,
         keyVersion: String? = nil, until: UnixTime? = nil
     ) {
         self.app = app

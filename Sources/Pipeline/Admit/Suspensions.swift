@@ -24,7 +24,7 @@ struct Suspensions: Sendable {
     }
 
     /// A token that counts once it is published.
-    private struct Mint: Sendable {
+    private struct UnpublishedToken: Sendable {
         let id: SubjectID
         let app: String
         let keyVersion: String
@@ -36,7 +36,7 @@ struct Suspensions: Sendable {
     private static let second: Int64 = 1_000_000
     private var rules: AdmissionRules
     private var apps: [String: SuspendableApp] = [:]
-    private var unpublished: [Mint] = []
+    private var unpublished: [UnpublishedToken] = []
     /// How many apps' events wait, so that nobody looks for one where none does.
     private var waitingCount = 0
     private var decidedAt = UnixTime(microseconds: .min)
@@ -129,7 +129,7 @@ struct Suspensions: Sendable {
     ) {
         if isProbe { apps[app]?.sent(probeTo: id, at: now) }
         unpublished.append(
-            Mint(id: id, app: app, keyVersion: keyVersion, before: before, at: now, batch: number))
+            UnpublishedToken(id: id, app: app, keyVersion: keyVersion, before: before, at: now, batch: number))
     }
 
     /// The tokens of the batches up to `number` were published.

@@ -72,7 +72,8 @@ final class WorkerMetrics: Sendable {
         queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
         suspended = registry.gauge(
             "remint_app_suspended",
-            "1 while every user's events of an app wait: its vendor refuses the key, or an operator paused it.", labels: ["app"])
+            "1 while every user's events of an app wait: its vendor refuses the key, or an operator paused it.",
+            labels: ["app"])
         refusingUsers = registry.gauge(
             "remint_app_refusing_users",
             "Users among remint_app_minted_users whose tokens the vendor refuses because of the key.", labels: ["app"])

@@ -127,7 +127,8 @@ struct SuspendedAppTests {
     @Test func `die where there is no tier to wait in`() async throws {
         let bench = try TestBench()
         let bare = RetryPolicy(tiers: [], maxAttempts: 8, deadline: .seconds(9))
-        var processor = bench.processor(admission: AdmissionRules(usersToSuspend: 1, minimumAge: .seconds(1)), retries: bare)
+        var processor = bench.processor(
+            admission: AdmissionRules(usersToSuspend: 1, minimumAge: .seconds(1)), retries: bare)
         _ = await processor.process([Self.rejected("ann", offset: 1)], batch: 1)
         processor.confirm(throughBatch: 1)
         bench.clock.now = bench.clock.now.advanced(bySeconds: 10)

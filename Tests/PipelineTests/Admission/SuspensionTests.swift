@@ -120,7 +120,8 @@ struct SuspensionTests {
             "refusals of another key do not count for this one", rules: rules,
             tokens + [
                 refusal(1, at: 10), refusal(2, at: 11), .init(at: 12, user: "cid", key: "v2", ends: "mint"),
-                .init(at: 12, user: "dan", key: "v2", ends: "mint"), .init(at: 12, user: "eve", key: "v2", ends: "mint"),
+                .init(at: 12, user: "dan", key: "v2", ends: "mint"),
+                .init(at: 12, user: "eve", key: "v2", ends: "mint"),
                 .init(at: 20, user: "cid", names: "T5", key: "v2", ends: "refused"),
                 .init(at: 21, user: "dan", names: "T6", key: "v2", ends: "refused"),
                 .init(at: 22, user: "eve", names: "T7", key: "v2", ends: "suspends"),
@@ -142,7 +143,9 @@ struct SuspensionTests {
         #expect(suspension.since == UnixTime(seconds: AdmissionTeller.time(12).seconds))
         #expect(suspension.users == 3 && suspension.keyVersion == "v1" && suspension.by == "worker-7")
         #expect(suspension.why == "3 of 4 users refuse tokens of key version v1, by worker worker-7 of its partitions")
-        let ended = ["shop", "shop", "another"].map { teller.admission.suspensions.resume($0, at: AdmissionTeller.time(13)) }
+        let ended = ["shop", "shop", "another"].map {
+            teller.admission.suspensions.resume($0, at: AdmissionTeller.time(13))
+        }
         #expect(ended == [suspension, nil, nil])
         #expect(teller.admission.suspensions.all.isEmpty)
     }

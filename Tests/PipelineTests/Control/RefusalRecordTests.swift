@@ -60,7 +60,8 @@ struct RefusalRecordTests {
         fleet.heard(Self.counts(4, of: 50), from: "w-2", Self.rules, at: Self.at(2))
         fleet.heard(Self.counts(9, of: 90, key: "v2"), from: "w-3", Self.rules, at: Self.at(2))
         #expect(
-            fleet.total(own, isFollowed: true, Self.rules, at: Self.at(10)) == .fleet(Self.counts(7, of: 80), workers: 2))
+            fleet.total(own, isFollowed: true, Self.rules, at: Self.at(10))
+                == .fleet(Self.counts(7, of: 80), workers: 2))
         #expect(fleet.total(own, isFollowed: false, Self.rules, at: Self.at(10)) == .own(own))
     }
 

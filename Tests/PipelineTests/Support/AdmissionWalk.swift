@@ -87,7 +87,8 @@ struct AdmissionWalk {
         processor = BatchProcessor(
             apps: try TestBench().apps, signing: signing, maximumEventBytes: 1 << 16,
             admission: AdmissionRules(
-                subjects: 64, usersToSuspend: 3, shareToSuspend: 0.3, minimumAge: .seconds(1)), random: SeededGenerator(seed: 9),
+                subjects: 64, usersToSuspend: 3, shareToSuspend: 0.3, minimumAge: .seconds(1)),
+            random: SeededGenerator(seed: 9),
             now: { clock.now })
     }
 
