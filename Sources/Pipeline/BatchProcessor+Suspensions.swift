@@ -17,7 +17,7 @@ extension BatchProcessor {
         case told(Suspension)
     }
 
-    /// Why an app's events go on.
+    /// The reason an app's events are answered again.
     public enum Resumption: String, Sendable {
         /// A probe's token was not refused.
         case probe
@@ -27,7 +27,7 @@ extension BatchProcessor {
         case elapsed
     }
 
-    /// What happened since the last call.
+    /// Returns the alarms since the last call.
     public mutating func takeAlarms() -> [Alarm] {
         defer { alarms = [] }
         return alarms
@@ -42,7 +42,7 @@ extension BatchProcessor {
     /// Ends the suspension of `app`; its events are answered as they come back from the retry tiers.
     public mutating func resume(_ app: String) { hold(nil, of: app) }
 
-    /// What the whole fleet holds of `app`: a suspension, a pause, or neither.
+    /// Applies the fleet's word on `app`: a suspension, a pause, or neither.
     public mutating func hold(_ suspension: Suspension?, of app: String) {
         let before = admission.suspensions.all.first { $0.app == app }
         guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }

@@ -148,7 +148,7 @@ struct TokenAsks: Sendable {
         throw Problem.waiting(suspension, probeWait: probeWait, at: time)
     }
 
-    /// Why the events of `app` wait; nil where they do not.
+    /// Returns the problem of an app whose events wait; nil if they do not.
     private func waiting(_ app: String) -> Problem? {
         desk.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
     }

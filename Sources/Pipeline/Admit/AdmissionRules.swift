@@ -1,6 +1,6 @@
-/// What admission goes by, in seconds and counts.
+/// The limits of admission, in microseconds and counts.
 public struct AdmissionRules: Sendable, Equatable {
-    /// How many recent subjects are remembered; 0 turns coalescing and the loop guard off.
+    /// The number of recent subjects that are remembered; 0 turns coalescing and the loop guard off.
     public var subjects: Int
     /// For how long after a token every report that does not name the failed token is taken for the failure that token
     /// answers, in microseconds: one failure makes several SDK callbacks, and a device needs a moment to fetch the token.
@@ -8,10 +8,11 @@ public struct AdmissionRules: Sendable, Equatable {
     /// For how long after a token a report from the same device refuses it, where the report does not name the token, in
     /// microseconds.
     public var loopWindow: Int64
-    /// How many tokens of one key a subject gets in a row with no more than `loopWindow` between them, whatever the reports say.
+    /// The number of tokens of one key a subject gets in a row with no more than `loopWindow` between them, whatever the reports
+    /// say.
     public var tokensPerWindow: Int
-    /// How many distinct users of an app must refuse their tokens within `suspensionWindow` for everybody's events to wait. With
-    /// fewer users who were given tokens, every one of them must refuse, and only their own events wait.
+    /// The number of distinct users of an app who must refuse their tokens within `suspensionWindow` for everybody's events to
+    /// wait. With fewer users who were given tokens, every one of them must refuse, and only their own events wait.
     public var usersToSuspend: Int
     /// The share they must be of the users who were given tokens in that time: from 0 to 1.
     public var shareToSuspend: Double
@@ -19,7 +20,7 @@ public struct AdmissionRules: Sendable, Equatable {
     public var suspensionWindow: Int64
     /// The age a user's token must have for the user to count, in microseconds: before that nobody knows whether it is accepted.
     public var minimumAge: Int64
-    /// How long a suspended app waits for its first probe, and then for it to be refused, in microseconds. Each probe that is
+    /// A suspended app's wait for its first probe, and then for it to be refused, in microseconds. Each probe that is
     /// refused doubles the wait, up to fifteen times the first.
     public var probeWait: Int64
     /// The name of this worker, which others are told.

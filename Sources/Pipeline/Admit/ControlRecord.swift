@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What the control topic says of one app: suspended, paused, or neither.
+/// A record of the control topic about one app: suspended, paused, or neither.
 ///
 /// The topic is compacted and its key is the app, so that the last record says how things are: for every worker, and over every
 /// restart. Value:
@@ -18,7 +18,7 @@ public struct ControlRecord: Sendable, Equatable {
     public let group: String
     /// The app.
     public let app: String
-    /// What it is held by; nil where its events go on.
+    /// The suspension or pause that holds it; nil if its events are answered.
     public let suspension: Suspension?
 
     /// In the fleet `group`, the app `app` is held by `suspension`.

@@ -6,7 +6,7 @@ import AdapterKit
 /// are partitioned by app and subject, so that the sum of the workers' counts is the fleet's. A worker that hears its own counts
 /// back and has given the others time to answer knows the fleet's.
 struct FleetRefusals: Sendable {
-    /// What a worker knows of the whole fleet.
+    /// The fleet's counts, as far as a worker knows them.
     enum Total: Sendable, Equatable {
         /// The sum over so many workers.
         case fleet(RefusalCounts, workers: Int)
@@ -26,11 +26,11 @@ struct FleetRefusals: Sendable {
     private var abandoned: Set<String> = []
     /// The last own record, until it is taken back.
     private var writtenAt: UnixTime?
-    /// When own counts with refusals were first written since there are any.
+    /// The moment own counts with refusals were first written since there are any.
     private var askedAt: UnixTime?
     private var isHeardBack = false
 
-    /// How far two workers' clocks may differ, in microseconds.
+    /// The greatest difference between two workers' clocks, in microseconds.
     private static let clockDifference: Int64 = 60_000_000
 
     /// `worker` wrote `counts`, or took them back.

@@ -13,16 +13,16 @@ struct RefusalShare: Sendable {
 
     /// A user who refused a token.
     private struct Refuser {
-        /// When the token before the latest was minted; nil for none that this worker minted.
+        /// The mint of the token before the latest; nil if this worker did not mint it.
         var earlier: UnixTime?
-        /// When the latest token was minted; nil for none that this worker minted.
+        /// The mint of the latest token; nil if this worker did not mint it.
         var latest: UnixTime?
         var refusedAt: UnixTime
     }
 
     /// The version of the key that signed the tokens.
     let keyVersion: String
-    /// When counting began.
+    /// The start of counting.
     private let since: UnixTime
     /// In microseconds, like `minimumAge` and `width`.
     private let window: Int64

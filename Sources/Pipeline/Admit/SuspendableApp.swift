@@ -21,7 +21,7 @@ struct SuspendableApp: Sendable {
     var fleet = FleetRefusals()
     private(set) var suspension: Suspension?
     private(set) var probe: Probe?
-    /// How many suspensions ended: what was signed before one's end is no evidence after it.
+    /// The number of suspensions that ended. Tokens signed before a suspension's end are no evidence after it.
     private(set) var resumptions: UInt32 = 0
     /// The end of the last suspension; reports from before it, which waited meanwhile, are no evidence.
     private(set) var resumedAt: UnixTime?
@@ -77,7 +77,7 @@ struct SuspendableApp: Sendable {
 
     // MARK: Decisions
 
-    /// What the counts call for.
+    /// Suspends, resumes or warns as the counts require.
     mutating func decide(isFollowed: Bool, _ rules: AdmissionRules, at now: UnixTime) -> Change? {
         guard !holdsEveryone, let own = counts(at: now) else { return nil }
         if let held = suspension, own.minted > own.refusing { return resume(at: now).map { _ in .ended(held) } }
@@ -95,7 +95,7 @@ struct SuspendableApp: Sendable {
         return suspension == nil ? warning(total) : nil
     }
 
-    /// Whose events are to wait; nil for nobody's.
+    /// Returns the users whose events the counts require to wait; nil for nobody's.
     private func reach(_ counts: RefusalCounts, _ rules: AdmissionRules) -> Suspension.Reach? {
         guard counts.minted >= rules.usersToSuspend else {
             // So few users show nothing as long as one of them is content.

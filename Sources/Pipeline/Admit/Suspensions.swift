@@ -15,7 +15,7 @@ struct Suspensions: Sendable {
         case probe
     }
 
-    /// Why a user's report counts as a refusal.
+    /// The proof that a report refuses the user's last token.
     enum Evidence: Sendable, Equatable {
         /// It names a token of ours.
         case token
@@ -37,7 +37,7 @@ struct Suspensions: Sendable {
     private var rules: AdmissionRules
     private var apps: [String: SuspendableApp] = [:]
     private var unpublished: [UnpublishedToken] = []
-    /// How many apps' events wait, so that nobody looks for one where none does.
+    /// The number of apps whose events wait, so that nobody looks for one if there is none.
     private var waitingCount = 0
     private var decidedAt = UnixTime(microseconds: .min)
     /// Whether the control topic can be followed and written: whether the fleet's counts can be known.
@@ -179,7 +179,7 @@ struct Suspensions: Sendable {
         return counts
     }
 
-    /// What the counts call for, at most once a second.
+    /// Suspends, resumes or warns as the counts require, at most once a second.
     mutating func decide(at now: UnixTime) -> [(app: String, change: SuspendableApp.Change)] {
         guard now.microseconds < decidedAt.microseconds || now >= decidedAt.advanced(byMicroseconds: Self.second) else {
             return []

@@ -16,7 +16,7 @@ final class ControlTopic: Sendable {
     private static let pause = Duration.seconds(1)
 
     private struct State {
-        /// What was read and the loop has not taken.
+        /// The records that were read and the loop has not taken.
         var read: [ControlWord] = []
         /// The records to write, the latest for each key.
         var unwritten: [[UInt8]: ControlWord] = [:]
@@ -44,7 +44,7 @@ final class ControlTopic: Sendable {
 
     // MARK: The loop's side
 
-    /// What was read since the last call, in order.
+    /// Returns the records that were read since the last call, in order.
     func take() -> [ControlWord] {
         state.withLock { state in
             defer { state.read = [] }

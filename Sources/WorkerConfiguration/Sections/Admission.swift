@@ -1,11 +1,11 @@
 extension Configuration {
-    /// What coalescing and the loop guard go by.
+    /// The settings of coalescing, the loop guard and suspensions.
     public struct Admission: Sendable, WithDefaults {
-        /// How many recent subjects are remembered; 0 turns admission off.
+        /// The number of recent subjects that are remembered; 0 turns admission off.
         public var subjects = 250_000
         /// For how long after a token reports of the same user are taken for the failure it answers.
         public var coalesce = Duration.seconds(2)
-        /// How many distinct users of an app must refuse their tokens for everybody's events to wait.
+        /// The number of distinct users of an app who must refuse their tokens for everybody's events to wait.
         public var suspendAfter = 20
         /// The share they must be of the users who were given tokens meanwhile, from 0 to 1.
         public var suspendShare = 0.5
@@ -13,7 +13,7 @@ extension Configuration {
         public var suspendWindow = Duration.seconds(600)
         /// The age a user's token must have for the user to count.
         public var suspendMinimumAge = Duration.seconds(60)
-        /// How long a suspended app waits for its first probe.
+        /// A suspended app's wait for its first probe.
         public var probeWait = Duration.seconds(60)
 
         /// Every default.
