@@ -240,7 +240,7 @@ let package = Package(
             // Attacks go through the operators' redrives too.
             [
                 "Pipeline", "AdapterKit", "JOSE", "Spans", "Operations", "Kafka", "WorkerConfiguration",
-                "WorkerTestSupport",
+                "WorkerTestSupport", "DeclaredAdapters", "DeclaredTesting",
             ] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(

@@ -57,7 +57,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             bulkTopic: configuration.topics.invalidationsBulk)
         let asks = TokenAsks(
             desk: desk, sender: EventSender(producer: producer, now: now), forecaster: forecaster, now: now,
-            coalesce: configuration.worker.admission.coalesce.microseconds)
+            coalesce: configuration.worker.admission.coalesce.microseconds,
+            probeWait: configuration.worker.admission.probeWait.components.seconds)
         let keySource = KeySourceFile(pickup.session, logger: logger)
         let responder = PickupResponder(
             apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),

@@ -76,7 +76,7 @@ public struct BatchProcessor: Sendable {
         let records = batch.records
         let time = now()
         checkSuspensions(at: time)
-        admission.suspensions.releaseProbes(at: time)
+        admission.suspensions.releaseProbes()
         minter.look(at: signing.keysRevision)
         lookAtRings()
         var work = BatchWork(batch, now: time)
@@ -127,7 +127,7 @@ public struct BatchProcessor: Sendable {
     public mutating func confirm(throughBatch number: Int) { admission.confirm(throughBatch: number) }
 
     /// The tokens that are not confirmed will never be published; the events they answered come again.
-    public mutating func rollBack() { admission.rollBack(at: now()) }
+    public mutating func rollBack() { admission.rollBack() }
 
     /// The highest version that was given to a token, or that is to be exceeded.
     public var highestVersion: Int64 { minter.highestVersion }
@@ -219,8 +219,7 @@ public struct BatchProcessor: Sendable {
         switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
         case .superseded(let why): return .settled(settler.settled(record, order.event, .superseded(why)))
         case .suspended: return .settled(settler.suspended(record, order.event, work.now))
-        case .refused(let detail, let suspension):
-            if let suspension { alarms.append(.suspended(suspension)) }
+        case .refused(let detail):
             let rejection = Rejection(.rejectedByVendor, detail)
             return .settled(settler.failed(record, order.event, rejection, .admit, work.now))
         case .mint(let ticket):

@@ -40,7 +40,8 @@ extension Configuration {
         AdmissionRules(
             subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
             usersToSuspend: worker.admission.suspendAfter, shareToSuspend: worker.admission.suspendShare,
-            suspensionWindow: worker.admission.suspendWindow, probeWait: worker.admission.probeWait, worker: name)
+            suspensionWindow: worker.admission.suspendWindow, minimumAge: worker.admission.suspendMinimumAge,
+            probeWait: worker.admission.probeWait, worker: name)
     }
 }
 

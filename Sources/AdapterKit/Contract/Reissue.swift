@@ -14,7 +14,7 @@ public enum Reissue {
         }
         do throws(Rejection) {
             let subject = try adapter.subject(reissuing: user)
-            return .failure(AuthenticationFailure(subject: subject, reason: reason, remedy: .mint))
+            return .failure(AuthenticationFailure(subject: subject, reason: reason, evidence: .none, remedy: .mint))
         } catch { return .rejected(error) }
     }
 

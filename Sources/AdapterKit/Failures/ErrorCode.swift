@@ -26,7 +26,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case challengeExpired = "challenge_expired"
     /// The failure is not the token's; another token would fail the same way.
     case notFixableByToken = "not_fixable_by_token"
-    /// The vendor refuses the tokens we mint.
+    /// The vendor refuses the tokens we mint for a user. The detail blames the key only where the vendor's code does.
     case rejectedByVendor = "rejected_by_vendor"
     /// The app stayed suspended or paused for as long as its events may wait.
     case appSuspended = "app_suspended"
@@ -56,7 +56,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .missingChallenge: "the app left out the challenge, which it must send"
         case .challengeExpired: "too late to answer the challenge"
         case .notFixableByToken: "another token would fail the same way; someone must act"
-        case .rejectedByVendor: "the vendor refuses our unexpired token for this user; see below"
+        case .rejectedByVendor:
+            "the vendor refuses our unexpired tokens for this user; the detail says whether the key is to blame"
         case .appSuspended: "the app stayed suspended or paused for as long as `retries.deadline`"
         case .userGone:
             "the vendor says that the user is no more, or does not know the user and `lookup.unknown_user` is `reject`"

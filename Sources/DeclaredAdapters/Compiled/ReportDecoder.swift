@@ -60,8 +60,8 @@ struct ReportDecoder: Sendable {
         case .anonymous:
             return .failure(
                 AuthenticationFailure(
-                    subject: nil, reason: code.name, remedy: .notForUs(rules.anonymous),
-                    failedToken: hash(in: report, shape)))
+                    subject: nil, reason: code.name, evidence: code.evidence,
+                    remedy: .notForUs(rules.anonymous), failedToken: hash(in: report, shape)))
         case .identified(let id): return failure(of: id, code, report, shape)
         }
     }
@@ -149,8 +149,8 @@ struct ReportDecoder: Sendable {
         if isPassed, remedy == .mintOnce { remedy = .mint }
         return .failure(
             AuthenticationFailure(
-                subject: Subject(user: user, challenge: challenge), reason: code.name, remedy: remedy,
-                signerRemedies: code.signerRemedies,
+                subject: Subject(user: user, challenge: challenge), reason: code.name, evidence: code.evidence,
+                remedy: remedy, signerRemedies: code.signerRemedies,
                 failedToken: token.map { FailedToken($0) } ?? hash(in: report, shape),
                 hadNoToken: code.hadNoToken, isEnforced: !isPassed && !code.isAhead,
                 deadline: deadline(in: report, shape)))

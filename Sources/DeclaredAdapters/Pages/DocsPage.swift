@@ -61,7 +61,7 @@ package struct DocsPage {
     }
 
     private var codes: [String] {
-        ["## Codes", "", "| code | matches | remedy | means |", "|---|---|---|---|"] + CodesTable(description).rows
+        ["## Codes", ""] + CodesTable.head + CodesTable(description).rows
     }
 
     private var token: [String] {
@@ -133,7 +133,10 @@ package struct CodesTable {
 
     package init(_ description: VendorDescription) { self.description = description }
 
-    /// A row for each code: name, what a report holds for it, remedy, meaning.
+    /// The head of the table.
+    package static let head = ["| code | matches | remedy | evidence | means |", "|---|---|---|---|---|"]
+
+    /// A row for each code: name, what a report holds for it, remedy, evidence, meaning.
     package var rows: [String] {
         let codes = description.codes
         var rows = codes.codes.map { row($0, $0.matches.map(spelling).joined(separator: ", ")) }
@@ -149,7 +152,8 @@ package struct CodesTable {
             case .mint, .mintOnce: ""
             }
         let about = [code.about, why, code.isAhead ? "asked ahead, nothing failed" : ""].filter { !$0.isEmpty }
-        return "| `\(code.name)` | \(matches) | \(code.remedy.name) | \(about.joined(separator: "; ")) |"
+        return
+            "| `\(code.name)` | \(matches) | \(code.remedy.name) | \(code.evidence.rawValue) | \(about.joined(separator: "; ")) |"
     }
 
     private func spelling(_ match: CodeMatch) -> String {

@@ -235,9 +235,13 @@ package enum FileSchema {
               ]
             },
             "code": {
-              "type": "object", "additionalProperties": false, "required": ["name", "remedy"],
+              "type": "object", "additionalProperties": false, "required": ["name", "evidence", "remedy"],
               "properties": {
                 "name": { "type": "string" }, "about": { "type": "string" }, "match": {},
+                "evidence": {
+                  "enum": ["key", "expired", "revoked", "none"],
+                  "description": "What the code proves of the token that failed: key (bad signature, unknown key, malformed), expired, revoked by the vendor, or none."
+                },
                 "remedy": { "$ref": "#/$defs/remedy" },
                 "signed_by": {
                   "type": "object", "additionalProperties": false, "required": ["active", "older"],

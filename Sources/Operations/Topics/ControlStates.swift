@@ -17,6 +17,7 @@ package struct ControlHolds: Sendable {
         switch word {
         case .app(let record): apps[record.app] = record.suspension
         case .lane(let record): lanes[record.lane] = record.pause
+        case .refusals: break
         }
     }
 

@@ -16,6 +16,7 @@ final class TokenDesk: Sendable {
     private let now: @Sendable () -> UnixTime
     let room = WaitingRoom()
     let asks = Mutex(AsksUnderWay())
+    let probes = Mutex(ProbeAsks())
 
     init(capacity: Int, now: @escaping @Sendable () -> UnixTime) {
         state = Mutex(State(cache: TokenCache(capacity: capacity)))

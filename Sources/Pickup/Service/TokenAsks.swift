@@ -11,9 +11,12 @@ struct TokenAsks: Sendable {
     let now: @Sendable () -> UnixTime
     /// For how long after a token a worker takes reports for the failure it answers, in microseconds.
     let coalesce: Int64
+    /// The time until the first probe of a suspended app, in seconds.
+    let probeWait: Int64
 
     /// What is waited for, and how long.
     struct Wait: Sendable {
+        let app: String
         let key: [UInt8]
         let after: Int64
         /// The event whose end ends the wait too, and by what name it is under way; nil where just the next token is awaited.
@@ -47,7 +50,7 @@ struct TokenAsks: Sendable {
         let (key, challenge, isCertain) = try subject(of: record, asker, app)
         try requireOpen(app)
         if isCertain, challenge == nil, let token = justMinted(key, after: report) { return .token(token) }
-        return try await ask(record, id: id, key, challenge: challenge, asker, within: wait)
+        return try await ask(record, id: id, key, challenge: challenge, asker, app, within: wait)
     }
 
     /// The subject key that the report's token will have, the challenge it answers, and whether there will be one at all, as far as
@@ -94,14 +97,20 @@ struct TokenAsks: Sendable {
         try requireOpen(app)
         let id = "pickup-\(Self.hex(now().microseconds))-" + Base64.url.encode(Array(SHA256.hash(key).prefix(6)))
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
-        return try await ask(record, id: id, key, challenge: nil, asker, within: wait)
+        return try await ask(record, id: id, key, challenge: nil, asker, app, within: wait)
     }
 
     /// A token above `after`, if there is one or one may come within `wait`.
-    func newer(than after: Int64, _ key: [UInt8], within wait: Duration) -> Outcome {
+    ///
+    /// - Throws: `Problem` where the app's events wait and the caller does not.
+    func newer(
+        than after: Int64, _ key: [UInt8], of app: PickupApp, within wait: Duration
+    ) throws(Problem) -> Outcome {
         let seconds = now().seconds
         if let token = desk.newest(key), token.version > after, token.expiresAt > seconds { return .token(token) }
-        return wait > .zero ? .waits(Wait(key: key, after: after, until: .now + wait)) : .nothing
+        if wait > .zero { return .waits(Wait(app: app.name, key: key, after: after, until: .now + wait)) }
+        if let problem = waiting(app.name) { throw problem }
+        return .nothing
     }
 
     /// Waits, and says what came. Few bytes of a task's stack are in use here: thousands wait at once.
@@ -115,6 +124,7 @@ struct TokenAsks: Sendable {
         case .token(let token): return .token(token)
         case .draining: throw Problem.draining
         case .nothing:
+            if let problem = waiting(wait.app) { throw problem }
             guard let event = wait.event else { return .nothing }
             return .accepted(event: event.id, after: wait.after, challenge: wait.challenge)
         case .deadLetter(let code):
@@ -126,16 +136,28 @@ struct TokenAsks: Sendable {
 
     private static func hex(_ number: Int64) -> String { String(UInt64(bitPattern: number), radix: 16) }
 
-    /// An app that is suspended or paused gives no token, and asking again changes nothing.
+    /// An app whose events wait gives no token now. Of a suspended app some asks reach a worker, which finds a probe among them;
+    /// where only users who refused wait, all do, because the worker alone knows these users.
     private func requireOpen(_ app: PickupApp) throws(Problem) {
         guard let suspension = desk.suspension(of: app.name) else { return }
-        throw Problem(.appSuspended, "the app is \(suspension.cause.rawValue) since \(suspension.since)")
+        let time = now()
+        if suspension.cause == .suspended {
+            if suspension.reach == .refusingUsers { return }
+            if desk.probes.withLock({ $0.admits(app.name, at: time) }) { return }
+        }
+        throw Problem.waiting(suspension, probeWait: probeWait, at: time)
+    }
+
+    /// Returns the problem of an app whose events wait; nil if they do not.
+    private func waiting(_ app: String) -> Problem? {
+        desk.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
     }
 
     // MARK: Asking
 
     private func ask(
-        _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, within wait: Duration
+        _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, _ app: PickupApp,
+        within wait: Duration
     ) async throws(Problem) -> Outcome {
         let name = key + [0] + Array((asker.device ?? "").utf8)
         let known = desk.newest(key)
@@ -162,6 +184,8 @@ struct TokenAsks: Sendable {
         }
         guard wait > .zero else { return .accepted(event: ask.event, after: ask.after, challenge: challenge) }
         return .waits(
-            Wait(key: key, after: ask.after, event: (ask.event, name), challenge: challenge, until: .now + wait))
+            Wait(
+                app: app.name, key: key, after: ask.after, event: (ask.event, name), challenge: challenge,
+                until: .now + wait))
     }
 }

@@ -1,21 +1,24 @@
 import AdapterKit
 
-/// What the control topic says of one app: suspended, paused, or neither.
+/// A record of the control topic about one app: suspended, paused, or neither.
 ///
 /// The topic is compacted and its key is the app, so that the last record says how things are: for every worker, and over every
 /// restart. Value:
 /// `{"group":"remint","state":"suspended","since":"2026-11-24T03:00:00Z","by":"…","why":"…","users":12,"key_version":"2026-11"}`,
-/// or the state `active`; `until` where it ends by itself. Records of another group are another fleet's, and those of lanes are
+/// or the state `active`; `until` where it ends by itself. The state `suspended_users` is a suspension that holds only the users who
+/// refused a token; workers of earlier releases ignore it. Records of another group are another fleet's, and those of lanes are
 /// `LaneRecord`'s.
 public struct ControlRecord: Sendable, Equatable {
     /// The state of an app whose events go on.
     private static let active = "active"
+    /// The state of a suspension that holds only the users who refused.
+    private static let suspendedUsers = "suspended_users"
 
     /// The consumer group whose workers it is for.
     public let group: String
     /// The app.
     public let app: String
-    /// What it is held by; nil where its events go on.
+    /// The suspension or pause that holds it; nil if its events are answered.
     public let suspension: Suspension?
 
     /// In the fleet `group`, the app `app` is held by `suspension`.
@@ -40,15 +43,21 @@ public struct ControlRecord: Sendable, Equatable {
             self.init(group: group, app: app, suspension: nil)
             return
         }
-        guard let cause = Suspension.Cause(rawValue: state), root["lane"] == nil, let note = ControlNote(root) else {
+        let reach: Suspension.Reach = state == Self.suspendedUsers ? .refusingUsers : .everyone
+        let name = reach == .everyone ? state : Suspension.Cause.suspended.rawValue
+        guard let cause = Suspension.Cause(rawValue: name), root["lane"] == nil, let note = ControlNote(root) else {
             return nil
         }
         self.init(
             group: group, app: app,
             suspension: Suspension(
-                app: app, cause: cause, since: note.since, by: note.by, why: note.why,
+                app: app, cause: cause, reach: reach, since: note.since, by: note.by, why: note.why,
                 users: root["users"]?.integer.flatMap { Int(exactly: $0) } ?? 0,
                 keyVersion: root["key_version"]?.string, until: note.until))
+    }
+
+    private static func state(of suspension: Suspension) -> String {
+        suspension.reach == .refusingUsers ? suspendedUsers : suspension.cause.rawValue
     }
 
     /// The record's key.
@@ -59,7 +68,7 @@ public struct ControlRecord: Sendable, Equatable {
         var json = JSONWriter(capacity: 160)
         json.beginObject()
         json.member("group", group)
-        json.member("state", suspension?.cause.rawValue ?? Self.active)
+        json.member("state", suspension.map(Self.state) ?? Self.active)
         if let suspension {
             ControlNote(since: suspension.since, until: suspension.until, by: suspension.by, why: suspension.why)
                 .write(to: &json)

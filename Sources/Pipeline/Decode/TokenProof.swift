@@ -28,6 +28,13 @@ struct TokenProof {
         /// When it ends, in seconds since 1970; nil where it is not ours, or does not say.
         let expiresAt: Int64?
 
+        /// Whether it is unexpired. A device's clock may be ahead as far as it is believed: its word that a token expired is
+        /// wrong only where more is left of the token than that.
+        func isUnexpired(at now: UnixTime, for evidence: Evidence) -> Bool {
+            guard let expiresAt else { return false }
+            return expiresAt > now.advanced(byMicroseconds: evidence == .expired ? ObservedTime.bound : 0).seconds
+        }
+
         /// Nobody we answer for.
         static let foreign = Finding(signer: .foreign, expiresAt: nil)
         /// There is no token.

@@ -130,7 +130,8 @@ private struct EventReader {
             MintRequest(
                 envelope, app, subject, failure,
                 remedy: failure.remedy(signedBy: signer),
-                isOfActiveKey: signer == .active && (finding.expiresAt ?? 0) > now.seconds, grants: vouched?.grants,
+                isOfActiveKey: signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
+                grants: vouched?.grants,
                 observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt)))
     }
 }

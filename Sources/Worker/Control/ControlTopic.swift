@@ -16,10 +16,10 @@ final class ControlTopic: Sendable {
     private static let pause = Duration.seconds(1)
 
     private struct State {
-        /// What was read and the loop has not taken.
+        /// The records that were read and the loop has not taken.
         var read: [ControlWord] = []
-        /// What is to be written, the latest for each app.
-        var unwritten: [String: ControlRecord] = [:]
+        /// The records to write, the latest for each key.
+        var unwritten: [[UInt8]: ControlWord] = [:]
     }
 
     private let state = Mutex(State())
@@ -44,7 +44,7 @@ final class ControlTopic: Sendable {
 
     // MARK: The loop's side
 
-    /// What was read since the last call, in order.
+    /// Returns the records that were read since the last call, in order.
     func take() -> [ControlWord] {
         state.withLock { state in
             defer { state.read = [] }
@@ -55,8 +55,16 @@ final class ControlTopic: Sendable {
     /// Tells the fleet what holds `app`, or that nothing does. A later word on the same app takes the place of an earlier one
     /// that was not written yet.
     func tell(_ app: String, _ suspension: Suspension?) {
-        let record = ControlRecord(group: fleet, app: app, suspension: suspension)
-        state.withLock { $0.unwritten[record.app] = record }
+        tell(.app(ControlRecord(group: fleet, app: app, suspension: suspension)))
+    }
+
+    /// Tells the fleet a worker's counts of `app`, or takes them back.
+    func tell(_ app: String, counts: RefusalCounts?, of worker: String) {
+        tell(.refusals(RefusalRecord(group: fleet, app: app, worker: worker, counts: counts)))
+    }
+
+    private func tell(_ word: ControlWord) {
+        state.withLock { $0.unwritten[word.key] = word }
         written.signal()
     }
 
@@ -139,7 +147,7 @@ final class ControlTopic: Sendable {
     private func writeAll(by producer: KafkaProducer) async {
         let records = state.withLock { state in
             defer { state.unwritten = [:] }
-            return state.unwritten.values.sorted { $0.app < $1.app }
+            return state.unwritten.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         }
         guard !records.isEmpty else { return }
         let errors = await producer.deliver(
@@ -148,9 +156,9 @@ final class ControlTopic: Sendable {
             guard let error else { continue }
             logger.warning(
                 "the control topic could not be written; it is tried again",
-                metadata: [LogKey.app: "\(record.app)", LogKey.kafkaError: "\(error)"])
+                metadata: [LogKey.app: "\(record.app ?? "")", LogKey.kafkaError: "\(error)"])
             // Unless something newer is to be told by now.
-            state.withLock { if $0.unwritten[record.app] == nil { $0.unwritten[record.app] = record } }
+            state.withLock { if $0.unwritten[record.key] == nil { $0.unwritten[record.key] = record } }
         }
     }
 }

@@ -67,6 +67,7 @@ struct Session {
             [wakeup = lanes.wakeup] in wakeup.signal()
         }
         let controlReader = await control.open()
+        processor.follow(fleet: controlReader != nil)
         context.metrics.opened()
         context.show(lanePauses)
         context.status.set(.worker, nil)

@@ -74,11 +74,20 @@ struct SessionContext: Sendable {
         switch alarm {
         case .suspended(let suspension):
             logger.error(
-                "the vendor refuses the tokens of one user after the other; the app is suspended and its events wait",
-                metadata: [
-                    LogKey.app: "\(suspension.app)", LogKey.users: "\(suspension.users)",
-                    LogKey.keyVersion: "\(suspension.keyVersion ?? "")",
-                ])
+                suspension.reach == .everyone
+                    ? "the vendor refuses the key that signs; the app is suspended and its events wait"
+                    : "every user of the app who was given a token refuses it; the events of these users wait",
+                metadata: details(suspension))
+        case .suspendedHere(let suspension):
+            logger.error(
+                "the vendor refuses the key that signs; the app is suspended for this worker's partitions alone, because the other workers' counts cannot be read",
+                metadata: details(suspension))
+        case .refusing(let app, let counts):
+            logger.warning(
+                "some users of the app refuse their tokens because of the key; they are limited, and nobody is suspended",
+                metadata: details(app, counts))
+        case .accepting(let app, let counts):
+            logger.notice("the app's users accept their tokens again", metadata: details(app, counts))
         case .told(let suspension):
             logger.warning(
                 suspension.cause == .paused
@@ -94,6 +103,20 @@ struct SessionContext: Sendable {
                 logger.notice("the time of the app's pause is over; its events are answered again", metadata: details)
             }
         }
+    }
+
+    private func details(_ suspension: Suspension) -> Logger.Metadata {
+        [
+            LogKey.app: "\(suspension.app)", LogKey.users: "\(suspension.users)",
+            LogKey.keyVersion: "\(suspension.keyVersion ?? "")", LogKey.detail: "\(suspension.why)",
+        ]
+    }
+
+    private func details(_ app: String, _ counts: RefusalCounts) -> Logger.Metadata {
+        [
+            LogKey.app: "\(app)", LogKey.users: "\(counts.refusing)", LogKey.keyVersion: "\(counts.keyVersion)",
+            LogKey.detail: "\(counts.refusing) of \(counts.minted) users refuse their tokens",
+        ]
     }
 
     /// A lane rests, or goes on.

@@ -123,6 +123,7 @@ struct SessionLoop {
         for word in control.take() {
             switch word {
             case .app(let record): processor.hold(record.suspension, of: record.app)
+            case .refusals(let record): processor.heard(record.counts, of: record.app, from: record.worker)
             case .lane(let record):
                 tell(lanePauses.hold(record.pause, of: record.lane, at: context.now()).map { [$0] } ?? [])
             }

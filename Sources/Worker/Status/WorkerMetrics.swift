@@ -24,6 +24,8 @@ final class WorkerMetrics: Sendable {
     let queued: GaugeFamily
     private let suspended: GaugeFamily
     private let pausedApps: GaugeFamily
+    private let refusingUsers: GaugeFamily
+    private let mintedUsers: GaugeFamily
     private let pausedLanes: GaugeFamily
     private let remembered: GaugeFamily
     private let rememberedBytes: GaugeFamily
@@ -70,7 +72,15 @@ final class WorkerMetrics: Sendable {
         queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
         suspended = registry.gauge(
             "remint_app_suspended",
-            "1 while an app's events wait: its vendor refuses our tokens, or an operator paused it.", labels: ["app"])
+            "1 while every user's events of an app wait: its vendor refuses the key, or an operator paused it.",
+            labels: ["app"])
+        refusingUsers = registry.gauge(
+            "remint_app_refusing_users",
+            "Users among remint_app_minted_users whose tokens the vendor refuses because of the key.", labels: ["app"])
+        mintedUsers = registry.gauge(
+            "remint_app_minted_users",
+            "Users who were given tokens of the current key by this worker, within suspend_window and suspend_min_age ago or longer.",
+            labels: ["app"])
         pausedApps = registry.gauge("remint_app_paused", "1 while an operator's pause holds an app.", labels: ["app"])
         pausedLanes = registry.gauge(
             "remint_lane_paused", "1 while an operator's pause holds a lane.", labels: ["lane"])
@@ -180,11 +190,16 @@ final class WorkerMetrics: Sendable {
 
     func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {
         suspended.replace(
-            Dictionary(apps.map { ([$0.name], $0.suspension == nil ? 0 : 1) }) { first, _ in first })
+            Dictionary(apps.map { ([$0.name], $0.suspension?.reach == .everyone ? 1 : 0) }) { first, _ in first })
         pausedApps.replace(
             Dictionary(apps.map { ([$0.name], $0.suspension?.cause == .paused ? 1 : 0) }) { first, _ in first })
         remembered.set(Double(memory.subjects))
         rememberedBytes.set(Double(memory.bytes))
+    }
+
+    func set(refusals counts: [String: RefusalCounts]) {
+        refusingUsers.replace(Dictionary(counts.map { ([$0.key], Double($0.value.refusing)) }) { first, _ in first })
+        mintedUsers.replace(Dictionary(counts.map { ([$0.key], Double($0.value.minted)) }) { first, _ in first })
     }
 
     func set(paused lanes: Set<Lane>) {

@@ -13,11 +13,21 @@ struct ControlRecordTests {
         app: "shop", cause: .paused, since: UnixTime(seconds: 1_763_640_000), by: "ann",
         until: UnixTime(seconds: 1_763_643_600))
 
-    @Test(arguments: [suspension, pause, hour, nil])
+    private static let few = Suspension(
+        app: "shop", reach: .refusingUsers, since: UnixTime(seconds: 1_763_640_000), by: "w-1", users: 3, keyVersion: "v1")
+
+    @Test(arguments: [suspension, pause, hour, few, nil])
     func `are read as they were written`(_ suspension: Suspension?) {
         let record = ControlRecord(group: "remint", app: "shop", suspension: suspension)
         #expect(ControlRecord(key: record.key, value: record.value, group: "remint") == record)
         #expect(ControlRecord(key: record.key, value: record.value, group: "another") == nil, "another fleet's")
+    }
+
+    @Test func `a suspension of refusing users has a state of its own, which an earlier release does not know`() throws {
+        let record = ControlRecord(group: "remint", app: "shop", suspension: Self.few)
+        let state = try JSONDocument(parsing: record.value).root["state"]?.string
+        #expect(state == "suspended_users")
+        #expect(Suspension.Cause(rawValue: state ?? "") == nil)
     }
 
     @Test func `a null value lets an app's events go on`() throws {

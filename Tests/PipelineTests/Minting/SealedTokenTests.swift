@@ -99,7 +99,7 @@ struct SealedTokenTests {
                 bench.clock.now = TestBench.now.advanced(bySeconds: seconds)
                 let names = [SampleReport.signature, clear, "\(published).another", clear][step]
                 let event = InputRecord.sample(
-                    SampleReport.braze(token: names), headers: [RecordHeader("remint-app", "shop-ios")],
+                    SampleReport.braze(code: 20, token: names), headers: [RecordHeader("remint-app", "shop-ios")],
                     offset: Int64(step), timestamp: bench.clock.now)
                 let settlement = try #require(await processor.process([event], batch: step).first)
                 outcomes.append(settlement.outcome)

@@ -47,7 +47,7 @@ struct InfobipReport {
     private var code: InfobipCode { InfobipCode(codeField, domain: report.field("domain").text) }
 
     private func failure(of subject: Subject?, _ code: InfobipCode, _ remedy: Remedy) -> Reading {
-        .failure(AuthenticationFailure(subject: subject, reason: code.name, remedy: remedy))
+        .failure(AuthenticationFailure(subject: subject, reason: code.name, evidence: code.evidence, remedy: remedy))
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
