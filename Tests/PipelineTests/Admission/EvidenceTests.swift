@@ -101,11 +101,11 @@ struct EvidenceTests {
 
     // MARK: What it leads to
 
-    /// Three reports that name the token just minted, of an app that one user's refusal suspends.
+    /// Three reports that name the token just minted.
     private func ends(
         _ evidence: Evidence, _ remedy: Remedy, _ loopGuard: LoopGuard, isEnforced: Bool = true
     ) -> [String] {
-        var teller = AdmissionTeller(AdmissionRules(subjects: 10, usersToSuspend: 1), loopGuard)
+        var teller = AdmissionTeller(AdmissionRules(subjects: 10), loopGuard)
         var minted = [teller.tell(.init(at: 0, evidence: .none, ends: ""))]
         for report in 1...3 {
             let token = "T\(minted.count { $0 == "mint" })"
@@ -124,7 +124,7 @@ struct EvidenceTests {
     ) -> [String] {
         guard isEnforced else { return ["mint", "mint", "mint"] }
         switch evidence {
-        case .key: return tokens == 1 ? ["suspends", "suspended", "suspended"] : ["mint", "suspends", "suspended"]
+        case .key: return tokens == 1 ? ["refused", "refused", "refused"] : ["mint", "refused", "refused"]
         case .expired: return ["mint", "clock_skew", "clock_skew"]
         case .revoked: return ["mint", "mint", "mint"]
         case .none: return remedy == .mintOnce ? ["refused", "refused", "refused"] : ["mint", "mint", "mint"]
@@ -132,7 +132,7 @@ struct EvidenceTests {
     }
 
     @Test(arguments: EvidenceBench.vendors)
-    func `only key evidence of a declared vendor suspends its app`(_ name: String) throws {
+    func `three reports of a declared vendor's code end as its evidence says`(_ name: String) throws {
         let description = try EvidenceBench.vendor(name).description
         let codes = description.codes.codes + [description.codes.missing, description.codes.unknown].compactMap(\.self)
         for code in codes where code.remedy.mints {
@@ -146,7 +146,7 @@ struct EvidenceTests {
     }
 
     @Test(arguments: samples)
-    func `only key evidence of a compiled vendor suspends its app`(_ sample: Sample) throws {
+    func `three reports of a compiled vendor's code end as its evidence says`(_ sample: Sample) throws {
         let failure = try Self.failure(of: sample)
         guard failure.remedy.mints else { return }
         let loopGuard = try Self.adapter(sample.vendor).loopGuard
