@@ -50,13 +50,15 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try KafkaProducer(properties.producer, logger: logger)
         let follower = TokenFollower(
-            configuration, age: pickup.follow, brokers: brokers, desk: desk, logger: logger, now: now)
+            configuration, age: pickup.follow, brokers: brokers, desk: desk,
+            unreadable: UnreadableRecords(metrics.unreadable, logger: logger), logger: logger, now: now)
         let apps = apps
         let forecaster = EventForecaster(
             apps: configuration.pipelineApps,
             maximumBytes: configuration.worker.maximumEventBytes, bulkTopic: configuration.topics.invalidationsBulk)
         let asks = TokenAsks(
-            desk: desk, sender: EventSender(producer: producer, now: now), forecaster: forecaster, now: now,
+            desk: desk, sender: EventSender(producer: producer, now: now), ids: EventIDs(), forecaster: forecaster,
+            now: now,
             coalesce: configuration.worker.admission.coalesce.microseconds)
         let keySource = KeySourceFile(pickup.session)
         let responder = PickupResponder(

@@ -13,6 +13,9 @@ public struct RecordPosition: Sendable, Hashable {
         self.partition = partition
         self.offset = offset
     }
+
+    /// The offset behind it, where reading goes on. The last offset there is has none behind it.
+    public var nextOffset: Int64 { offset == .max ? .max : offset + 1 }
 }
 
 /// A partition of a topic.

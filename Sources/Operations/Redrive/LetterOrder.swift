@@ -47,7 +47,7 @@ package struct LetterOrder: Sendable {
 
     /// What is to be done with `record` of `source`.
     package func step(_ record: InputRecord, _ states: LetterStates) -> Step {
-        let entry = DeadLetterEntry(record, decoder: decoder)
+        let entry = DeadLetterEntry(record, decoder: decoder, at: now)
         switch work {
         case .park(let parking):
             guard filter.matches(entry, at: now) else { return .other }
@@ -76,6 +76,7 @@ package struct LetterOrder: Sendable {
         guard let letter = ParkedLetter(record), states[letter.name] != .done, filter.matches(entry, at: now) else {
             return .other
         }
+        guard entry.fault == nil else { return .refused(.noDeadLetter) }
         do throws(RedriveRefused) {
             return .write(
                 HandledLetter(

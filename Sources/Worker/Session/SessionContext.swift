@@ -14,6 +14,8 @@ struct SessionContext: Sendable {
     let lookups: (any LookupPort)?
     let status: WorkerStatus
     let metrics: WorkerMetrics
+    /// Told of records that were read back and do not count.
+    let unreadable: UnreadableRecords
     let reachability: Reachability
     let logger: Logger
     let now: @Sendable () -> UnixTime
