@@ -35,6 +35,10 @@ extension Scenarios {
             Border(pattern: #""remint-(error|origin)-"#, files: ["Sources/Pipeline/Records/HopHeaders.swift"]),
             Border(
                 pattern: #"(ControlRecord|LaneRecord)\(\s*key:"#, files: ["Sources/Worker/Control/ControlWord.swift"]),
+            Border(
+                // An offset is the broker's word, and the last one there is has none behind it.
+                pattern: #"\boffset \+ 1\b"#,
+                files: ["Sources/Records/RecordPosition.swift", "Sources/DeclaredAdapters/Pages/DocsPage.swift"]),
             Border(pattern: #"remint-version="#, files: ["Sources/Worker/Committing/VersionMetadata.swift"]),
             Border(
                 pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#, files: []),

@@ -212,7 +212,7 @@ struct PublishedTokenTests {
         ] as [(Int64, RecordFault?)])
     func `a version more than a day ahead is refused`(_ version: Int64, _ fault: RecordFault?) throws {
         let body = Sample.with {
-            $0.value = $0.value?.replacing(#""version":3"#, with: #""version":\(version)"#)
+            $0.value = $0.value?.replacing(#""version":3"#, with: #""version":\#(version)"#)
             $0.headers.append(RecordHeader("remint-version", "\(version)"))
         }
         let now = UnixTime(microseconds: 1_000_000 - 86_400_000_000)
@@ -233,7 +233,7 @@ struct PublishedTokenTests {
     ) {
         let body = Sample.with {
             $0.value = $0.value?.replacing(
-                #""issued_at":10,"expires_at":20"#, with: #""issued_at":\(start),"expires_at":\(end)"#)
+                #""issued_at":10,"expires_at":20"#, with: #""issued_at":\#(start),"expires_at":\#(end)"#)
             $0.headers.append(RecordHeader("remint-expires-at", "\(end)"))
         }
         if isRead {
