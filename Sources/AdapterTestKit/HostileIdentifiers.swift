@@ -178,7 +178,7 @@ public struct HostileIdentifiers: Sendable {
         return try maker.token(for: subject, valid: life, random: &random)
     }
 
-    /// Where `token` differs from `plain`, a harmless user's, otherwise than by `id` in that user's place.
+    /// Returns the differences between `token` and `plain`, a harmless user's token, besides `id` in that user's place.
     private func differences(of token: [UInt8], from plain: [UInt8], _ id: String) -> [String] {
         let found = TokenInspection(token), expected = TokenInspection(plain)
         guard found.partCount == 3, let header = found.header, let claims = found.claims,

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import YAMLReading
 
-/// What a file says of ids, and what becomes of ids in names and URLs.
+/// The rules for ids in a file, and ids in claim names and URLs.
 @Suite struct IdentifierTests {
     private func adapter(_ name: String, _ settings: String = "{}") throws -> any Adapter {
         try Places.vendor(Places.text(ofShipped: name)).adapter(settings: Array(settings.utf8))

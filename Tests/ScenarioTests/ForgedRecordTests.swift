@@ -57,7 +57,7 @@ extension DeviceScenarios {
                 metrics.contains(#"remint_unreadable_records_total{topic_kind="tokens",reason="version"} 3"#),
                 "\(metrics)")
             #expect(metrics.contains(#"remint_unreadable_records_total{topic_kind="tokens",reason="mismatched"} 1"#))
-            let lines = gateway.program.errorText.split(separator: "\n").filter { $0.contains("a record is skipped") }
+            let lines = gateway.program.errorText.split(separator: "\n").filter { $0.contains("a record was skipped") }
             #expect(lines.count == 2, "once for each reason: \(lines)")
             #expect(gateway.program.status == -1, "the gateway runs")
             await gateway.stop()

@@ -1,5 +1,5 @@
-// Whom a token is for is decided here, whichever adapter reads it and whoever names the user. The pipeline, the gateway and the
-// commands call these three; an adapter's own functions are called by nobody else.
+// The one place that checks a user's id, for every adapter and every way to name a user. The pipeline, the gateway and the commands
+// call these three functions; nothing else calls an adapter's own.
 extension Adapter {
     /// Reads `report` and holds the id that it names against `identifiers`.
     ///

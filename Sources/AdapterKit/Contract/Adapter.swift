@@ -46,7 +46,7 @@ public protocol Adapter: Sendable {
     /// When reports of one user mean that the vendor refuses the tokens we mint.
     var loopGuard: LoopGuard { get }
 
-    /// What a user's id may be. Whoever reads an event holds every user's id against it, however the user was named.
+    /// The rule that a user's id must keep. The pipeline checks the id of every report, vouched user and re-issue with it.
     var identifiers: IdentifierRule { get }
 
     /// What a report means. `report` is any JSON value, from anyone; the answer must never depend on its size in a way

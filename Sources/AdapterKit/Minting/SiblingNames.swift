@@ -31,7 +31,7 @@ struct SiblingNames: Sendable {
         return SiblingNames(constants, filled)
     }
 
-    /// Why `subject` can have no token with such names; nil where all of them differ.
+    /// Returns the reason `subject` can have no token with such names; nil where all names differ.
     func refusal(of subject: Subject) -> Rejection? {
         var seen = constants
         for parts in computed {

@@ -1,4 +1,4 @@
-/// What a user's id may be, as a vendor takes it: how long, of which characters, and which ids are the vendor's own.
+/// A vendor's rule for a user's id: its length, its characters, and the ids that the vendor reserves.
 ///
 /// An adapter declares it (`Adapter.identifiers`), and the id of every report, vouched user and re-issue is held against it in one
 /// place. Ids are opaque otherwise. No vendor takes control characters: they end lines in logs and headers, and NUL ends a text in
@@ -28,7 +28,7 @@ public struct IdentifierRule: Sendable, Equatable {
         IdentifierRule(limit, characters: characters, never: never + more)
     }
 
-    /// Why no token may be for `subject`, in words that hold no id; nil where one may.
+    /// Returns the reason `subject` may have no token, without the id itself; nil where it may have one.
     public func refusal(of subject: Subject) -> String? {
         let found: String? =
             switch subject.identity {
@@ -48,7 +48,7 @@ public struct IdentifierRule: Sendable, Equatable {
         return nil
     }
 
-    /// What is wrong with `identifier`; nil where it may be a user's.
+    /// Returns the fault of `identifier`; nil where it may be a user's id.
     func fault(of identifier: String) -> String? {
         guard limit.admits(identifier) else { return "is longer than \(limit.text)" }
         guard !identifier.isEmpty else { return "is empty" }

@@ -21,7 +21,7 @@ package struct ReportRules: Sendable {
     package let strangers: [Set<StrangerSign>]
     /// What must be the app's own where it stands in the report.
     package let belongings: [Belonging]
-    /// What the user's id may be, in reports and wherever else a user is named.
+    /// The rule for a user's id, in reports and wherever else a user is named.
     package let identifiers: IdentifierRule
     /// What is said of a report without an identified user.
     package let anonymous: String

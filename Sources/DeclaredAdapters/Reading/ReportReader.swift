@@ -127,7 +127,7 @@ struct ReportReader {
         }
     }
 
-    /// What the user's id may be: `user_limit`, `user_characters`, `user_never`.
+    /// Reads the rule for a user's id: `user_limit`, `user_characters`, `user_never`.
     private func identifiers(_ section: Section) -> IdentifierRule {
         var characters: IdentifierCharacters?
         if let (text, node) = section.text("user_characters") {

@@ -33,7 +33,7 @@ package struct LedgerTable: Sendable {
     private var labelNumbers: [LedgerLabel: UInt16] = [:]
     /// How many subjects have a token, live or not.
     package private(set) var subjectCount = 0
-    /// How many records were no replacement tokens, or cannot be believed.
+    /// The number of records that are no valid replacement tokens.
     package private(set) var strangers = 0
 
     /// What a subject takes in a table that is as full as it gets, in bytes.

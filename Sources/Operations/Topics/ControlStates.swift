@@ -49,7 +49,7 @@ package struct ControlStates {
             configuration.topics.control, configuration, brokers: brokers, logger: logger)
         let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
-            // What no worker and no operator wrote holds nothing.
+            // A record that is not valid pauses nothing.
             let word = try? ControlWord(key: record.key, value: record.value, group: group, at: now)
             if let word { holds.take(word) }
         }

@@ -28,7 +28,7 @@ public struct DeadLetterEntry: Sendable {
     /// How large the event is, in bytes.
     public let valueBytes: Int
 
-    /// Why the record counts for no dead letter; nil where it is one. `code`, `stage` and `origin` are nil where it does not count.
+    /// The reason the record is no valid dead letter; nil where it is one. Where there is a reason, `code`, `stage` and `origin` are nil.
     public let fault: RecordFault?
 
     /// Reads the headers of `record` at the time `now`, and its value for nothing but app and id. The one reader of dead letters and

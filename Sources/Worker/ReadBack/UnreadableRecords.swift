@@ -3,8 +3,8 @@ package import Pipeline
 import Synchronization
 package import Telemetry
 
-/// Counts the records that were read back from a topic and do not count, and logs them: a line per kind and reason, and no other
-/// one of the same kind and reason for ten minutes.
+/// Counts and logs the records that were read back from a topic and are not valid. It writes at most one line in ten minutes for each
+/// kind of topic and reason.
 package final class UnreadableRecords: Sendable {
     /// The topic a record was read from, as the metric names it.
     package enum Kind: String, Sendable, CaseIterable {
@@ -23,7 +23,7 @@ package final class UnreadableRecords: Sendable {
         let fault: RecordFault
     }
 
-    /// How long a line keeps the next one of its kind and reason back.
+    /// The time between two lines of one kind and reason.
     private static let pause = Duration.seconds(600)
 
     private let family: CounterFamily
@@ -48,7 +48,7 @@ package final class UnreadableRecords: Sendable {
             labels: ["topic_kind", "reason"])
     }
 
-    /// Counts a record of `kind` that does not count because of `fault`.
+    /// Counts a record of `kind` that is skipped because of `fault`.
     ///
     /// - Parameter position: the record's place; nil where it has none.
     package func count(_ fault: RecordFault, _ kind: Kind, at position: RecordPosition? = nil) {
@@ -67,6 +67,6 @@ package final class UnreadableRecords: Sendable {
             details[LogKey.partitions] = "\(position.topic)[\(position.partition)]"
             details[LogKey.offset] = "\(position.offset)"
         }
-        logger.warning("a record is skipped: no worker of this fleet wrote it so", metadata: details)
+        logger.warning("a record was skipped: no worker can have written it", metadata: details)
     }
 }

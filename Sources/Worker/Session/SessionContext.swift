@@ -14,7 +14,7 @@ struct SessionContext: Sendable {
     let lookups: (any LookupPort)?
     let status: WorkerStatus
     let metrics: WorkerMetrics
-    /// Told of records that were read back and do not count.
+    /// Counts records that were read back and are not valid.
     let unreadable: UnreadableRecords
     let reachability: Reachability
     let logger: Logger

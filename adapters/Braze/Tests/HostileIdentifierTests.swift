@@ -9,7 +9,7 @@ import Testing
     private struct Flawed: Adapter {
         static let name = "flawed"
         static let vendor = "Flawed"
-        /// What becomes of a reported id.
+        /// Changes a reported id.
         var change: @Sendable (String) -> String = { $0 }
         var claims = [Claim("sub", .user), Claim("exp", .expiresAt)]
         var identifiers = IdentifierRule.standard
