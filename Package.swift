@@ -292,7 +292,12 @@ let package = Package(
                 "CertificateTestSupport", "AsyncTestSupport", "ProgramTestSupport", logging,
             ]),
         tests(
-            "PickupTests", ["Pickup", "AdapterKit", "Pipeline", "Telemetry", nio, httpTypes, httpParts, embedded],
+            "PickupTests",
+            [
+                "Pickup", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", nio, httpTypes,
+                httpParts,
+                embedded,
+            ],
             resources: [.copy("Pages")]),
         tests(
             "OperationsTests",
@@ -304,7 +309,7 @@ let package = Package(
             "WorkerTests",
             [
                 "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
-                "StubServer",
+                "StubServer", "Telemetry",
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
                 lifecycle, nio, sockets, http,
             ] + adapterDependencies),

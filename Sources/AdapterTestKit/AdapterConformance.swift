@@ -51,6 +51,10 @@ public struct AdapterConformance: Sendable {
             // What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption passes.
             for subject in users.subjects { violations += try tokens(adapter, app, subject) }
             violations += try lookups(adapter, users.subjects)
+            violations +=
+                try HostileIdentifiers(
+                    adapter, reports: reports.map { $0.report(at: now) }, users: users.subjects, at: now)?
+                .violations() ?? []
         }
         let known = Set(fixtures.apps.map(\.name))
         violations += fixtures.reports.filter { !known.contains($0.app) }.map { "\($0.name): no app called \($0.app)" }
@@ -148,7 +152,7 @@ public struct AdapterConformance: Sendable {
     }
 
     private func read(_ root: JSONValue, _ adapter: any Adapter) -> Reading {
-        adapter.read(Report(root, observedAt: now))
+        adapter.reading(of: Report(root, observedAt: now))
     }
 
     /// Whom the fixtures' reports and a batch job ask to mint for, and what is wrong with the asking.

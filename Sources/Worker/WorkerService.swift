@@ -119,6 +119,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             logger: logger, now: now)
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, status: status, metrics: metrics,
+            unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
             reachability: Reachability(status: status), logger: logger, now: now, observe: observe,
             tracing: tracing, reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in

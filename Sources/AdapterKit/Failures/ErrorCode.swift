@@ -8,7 +8,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case eventTooLarge = "event_too_large"
     /// The event names an app that is not configured, or none.
     case unknownApp = "unknown_app"
-    /// The report is not one of the app's vendor.
+    /// The report is not one of the app's vendor, or names a user whose id the vendor does not take.
     case malformedReport = "malformed_report"
     /// The event comes from a topic that is not its app's.
     case wrongTopic = "wrong_topic"
@@ -47,7 +47,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .malformedEvent: "the record is none of the four forms, or not JSON"
         case .eventTooLarge: "larger than `worker.max_event_bytes`"
         case .unknownApp: "no such app is configured"
-        case .malformedReport: "not a report of the app's vendor"
+        case .malformedReport: "not a report of the app's vendor, or an id that none of its users has"
         case .wrongTopic: "the event comes from a topic that is not its app's"
         case .identityMissing: "nobody vouches for the user where the app wants it"
         case .identityMismatch: "the report names another user than is vouched for"

@@ -109,7 +109,7 @@ struct ReportDecoder: Sendable {
             agreed = both
         }
         let name = shape.user[0].names[shape.user[0].names.count - 1]
-        return ReportedUser(agreed, name: name, vouched: report.vouched).within(rules.limit, name: name)
+        return ReportedUser(agreed, name: name, vouched: report.vouched)
     }
 
     private func agreed(in report: Report, _ shape: ReportShape) -> ReportField? {
@@ -130,7 +130,7 @@ struct ReportDecoder: Sendable {
         var challenge: String?
         if !shape.challenge.isEmpty {
             switch shape.challenge.field(in: report) {
-            case .text(let nonce) where IdentifierLimit.standard.admits(nonce): challenge = nonce
+            case .text(let nonce): challenge = nonce
             case .absent, .null:
                 return .rejected(Rejection(.missingChallenge, "the report has no \"\(shape.challenge[0].text)\""))
             default: return malformed("\"\(shape.challenge[0].text)\" is no nonce")

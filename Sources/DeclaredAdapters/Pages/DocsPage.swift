@@ -53,7 +53,15 @@ package struct DocsPage {
                 "| \(cell(shape.name)) | \(names(shape.user)) | \(names(shape.code)) | \(when.isEmpty ? "all others" : when.joined(separator: ", ")) |"
             )
         }
-        return lines
+        return lines + ["", identifiers]
+    }
+
+    private var identifiers: String {
+        let rule = description.report.identifiers
+        var line = "A user's id has at most \(rule.limit.text) and no control character"
+        if let characters = rule.characters { line += "; its characters are those of `\(characters.text)`" }
+        if !rule.never.isEmpty { line += "; none is \(rule.never.map { "`\($0)`" }.joined(separator: ", "))" }
+        return line + "."
     }
 
     private func names(_ paths: [ReportPath]) -> String {

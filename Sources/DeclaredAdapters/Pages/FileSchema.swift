@@ -66,6 +66,8 @@ package enum FileSchema {
                 },
                 "belongs": {},
                 "user_limit": { "type": "string", "pattern": "^[0-9]+ (bytes|characters)$" },
+                "user_characters": { "type": "string", "pattern": "^\\\\[.+\\\\]$", "description": "The characters of ids, such as [A-Za-z0-9_-], or [^*] for all but those." },
+                "user_never": { "$ref": "#/$defs/texts", "description": "Ids that the vendor means something else by." },
                 "anonymous": { "type": "string" },
                 "shapes": {
                   "type": "array",

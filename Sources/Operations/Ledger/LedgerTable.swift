@@ -33,7 +33,7 @@ package struct LedgerTable: Sendable {
     private var labelNumbers: [LedgerLabel: UInt16] = [:]
     /// How many subjects have a token, live or not.
     package private(set) var subjectCount = 0
-    /// How many records were no replacement tokens.
+    /// The number of records that are no valid replacement tokens.
     package private(set) var strangers = 0
 
     /// What a subject takes in a table that is as full as it gets, in bytes.
@@ -49,16 +49,16 @@ package struct LedgerTable: Sendable {
         slots = Self.room(for: max(16, subjects))
     }
 
-    /// A record of the token topic; one without a value takes the subject's token away.
-    package mutating func take(key: [UInt8]?, headers: [RecordHeader], isTombstone: Bool, offset: Int64) {
-        guard let key else {
+    /// Takes a record of the token topic at the time `now`; one without a value takes the subject's token away.
+    package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) {
+        guard let key = record.key else {
             if slice.isFirst { strangers += 1 }
             return
         }
         let hash = SubjectHash(key)
         guard slice.contains(hash) else { return }
-        if isTombstone { return remove(hash) }
-        guard let entry = LedgerEntry(headers: headers), let label = number(of: entry) else {
+        if !record.hasValue { return remove(hash) }
+        guard let entry = try? PublishedToken(record, at: now), let label = number(of: entry) else {
             strangers += 1
             return
         }
@@ -120,7 +120,7 @@ package struct LedgerTable: Sendable {
 
     private static func room(for subjects: Int) -> [Slot] { Array(repeating: Slot(), count: subjects / 4 * 5 + 8) }
 
-    private mutating func number(of entry: LedgerEntry) -> UInt16? {
+    private mutating func number(of entry: PublishedToken) -> UInt16? {
         let label = LedgerLabel(app: entry.app, keyID: entry.keyID)
         if let number = labelNumbers[label] { return number }
         guard let number = UInt16(exactly: labels.count + 1) else { return nil }

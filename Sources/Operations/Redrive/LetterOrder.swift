@@ -57,7 +57,7 @@ package struct LetterOrder: Sendable {
     }
 
     /// Returns the letter in `record`, without its payload.
-    func entry(of record: InputRecord) -> DeadLetterEntry { DeadLetterEntry(record, decoder: decoder) }
+    func entry(of record: InputRecord) -> DeadLetterEntry { DeadLetterEntry(record, decoder: decoder, at: now) }
 
     /// What is to be done with `record` of `source`.
     package func step(_ record: InputRecord, _ states: LetterStates) -> Step {
@@ -90,6 +90,7 @@ package struct LetterOrder: Sendable {
         guard let letter = ParkedLetter(record), states[letter.name] != .done, filter.matches(entry, at: now) else {
             return .other
         }
+        guard entry.fault == nil else { return .refused(.noDeadLetter) }
         do throws(RedriveRefused) {
             return .write(
                 HandledLetter(

@@ -127,7 +127,7 @@ package struct RedriveRun {
         var letters: [HandledLetter] = []
         for record in records {
             let input = InputRecord(deadLetter: record)
-            let entry = DeadLetterEntry(input, decoder: configuration.deadLetterDecoder)
+            let entry = DeadLetterEntry(input, decoder: configuration.deadLetterDecoder, at: now)
             guard filter.matches(entry, at: now) else {
                 result.unmatched += 1
                 continue
@@ -174,8 +174,7 @@ package struct RedriveRun {
     private static func ends(of records: [ConsumedRecord]) -> [PartitionOffset] {
         var ends: [TopicPartition: Int64] = [:]
         for record in records {
-            ends[TopicPartition(record.position)] =
-                record.position.offset + 1
+            ends[TopicPartition(record.position)] = record.position.nextOffset
         }
         return ends.map { PartitionOffset($0, offset: $1) }
     }

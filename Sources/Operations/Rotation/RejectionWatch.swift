@@ -11,6 +11,7 @@ struct RejectionWatch {
     private let apps: [String]
     private let since: UnixTime
     private let decoder: EventDecoder
+    private let now: @Sendable () -> UnixTime
     private let found = Counter()
 
     private actor Counter {
@@ -29,13 +30,14 @@ struct RejectionWatch {
         apps = ring.apps.map(\.name)
         self.since = since
         decoder = configuration.deadLetterDecoder
+        now = ring.now
     }
 
     /// How many users there were so far; waits a moment for more.
     func count() async -> Int {
         for event in await consumer.events(limit: 1000, within: .milliseconds(500)) {
             guard case .record(let record) = event else { continue }
-            let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder)
+            let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder, at: now())
             guard letter.code == .rejectedByVendor, let failedAt = letter.failedAt, failedAt >= since,
                 let app = letter.app, apps.contains(app)
             else { continue }

@@ -50,7 +50,9 @@ package struct ControlStates {
             configuration.topics.control, configuration, brokers: brokers, logger: logger)
         let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
-            if let word = ControlWord(key: record.key, value: record.value, group: group) { holds.take(word) }
+            // A record that is not valid pauses nothing.
+            let word = try? ControlWord(key: record.key, value: record.value, group: group, at: now)
+            if let word { holds.take(word) }
         }
         return holds.holding(at: now)
     }

@@ -7,6 +7,7 @@ import Synchronization
 struct TokenAsks: Sendable {
     let desk: TokenDesk
     let sender: EventSender
+    let ids: EventIDs
     let forecaster: EventForecaster
     let now: @Sendable () -> UnixTime
     /// For how long after a token a worker takes reports for the failure it answers, in microseconds.
@@ -20,7 +21,7 @@ struct TokenAsks: Sendable {
         let key: [UInt8]
         let after: Int64
         /// The event whose end ends the wait too, and by what name it is under way; nil where just the next token is awaited.
-        var event: (id: String, name: [UInt8])?
+        var event: (awaited: AwaitedEvent, name: [UInt8])?
         var challenge: String?
         let until: ContinuousClock.Instant
     }
@@ -45,7 +46,7 @@ struct TokenAsks: Sendable {
     func answer(
         _ report: [UInt8], of asker: Asker, _ app: PickupApp, within wait: Duration
     ) async throws(Problem) -> Outcome {
-        let id = Self.id(of: report, asker, app)
+        let id = ids.id(of: report, subjectKey: asker.subject.key(app: app.name), device: asker.device)
         let record = sender.record(.report(report), id: id, asker, app)
         let (key, challenge, isCertain) = try subject(of: record, asker, app)
         try requireOpen(app)
@@ -71,18 +72,11 @@ struct TokenAsks: Sendable {
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
         guard let token = desk.newest(key), token.expiresAt > time.seconds,
-            (0..<coalesce).contains(time.microseconds - token.version),
+            (0..<coalesce).contains(time.microseconds(since: UnixTime(microseconds: token.version))),
             let text = try? JSONDocument(parsing: token.value).root["token"]?.string
         else { return nil }
         let signature = Array(text.utf8.suffix(24))
         return report.indices.contains { report[$0...].starts(with: signature) } ? nil : token
-    }
-
-    /// The same report of the same device has the same id, so that an answer which was lost is not asked for twice.
-    private static func id(of report: [UInt8], _ asker: Asker, _ app: PickupApp) -> String {
-        var text = asker.subject.key(app: app.name) + [0]
-        text += Array((asker.device ?? "").utf8) + [0]
-        return "pickup-" + Base64.url.encode(Array(SHA256.hash(text + report).prefix(18)))
     }
 
     // MARK: Tokens
@@ -95,7 +89,7 @@ struct TokenAsks: Sendable {
         let key = asker.subject.key(app: app.name)
         if let token = desk.live(key, life: life) { return .token(token) }
         try requireOpen(app)
-        let id = "pickup-\(Self.hex(now().microseconds))-" + Base64.url.encode(Array(SHA256.hash(key).prefix(6)))
+        let id = ids.fresh()
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
         return try await ask(record, id: id, key, challenge: nil, asker, app, within: wait)
     }
@@ -117,7 +111,9 @@ struct TokenAsks: Sendable {
     ///
     /// - Throws: `Problem`.
     func outcome(of wait: Wait) async throws(Problem) -> Outcome {
-        let arrival = await desk.room.wait(for: wait.key, after: wait.after, event: wait.event?.id, until: wait.until) {
+        let arrival = await desk.room.wait(
+            for: wait.key, after: wait.after, event: wait.event?.awaited, until: wait.until
+        ) {
             desk.newest(wait.key).flatMap { $0.version > wait.after ? $0 : nil }
         }
         switch arrival {
@@ -126,15 +122,13 @@ struct TokenAsks: Sendable {
         case .nothing:
             if let problem = waiting(wait.app) { throw problem }
             guard let event = wait.event else { return .nothing }
-            return .accepted(event: event.id, after: wait.after, challenge: wait.challenge)
+            return .accepted(event: event.awaited.id, after: wait.after, challenge: wait.challenge)
         case .deadLetter(let code):
             guard let event = wait.event else { return .nothing }
             desk.asks.withLock { $0.ended(event.name) }
             throw Problem(code)
         }
     }
-
-    private static func hex(_ number: Int64) -> String { String(UInt64(bitPattern: number), radix: 16) }
 
     /// An app whose events wait gives no token now. Of a suspended app some asks reach a worker, which finds a probe among them;
     /// where only users who refused wait, all do, because the worker alone knows these users.
@@ -183,9 +177,10 @@ struct TokenAsks: Sendable {
             }
         }
         guard wait > .zero else { return .accepted(event: ask.event, after: ask.after, challenge: challenge) }
+        let awaited = AwaitedEvent(id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic)
         return .waits(
             Wait(
-                app: app.name, key: key, after: ask.after, event: (ask.event, name), challenge: challenge,
+                app: app.name, key: key, after: ask.after, event: (awaited, name), challenge: challenge,
                 until: .now + wait))
     }
 }

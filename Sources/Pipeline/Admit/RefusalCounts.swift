@@ -46,32 +46,43 @@ public struct RefusalRecord: Sendable, Equatable {
         self.counts = counts
     }
 
-    /// Reads a record of the topic; nil where it holds no counts for `group`.
-    public init?(key: [UInt8]?, value: [UInt8]?, group: String) {
-        guard let key, let text = String(validating: key, as: UTF8.self), text.utf8.starts(with: Self.prefix.utf8)
-        else {
-            return nil
-        }
+    /// Whether `key` is a worker's counts' key.
+    public static func isKey(_ key: [UInt8]?) -> Bool { key?.starts(with: prefix.utf8) == true }
+
+    /// Reads a record of the topic at the time `now`; nil where it is another fleet's, which changes nothing.
+    ///
+    /// - Throws: `RecordFault` for what is no such record.
+    public init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
+        guard Self.isKey(key), let key, let text = String(validating: key, as: UTF8.self) else { throw .foreign }
         guard let value else {
-            let start = "\(Self.prefix)\(group)/"
-            guard text.utf8.starts(with: start.utf8) else { return nil }
-            // Of a name with a slash nothing is taken back, and its counts end by time.
-            let parts = text.utf8.dropFirst(start.utf8.count).split(separator: UInt8(ascii: "/"), maxSplits: 1)
-            guard parts.count == 2 else { return nil }
-            self.init(group: group, app: String(Substring(parts[0])), worker: String(Substring(parts[1])), counts: nil)
+            self.init(takingBack: text, group: group)
             return
         }
         guard let root = try? JSONDocument(parsing: value, limits: .init(bytes: 16 << 10, depth: 4)).root,
-            group.hasSameBytes(as: root["group"]?.string), let app = root["app"]?.string,
-            let worker = root["worker"]?.string, let version = root["key_version"]?.string,
+            let owner = root["group"]?.string
+        else { throw .malformed }
+        guard group.hasSameBytes(as: owner) else { return nil }
+        guard let app = root["app"]?.string, let worker = root["worker"]?.string,
+            let version = root["key_version"]?.string, let at = root["at"]?.string.flatMap(RFC3339.parse),
             let refusing = root["refusing"]?.integer.flatMap({ Int(exactly: $0) }),
-            let minted = root["minted"]?.integer.flatMap({ Int(exactly: $0) }), refusing >= 0, minted >= refusing,
-            minted <= Self.mostUsers, let at = root["at"]?.string.flatMap(RFC3339.parse)
-        else { return nil }
+            let minted = root["minted"]?.integer.flatMap({ Int(exactly: $0) }),
+            refusing >= 0, minted >= refusing, minted <= Self.mostUsers
+        else { throw .malformed }
+        guard ReadBackBound.admits(pastTime: at, at: now) else { throw .time }
         self.init(
             group: group, app: app, worker: worker,
             counts: RefusalCounts(keyVersion: version, refusing: refusing, minted: minted, at: at))
-        guard self.key == key else { return nil }
+        guard self.key == key else { throw .mismatched }
+    }
+
+    /// Reads the key of a record without a value; nil for another fleet's. Of a name with a slash nothing is taken back, and
+    /// its counts end by time.
+    private init?(takingBack key: String, group: String) {
+        let start = "\(Self.prefix)\(group)/"
+        guard key.utf8.starts(with: start.utf8) else { return nil }
+        let parts = key.utf8.dropFirst(start.utf8.count).split(separator: UInt8(ascii: "/"), maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        self.init(group: group, app: String(Substring(parts[0])), worker: String(Substring(parts[1])), counts: nil)
     }
 
     /// More users than a fleet has, so that sums do not overflow.

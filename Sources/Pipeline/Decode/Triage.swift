@@ -68,7 +68,13 @@ private struct EventReader {
 
     func triage() -> Triage {
         let vouched: VouchedUser?
-        do throws(Rejection) { vouched = try event.vouched.map(app.adapter.vouchedUser) } catch {
+        do throws(Rejection) {
+            if let members = event.vouched {
+                vouched = try app.adapter.user(vouchedBy: members)
+            } else {
+                vouched = nil
+            }
+        } catch {
             return .reject(event.envelope, error, .decode)
         }
         let reading: Reading
@@ -76,7 +82,7 @@ private struct EventReader {
         case .reissue(let request): reading = Reissue.read(request, for: app.adapter)
         case .report(let root):
             guard vouched != nil || app.identity == .reported else { return missingIdentity }
-            reading = app.adapter.read(Report(root, observedAt: observedAt, vouched: vouched))
+            reading = app.adapter.reading(of: Report(root, observedAt: observedAt, vouched: vouched))
         }
         switch reading {
         case .rejected(let rejection):

@@ -75,7 +75,8 @@ struct Provenance: Sendable {
         }
         origin = stated
         timestamp = Self.time(HopHeaders.timestamp, body)
-        firstFailedAt = Self.time(HopHeaders.firstFailedAt, body)
+        // A failure that has not come yet would never be too old.
+        firstFailedAt = Self.time(HopHeaders.firstFailedAt, body).map { min($0, record.timestamp ?? $0) }
         attempts = Self.count(HopHeaders.attempts, body)
         let told = body.text(HopHeaders.history) ?? ""
         // What the worker writes is shorter; a dead letter by reference must stay small.
@@ -86,7 +87,7 @@ struct Provenance: Sendable {
     static func origin(in body: RecordBody) -> RecordPosition? {
         guard let topic = body.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
             let partition = body.text(HopHeaders.partition).flatMap({ Int32($0) }),
-            let offset = body.text(HopHeaders.offset).flatMap({ Int64($0) })
+            let offset = body.text(HopHeaders.offset).flatMap({ Int64($0) }), partition >= 0, offset >= 0
         else { return nil }
         return RecordPosition(topic: topic, partition: partition, offset: offset)
     }

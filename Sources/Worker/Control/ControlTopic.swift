@@ -28,16 +28,21 @@ final class ControlTopic: Sendable {
     private let properties: KafkaProperties
     /// The fleet's consumer group.
     private let fleet: String
+    private let now: @Sendable () -> UnixTime
+    private let unreadable: UnreadableRecords
     private let logger: Logger
     /// Signalled when there is something to take.
     private let isRead: @Sendable () -> Void
 
     init(
-        _ configuration: Configuration, bootstrapServers: String, logger: Logger, isRead: @escaping @Sendable () -> Void
+        _ configuration: Configuration, bootstrapServers: String, now: @escaping @Sendable () -> UnixTime,
+        unreadable: UnreadableRecords, logger: Logger, isRead: @escaping @Sendable () -> Void
     ) {
         topic = configuration.topics.control
         properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
         fleet = configuration.kafka.group
+        self.now = now
+        self.unreadable = unreadable
         self.logger = logger
         self.isRead = isRead
     }
@@ -122,11 +127,18 @@ final class ControlTopic: Sendable {
     }
 
     private func took(_ event: KafkaConsumer.Event) {
-        guard case .record(let record) = event,
-            let word = ControlWord(key: record.key, value: record.value, group: fleet)
-        else { return }
+        guard case .record(let record) = event, let word = word(in: record) else { return }
         state.withLock { $0.read.append(word) }
         isRead()
+    }
+
+    private func word(in record: ConsumedRecord) -> ControlWord? {
+        do throws(RecordFault) {
+            return try ControlWord(key: record.key, value: record.value, group: fleet, at: now())
+        } catch {
+            unreadable.count(error, .control, at: record.position)
+            return nil
+        }
     }
 
     private func write() async {

@@ -1,3 +1,4 @@
+package import AdapterKit
 package import Pipeline
 
 /// A record of the control topic: what it says of an app or of a lane, or one worker's counts.
@@ -9,16 +10,19 @@ package enum ControlWord: Sendable, Equatable {
     /// A worker's counts of an app's refusals.
     case refusals(RefusalRecord)
 
-    /// Reads a record; nil where it is none for the fleet `group`.
-    package init?(key: [UInt8]?, value: [UInt8]?, group: String) {
-        if let lane = LaneRecord(key: key, value: value, group: group) {
+    /// Reads a record at the time `now`; nil where it is another fleet's. The one reader of the control topic.
+    ///
+    /// - Throws: `RecordFault` for what is no such record.
+    package init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
+        if LaneRecord.isKey(key) {
+            guard let lane = try LaneRecord(key: key, value: value, group: group, at: now) else { return nil }
             self = .lane(lane)
-        } else if let refusals = RefusalRecord(key: key, value: value, group: group) {
+        } else if RefusalRecord.isKey(key) {
+            guard let refusals = try RefusalRecord(key: key, value: value, group: group, at: now) else { return nil }
             self = .refusals(refusals)
-        } else if let app = ControlRecord(key: key, value: value, group: group) {
-            self = .app(app)
         } else {
-            return nil
+            guard let app = try ControlRecord(key: key, value: value, group: group, at: now) else { return nil }
+            self = .app(app)
         }
     }
 

@@ -57,15 +57,16 @@ struct Session {
         }
         let tokenPartitions = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
             .partitionCount
-        let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
+        let floor = VersionFloor(context, bootstrapServers: bootstrapServers)
         producer.prepare(configuration.outputTopics)
         if isExactlyOnce, let end = await register(producer) { return end }
         let lanes = try LaneConsumers(
             configuration, properties, tracing: context.tracing, logger: context.logger)
         context.lookups?.onReply { [wakeup = lanes.wakeup] in wakeup.signal() }
-        let control = ControlTopic(configuration, bootstrapServers: bootstrapServers, logger: context.logger) {
-            [wakeup = lanes.wakeup] in wakeup.signal()
-        }
+        let control = ControlTopic(
+            configuration, bootstrapServers: bootstrapServers, now: context.now, unreadable: context.unreadable,
+            logger: context.logger
+        ) { [wakeup = lanes.wakeup] in wakeup.signal() }
         let controlReader = await control.open()
         processor.follow(fleet: controlReader != nil)
         context.metrics.opened()

@@ -15,6 +15,8 @@ struct SessionContext: Sendable {
     let lookups: (any LookupPort)?
     let status: WorkerStatus
     let metrics: WorkerMetrics
+    /// Counts records that were read back and are not valid.
+    let unreadable: UnreadableRecords
     let reachability: Reachability
     let logger: Logger
     let now: @Sendable () -> UnixTime

@@ -70,7 +70,7 @@ extension SessionLoop {
         let partitions = rebalance.partitions
         if case .assigned = rebalance, !partitions.isEmpty {
             for floor in [await versions(), await committedVersion(of: partitions, lane)].compactMap({ $0 }) {
-                raiseVersions(above: floor)
+                processor.raiseVersions(above: floor)
             }
             committed.assigned(partitions)
         }
@@ -90,7 +90,7 @@ extension SessionLoop {
     private func committedVersion(of partitions: [TopicPartition], _ lane: Lane) async -> Int64? {
         do throws(KafkaError) {
             let offsets = try await lanes.consumers[lane].committedOffsets(partitions, within: .seconds(5))
-            return offsets.compactMap { $0.metadata.flatMap(VersionMetadata.version) }.max()
+            return offsets.compactMap { offset in version(in: offset) }.max()
         } catch {
             context.logger.warning(
                 "the versions in the committed offsets could not be read; this worker goes by the token topic and its clock",
@@ -99,15 +99,15 @@ extension SessionLoop {
         }
     }
 
-    /// A version that lies more than a day ahead is no clock's, and nothing would ever come after it.
-    private mutating func raiseVersions(above floor: Int64) {
-        guard floor < context.now().advanced(bySeconds: 86_400).microseconds else {
-            context.logger.warning(
-                "a version on the token topic lies more than a day ahead and is not followed",
-                metadata: [LogKey.topic: "\(context.configuration.topics.tokens)"])
-            return
+    private func version(in offset: PartitionOffset) -> Int64? {
+        guard let metadata = offset.metadata else { return nil }
+        do throws(RecordFault) { return try VersionMetadata.version(metadata, at: context.now()) } catch {
+            let partition = offset.partition
+            context.unreadable.count(
+                error, .offsets,
+                at: RecordPosition(topic: partition.topic, partition: partition.partition, offset: offset.offset))
+            return nil
         }
-        processor.raiseVersions(above: floor)
     }
 }
 

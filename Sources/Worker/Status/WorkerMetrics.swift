@@ -15,6 +15,7 @@ final class WorkerMetrics: Sendable {
     private let transactions: CounterFamily
     private let sessions: CounterFamily
     private let setbacks: CounterFamily
+    let unreadable: CounterFamily
     private let transactionTime: HistogramFamily
     private let batchTime: HistogramFamily
     private let batchEvents: HistogramFamily
@@ -54,6 +55,7 @@ final class WorkerMetrics: Sendable {
             "remint_offset_setbacks_total",
             "Partitions that the group handed back at an offset before what this worker committed.",
             labels: ["topic", "partition"])
+        unreadable = UnreadableRecords.counter(in: registry)
         transactionTime = registry.histogram(
             "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
         batchTime = registry.histogram(

@@ -63,7 +63,8 @@ struct MetricsCommand: ParsableCommand {
         commandName: "metrics", abstract: "Lists the metrics, their kinds and labels, and what they say.")
 
     func run() {
-        for row in (MetricsCatalogue.table + PickupMetricsCatalogue.table).sorted() { Terminal.print(row) }
+        // Worker and gateway share some.
+        for row in Set(MetricsCatalogue.table + PickupMetricsCatalogue.table).sorted() { Terminal.print(row) }
     }
 }
 

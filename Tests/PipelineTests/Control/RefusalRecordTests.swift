@@ -15,18 +15,11 @@ struct RefusalRecordTests {
     private static func at(_ seconds: Int64) -> UnixTime { start.advanced(bySeconds: seconds) }
 
     @Test(arguments: [counts(3, of: 30), nil])
-    func `a record is read as it was written, and by nobody else's fleet`(_ counts: RefusalCounts?) {
+    func `a record is read as it was written, and by nobody else's fleet`(_ counts: RefusalCounts?) throws {
         let record = RefusalRecord(group: "remint", app: "my shop", worker: "w/1", counts: counts)
-        #expect(RefusalRecord(key: record.key, value: record.value, group: "remint") == record)
-        #expect(RefusalRecord(key: record.key, value: record.value, group: "another") == nil)
-        #expect(LaneRecord(key: record.key, value: record.value, group: "remint") == nil)
-    }
-
-    @Test func `an earlier release ignores counts, and takes their end for an app that nobody has`() {
-        let record = RefusalRecord(group: "remint", app: "shop", worker: "w-1", counts: Self.counts(3, of: 30))
-        #expect(ControlRecord(key: record.key, value: record.value, group: "remint") == nil)
-        let ended = ControlRecord(key: record.key, value: nil, group: "remint")
-        #expect(ended?.app == "refusals/remint/shop/w-1" && ended?.suspension == nil)
+        #expect(try RefusalRecord(key: record.key, value: record.value, group: "remint", at: Self.start) == record)
+        #expect(try RefusalRecord(key: record.key, value: record.value, group: "another", at: Self.start) == nil)
+        #expect(!LaneRecord.isKey(record.key))
     }
 
     @Test(arguments: [
@@ -36,11 +29,13 @@ struct RefusalRecordTests {
         #"{"group":"remint","app":"shop","worker":"w-1","key_version":"v1","refusing":1,"minted":9223372036854775807,"at":"2026-11-24T03:00:00Z"}"#,
         #"{"group":"remint","app":"shop","worker":"w-1","key_version":"v1","refusing":1,"minted":30,"at":"later"}"#,
         #"{"group":"remint","app":"shop","worker":"w-2","key_version":"v1","refusing":1,"minted":30,"at":"2026-11-24T03:00:00Z"}"#,
-        #"{"group":"other","app":"shop","worker":"w-1","key_version":"v1","refusing":1,"minted":30,"at":"2026-11-24T03:00:00Z"}"#,
     ])
     func `a record that does not hold together changes nothing`(_ value: String) {
         let key = Array("refusals/remint/shop/w-1".utf8)
-        #expect(RefusalRecord(key: key, value: Array(value.utf8), group: "remint") == nil)
+        let now = UnixTime(seconds: 1_795_500_000)
+        #expect(throws: RecordFault.self) {
+            try RefusalRecord(key: key, value: Array(value.utf8), group: "remint", at: now)
+        }
     }
 
     // MARK: The fleet's counts

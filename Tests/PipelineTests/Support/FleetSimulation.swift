@@ -179,7 +179,7 @@ struct FleetSimulation {
         }
         for report in workers[index].suspensions.dueReports(at: now) {
             let record = RefusalRecord(group: "remint", app: report.app, worker: report.worker, counts: report.counts)
-            if let again = RefusalRecord(key: record.key, value: record.value, group: "remint") {
+            if let again = try? RefusalRecord(key: record.key, value: record.value, group: "remint", at: now) {
                 tell(.refusals(again))
             }
         }
