@@ -35,6 +35,7 @@ extension OperatorScenarios {
         {
             let shop = try await Shop.open()
             try await shop.broker.createTopic("a.failures", partitions: shop.partitions)
+            try await shop.broker.createTopic("remint.dead-letters.parked", partitions: shop.partitions)
             try shop.configure("    key: braze-ios\n", "    key: braze-ios\n    topics: [a.failures]\n")
             try shop.configure("    key: onesignal-shop\n", "    key: onesignal-shop\n    identity: vouched\n")
             let worker = try await shop.startWorker()
@@ -72,6 +73,20 @@ extension OperatorScenarios {
             worker.terminate()
             await worker.waitForEnd()
 
+            // Parking is no way around it.
+            let park = try await Program.run(
+                Repository.remint,
+                [
+                    "dead-letters", "park", "--id", "a", "--reason", "ask shop-a", "--json", "--config",
+                    shop.configuration,
+                ])
+            #expect(park.outputText.contains(#""parked":1"#), "\(park.outputText) \(park.errorText)")
+            let parked = try await redrive(shop, ["--parked", "--json"])
+            #expect(parked.outputText.contains(#""redriven":0"#), "\(parked.outputText)")
+            #expect(parked.outputText.contains(#""needs_code":1"#), "\(parked.outputText)")
+            let asked = try await redrive(shop, ["--parked", "--code", "wrong_topic", "--dry-run"])
+            #expect(asked.outputText.contains("would go to a.failures"), "\(asked.outputText)")
+
             // The app is there, with the topic.
             try shop.configure(
                 "\napps:\n", "\napps:\n  later: { adapter: braze, key: braze-ios, topics: [a.failures] }\n")
@@ -85,7 +100,7 @@ extension OperatorScenarios {
 
             // The topic is nobody's any more: no other is guessed.
             try shop.configure("topics: [a.failures]", "topics: [b.failures]")
-            let gone = try await redrive(shop, ["--app", "later", "--group", "again"])
+            let gone = try await redrive(shop, ["--parked", "--code", "wrong_topic"])
             #expect(gone.status == 1)
             #expect(gone.outputText.contains("left: 1 no longer an input"), "\(gone.outputText)")
             #expect(gone.errorText.contains("1 dead letter comes from topics that are no inputs"), "\(gone.errorText)")
