@@ -4,6 +4,9 @@
 enum VersionMetadata {
     private static let name = "remint-version="
 
+    /// Whether a worker wrote `metadata`.
+    static func isOurs(_ metadata: String) -> Bool { metadata.hasPrefix(name) }
+
     static func text(_ version: Int64) -> String { name + String(version) }
 
     /// The version in `metadata`; nil where it is somebody else's.
