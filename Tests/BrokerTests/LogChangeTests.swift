@@ -25,8 +25,9 @@ extension BrokerTests {
                 try await produce(shop, "new", 30)
                 try await waitForTokens(shop, 60)
                 try await stop(worker)
-                #expect(try await answered(shop).count == 60)
-                #expect(Set(try await answered(shop)).count == 60, "an event was answered twice")
+                let answers = try await answered(shop)
+                #expect(answers.count == 60)
+                #expect(Set(answers).count == 60, "an event was answered twice")
             }
         }
 
@@ -116,7 +117,9 @@ extension BrokerTests {
                 try await waitForTokens(shop, 90)
                 #expect(second.status < 0, "the newer one ended: \(second.lastLines)")
                 try await stop(second)
-                #expect(Set(try await answered(shop)).count == 90 && (try await answered(shop)).count == 90)
+                let answers = try await answered(shop)
+                #expect(Set(answers).count == 90)
+                #expect(answers.count == 90)
             }
         }
 
