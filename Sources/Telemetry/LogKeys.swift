@@ -52,6 +52,8 @@ public enum LogKey {
     public static let offset = "kafka.offset"
     /// Where this process had committed a partition to.
     public static let committedOffset = "kafka.offset.committed"
+    /// A count of records.
+    public static let records = "kafka.records"
     /// An error of Kafka's.
     public static let kafkaError = "kafka.error"
     /// A broker's address.

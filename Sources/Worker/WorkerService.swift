@@ -283,6 +283,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             case .renewed:
                 context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
                 if Task.isShuttingDownGracefully { return }
+            case .reopened:
+                if .now - start > .seconds(60) { backoff.reset() }
+                guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             case .fenced(let error):
                 throw WorkerError(
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"

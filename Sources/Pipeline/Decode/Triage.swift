@@ -138,7 +138,7 @@ private struct EventReader {
                 remedy: failure.remedy(signedBy: signer),
                 isOfActiveKey: signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
                 grants: vouched?.grants,
-                observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt)))
+                observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt, at: now)))
     }
 }
 
@@ -164,10 +164,12 @@ enum ObservedTime {
     /// behind would make every failure look older than the token that answers it.
     static let bound: Int64 = 60_000_000
 
-    /// `observed`, moved towards `produced` until it is within the bound.
-    static func believed(_ observed: UnixTime, producedAt produced: UnixTime?) -> UnixTime {
-        guard let produced else { return observed }
-        return min(
+    /// `observed`, moved towards `produced` until it is within the bound, and never after `now`: a producer's clock that is ahead would
+    /// make an old failure look newer than the token that answers it.
+    static func believed(_ observed: UnixTime, producedAt produced: UnixTime?, at now: UnixTime) -> UnixTime {
+        guard let produced = produced.map({ min($0, now) }) else { return min(observed, now) }
+        let near = min(
             max(observed, produced.advanced(byMicroseconds: -bound)), produced.advanced(byMicroseconds: bound))
+        return min(near, now)
     }
 }

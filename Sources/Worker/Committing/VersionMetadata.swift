@@ -7,6 +7,9 @@ import Pipeline
 enum VersionMetadata {
     private static let name = "remint-version="
 
+    /// Whether a worker wrote `metadata`.
+    static func isOurs(_ metadata: String) -> Bool { metadata.hasPrefix(name) }
+
     static func text(_ version: Int64) -> String { name + String(version) }
 
     /// The version in `metadata`, read at the time `now`; nil where another program wrote it.

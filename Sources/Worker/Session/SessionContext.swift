@@ -71,6 +71,34 @@ struct SessionContext: Sendable {
         metrics.wentBack(topic: setback.partition.topic, partition: setback.partition.partition)
     }
 
+    /// Where a partition is read from, where that is out of the ordinary.
+    func report(_ start: PartitionStart, of partition: TopicPartition, group: String) {
+        let details: Logger.Metadata = [
+            LogKey.partitions: "\(partition.topic)[\(partition.partition)]", LogKey.offset: "\(start.offset)",
+        ]
+        let remedy =
+            "kafka-consumer-groups.sh --group \(group) --topic \(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute"
+        switch start.reason {
+        case .fresh, .resumed: break
+        case .lost(let count):
+            logger.error(
+                "records were deleted before they were read; their events are never answered",
+                metadata: details.merging([LogKey.records: "\(count)"]) { first, _ in first })
+            metrics.lost(count, topic: partition.topic, partition: partition.partition)
+        case .beyondEnd:
+            logger.error(
+                "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again",
+                metadata: details.merging([
+                    LogKey.detail: "to answer them: stop the workers, then \(remedy)"
+                ]) { first, _ in first })
+            metrics.regressed(.truncated, topic: partition.topic, partition: partition.partition)
+        case .replaced:
+            logger.error(
+                "the topic was deleted and created again; the worker reads it from its start", metadata: details)
+            metrics.regressed(.replaced, topic: partition.topic, partition: partition.partition)
+        }
+    }
+
     /// Something an operator should know of.
     func raise(_ alarm: BatchProcessor.Alarm) {
         switch alarm {

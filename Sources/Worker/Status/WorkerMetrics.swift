@@ -16,6 +16,8 @@ final class WorkerMetrics: Sendable {
     private let sessions: CounterFamily
     private let setbacks: CounterFamily
     let unreadable: CounterFamily
+    private let lostRecords: CounterFamily
+    private let logRegressions: CounterFamily
     private let transactionTime: HistogramFamily
     private let batchTime: HistogramFamily
     private let batchEvents: HistogramFamily
@@ -56,6 +58,13 @@ final class WorkerMetrics: Sendable {
             "Partitions that the group handed back at an offset before what this worker committed.",
             labels: ["topic", "partition"])
         unreadable = UnreadableRecords.counter(in: registry)
+        lostRecords = registry.counter(
+            "remint_lost_records_total", "Records that retention or an operator deleted before they were read.",
+            labels: ["topic", "partition"])
+        logRegressions = registry.counter(
+            "remint_log_regressions_total",
+            "Partitions whose log ended before the committed offset (truncated), or that were created again (replaced).",
+            labels: ["topic", "partition", "reason"])
         transactionTime = registry.histogram(
             "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
         batchTime = registry.histogram(
@@ -114,6 +123,22 @@ final class WorkerMetrics: Sendable {
 
     func wentBack(topic: String, partition: Int32) {
         setbacks.add(1, topic, String(partition))
+    }
+
+    /// Why a log does not go on from where it was read.
+    enum LogRegression: String {
+        /// It ends before the committed offset.
+        case truncated
+        /// Its topic was created again.
+        case replaced
+    }
+
+    func regressed(_ reason: LogRegression, topic: String, partition: Int32) {
+        logRegressions.add(1, topic, String(partition), reason.rawValue)
+    }
+
+    func lost(_ count: Int64, topic: String, partition: Int32) {
+        lostRecords.add(Int(clamping: count), topic, String(partition))
     }
 
     func processed(_ batch: [Progress], seconds: Double) {

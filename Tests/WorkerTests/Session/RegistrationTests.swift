@@ -49,7 +49,7 @@ import WorkerTestSupport
                 var committed = CommittedOffsets()
                 var lanePauses = LanePauses()
                 switch try await session.run(&processor, &committed, &lanePauses) {
-                case .stopped, .renewed: return nil
+                case .stopped, .renewed, .reopened: return nil
                 case .unusable(let error): return .unusable("\(error.code)")
                 case .fenced: return .fenced
                 }

@@ -28,6 +28,7 @@ struct BenchLedger: AsyncParsableCommand {
 
     func validate() throws {
         guard subjects > 0 else { throw ValidationError("--subjects is at least 1") }
+        if let brokers { _ = try brokerList(brokers) }
         guard keep == nil || brokers != nil else { throw ValidationError("--keep needs --brokers") }
         _ = try memory.bytes
     }
