@@ -43,7 +43,8 @@ import WorkerTestSupport
         _ letter: InputRecord, named code: ErrorCode? = nil, most: Int = 3
     ) throws -> Result<ProducerRecord, RedriveRefused> {
         let configuration = try configuration()
-        let entry = DeadLetterEntry(letter, decoder: configuration.deadLetterDecoder)
+        let entry = DeadLetterEntry(
+            letter, decoder: configuration.deadLetterDecoder, at: UnixTime(seconds: 1_795_500_000))
         do throws(RedriveRefused) {
             return .success(
                 try Redrive(
