@@ -72,6 +72,26 @@ struct InnocentKeyTests {
         #expect(bench.ends.contains { $0.outcome == .superseded(.clockSkew) })
     }
 
+    @Test(arguments: [
+        ("AUTH_TOKEN_SIGNATURE_INVALID", true), ("AUTH_TOKEN_GENERIC_ERROR", false), ("AUTH_TOKEN_EXPIRED", false),
+        ("AUTH_TOKEN_INVALIDATED", false), ("AUTH_TOKEN_MISSING", false),
+    ])
+    func `only refusals that blame the key suspend an app`(_ reason: String, _ isKey: Bool) async throws {
+        var bench = try bench(AdmissionRules(subjects: 1000))
+        let users = (1...30).map { "u-\($0)" }
+        for user in users { try await bench.tell(Self.iterable("AUTH_TOKEN_MISSING", user), of: user) }
+        bench.pass(90)
+        for _ in 0..<3 {
+            for user in users {
+                let token = try #require(bench.held[user]).token
+                try await bench.tell(Self.iterable(reason, user, token), of: user)
+            }
+            bench.pass(7)
+            bench.processor.checkSuspensions()
+        }
+        #expect(bench.processor.suspensions.isEmpty != isKey)
+    }
+
     @Test func `a dead letter blames the key only where the vendor does`() async throws {
         var bench = try bench()
         for (user, reason, isKey) in [
