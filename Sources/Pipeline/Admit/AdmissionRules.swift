@@ -8,11 +8,11 @@ public struct AdmissionRules: Sendable, Equatable {
     /// For how long after a token a report from the same device refuses it, where the report does not name the token, in
     /// microseconds.
     public var loopWindow: Int64
-    /// The number of tokens of one key a subject gets in a row with no more than `loopWindow` between them, whatever the reports
-    /// say.
+    /// The number of tokens of one key a subject gets in a row with no more than `loopWindow` between them, whatever the
+    /// reports say.
     public var tokensPerWindow: Int
-    /// The number of distinct users of an app who must refuse their tokens within `suspensionWindow` for everybody's events to
-    /// wait. With fewer users who were given tokens, every one of them must refuse, and only their own events wait.
+    /// The number of distinct users of an app who must refuse their tokens within `suspensionWindow` for everybody's events
+    /// to wait. With fewer users who were given tokens, every one of them must refuse, and only their own events wait.
     public var usersToSuspend: Int
     /// The share they must be of the users who were given tokens in that time: from 0 to 1.
     public var shareToSuspend: Double
