@@ -82,7 +82,7 @@ enum WayBack: String, CaseIterable, Sendable {
     private static func redrive(
         _ letter: InputRecord, inputs: Set<String>, named code: ErrorCode?
     ) throws -> ProducerRecord {
-        let entry = DeadLetterEntry(letter, decoder: EventDecoder(maximumBytes: 1 << 20))
+        let entry = DeadLetterEntry(letter, decoder: EventDecoder(maximumBytes: 1 << 20), at: TrustBench.now)
         return try Redrive(letter, entry, inputs: inputs, named: code, maximumRedrives: 3).output
     }
 
