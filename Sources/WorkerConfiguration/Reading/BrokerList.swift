@@ -1,5 +1,3 @@
-import Glibc
-
 /// The brokers' addresses, as `kafka.bootstrap_servers` and `--brokers` name them: `host:port`, several separated by commas.
 ///
 /// librdkafka accepts whatever it is given: it takes a port modulo 65,536, reads `;` as part of a name and drops what follows a `/`.
@@ -124,9 +122,18 @@ public struct BrokerList: Sendable, Equatable {
             }
     }
 
+    /// Eight groups of hexadecimal digits, or fewer with one `::` (RFC 4291, section 2.2).
     private static func isIPv6(_ host: Substring) -> Bool {
-        var address = in6_addr()
-        return unsafe inet_pton(AF_INET6, String(host), &address) == 1
+        let halves = host.split(separator: "::", omittingEmptySubsequences: false)
+        guard halves.count <= 2 else { return false }
+        let groups = halves.filter { !$0.isEmpty }.flatMap {
+            $0.split(separator: ":", omittingEmptySubsequences: false)
+        }
+        guard groups.allSatisfy({ (1...4).contains($0.utf8.count) && $0.allSatisfy { $0.isASCII && $0.isHexDigit } })
+        else {
+            return false
+        }
+        return halves.count == 2 ? groups.count < 8 : groups.count == 8
     }
 }
 
