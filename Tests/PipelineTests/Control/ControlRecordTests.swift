@@ -14,7 +14,8 @@ struct ControlRecordTests {
         until: UnixTime(seconds: 1_763_643_600))
 
     private static let few = Suspension(
-        app: "shop", reach: .refusingUsers, since: UnixTime(seconds: 1_763_640_000), by: "w-1", users: 3, keyVersion: "v1")
+        app: "shop", reach: .refusingUsers, since: UnixTime(seconds: 1_763_640_000), by: "w-1", users: 3,
+        keyVersion: "v1")
 
     private static let now = UnixTime(seconds: 1_795_500_000)
 
@@ -27,7 +28,8 @@ struct ControlRecordTests {
             "another fleet's")
     }
 
-    @Test func `a suspension of refusing users has a state of its own, which an earlier release does not know`() throws {
+    @Test func `a suspension of refusing users has a state of its own, which an earlier release does not know`() throws
+    {
         let record = ControlRecord(group: "remint", app: "shop", suspension: Self.few)
         let state = try JSONDocument(parsing: record.value).root["state"]?.string
         #expect(state == "suspended_users")

@@ -23,7 +23,9 @@ import Testing
             guard let user = report.field("userId").text else {
                 return .rejected(Rejection(.missingUser, "nobody"))
             }
-            return .failure(AuthenticationFailure(subject: Subject(user: change(user)), reason: "R", evidence: .expired, remedy: .mint))
+            return .failure(
+                AuthenticationFailure(
+                    subject: Subject(user: change(user)), reason: "R", evidence: .expired, remedy: .mint))
         }
         func recipe(for subject: Subject) -> Recipe {
             Recipe(algorithm: algorithm, header: Recipe.typeOnly, claims: claims, lifetime: lifetime)
