@@ -108,7 +108,7 @@ private struct EventReader {
             return .reject(event.envelope, .identityMismatch, .admit)
         }
         let finding = TokenProof(keys: isReissue ? [] : keys[app.keyRing] ?? [], adapter: app.adapter)
-            .finding(on: failure.failedToken, for: failure.subject)
+            .authorship(of: failure.failedToken, for: failure.subject)
         let signer = finding.signer
         var envelope = event.envelope
         envelope.reason = failure.reason
