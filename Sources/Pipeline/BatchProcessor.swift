@@ -195,6 +195,11 @@ public struct BatchProcessor: Sendable {
         case .reject(let event, let rejection, let stage):
             return .settled(settler.failed(record, event, rejection, stage, work.now))
         case .skip(let event, let why): return .settled(settler.settled(record, event, .skipped(why)))
+        case .blameKey(let order, let rejection):
+            if let key = minter.key(of: order.app, from: signing) {
+                admission.heardBlame(in: Admission.Request(order, key: key), of: order.id, at: work.now)
+            }
+            return .settled(settler.failed(record, order.event, rejection, .resolve, work.now))
         case .mint(let order):
             guard let key = minter.key(of: order.app, from: signing) else {
                 let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")

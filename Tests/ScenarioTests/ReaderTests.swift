@@ -31,10 +31,11 @@ extension Scenarios {
             Border(
                 pattern:
                     #"HopHeaders\.(code|stage|detail|attempts|size|history|firstFailedAt|notBefore|offset|partition)\b"#,
-                files: hops.union(["Sources/Operations/Redrive/Redrive.swift"])),
+                files: hops),
             Border(pattern: #""remint-(error|origin)-"#, files: ["Sources/Pipeline/Records/HopHeaders.swift"]),
             Border(
-                pattern: #"(ControlRecord|LaneRecord)\(\s*key:"#, files: ["Sources/Worker/Control/ControlWord.swift"]),
+                pattern: #"(ControlRecord|LaneRecord|RefusalRecord)\(\s*key:"#,
+                files: ["Sources/Worker/Control/ControlWord.swift"]),
             Border(
                 // An offset is the broker's word, and the last one there is has none behind it.
                 pattern: #"\boffset \+ 1\b"#,

@@ -142,6 +142,21 @@ struct Admission: Sendable {
         return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
     }
 
+    /// Counts a report that blames the key and that no token repairs, such as "no matching public key": it gets no token, and is as
+    /// good a reason to suspend the app as a refusal that would be answered with one.
+    mutating func heardBlame(in request: Request, of id: SubjectID, at now: UnixTime) {
+        guard isOn, suspensions.mayBeEvidence(request.observedAt, of: request.app) else { return }
+        let print = suspensions.fingerprint(of: request.key, for: request.app)
+        let last = mints.last(of: id).flatMap { isFromTheFuture($0, now) || $0.keyPrint != print ? nil : $0 }
+        let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
+        if !request.isChallenge, let fresh, supersession(of: request, by: fresh) != nil { return }
+        let finding = Finding(request, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now)
+        guard case .key(let evidence)? = finding else { return }
+        suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
+        suspensions.refused(
+            id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
+    }
+
     /// Whether a failure of `id` that was observed at `time` has no token yet that is newer, as far as is remembered.
     func isUnanswered(_ id: SubjectID, since time: UnixTime) -> Bool {
         mints.last(of: id).map { time > $0.mintedAt } ?? true

@@ -31,6 +31,7 @@ package struct EventForecaster: Sendable {
         switch Triage(of: record, by: decoder, apps: apps, keys: [:], now: now) {
         case .mint(let request): .token(subjectKey: request.subjectKey, challenge: request.subject.challenge)
         case .skip(_, let why): .nothing(why)
+        case .blameKey: .open
         case .reject(_, let rejection, _):
             switch rejection.code {
             case .unproven, .notFixableByToken: .open

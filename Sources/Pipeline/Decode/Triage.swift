@@ -10,6 +10,8 @@ enum Triage: Sendable {
     indirect case skip(Envelope, String)
     /// It cannot be answered; without an envelope it could not be read.
     indirect case reject(Envelope?, Rejection, Stage)
+    /// No token repairs it, and the vendor's code blames the key that signed. The request names the user and the token.
+    indirect case blameKey(MintRequest, Rejection)
 
     /// Reads the event of `record` and asks what it calls for.
     init(
@@ -116,7 +118,11 @@ private struct EventReader {
         switch failure.remedy(signedBy: signer) {
         case .notForUs(let why): return .skip(envelope, why)
         case .notFixable(let why):
-            return .reject(envelope, Rejection(.notFixableByToken, "\(failure.reason): \(why)"), .resolve)
+            let rejection = Rejection(.notFixableByToken, "\(failure.reason): \(why)")
+            guard failure.evidence == .key, let subject = failure.subject else {
+                return .reject(envelope, rejection, .resolve)
+            }
+            return .blameKey(request(for: subject, failure, envelope, remedy: .mintOnce, finding, vouched), rejection)
         case .mint, .mintOnce: break
         }
         if app.proof == .ownToken, !isReissue, !signer.isOurs, !failure.hadNoToken {
@@ -132,13 +138,19 @@ private struct EventReader {
         guard let subject = failure.subject else {
             return .reject(envelope, Rejection(.malformedReport, "the report names nobody to mint for"), .decode)
         }
-        return .mint(
-            MintRequest(
-                envelope, app, subject, failure,
-                remedy: failure.remedy(signedBy: signer),
-                isOfActiveKey: signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
-                grants: vouched?.grants,
-                observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt, at: now)))
+        let remedy = failure.remedy(signedBy: signer)
+        return .mint(request(for: subject, failure, envelope, remedy: remedy, finding, vouched))
+    }
+
+    private func request(
+        for subject: Subject, _ failure: AuthenticationFailure, _ envelope: Envelope, remedy: Remedy,
+        _ finding: TokenProof.Authorship, _ vouched: VouchedUser?
+    ) -> MintRequest {
+        MintRequest(
+            envelope, app, subject, failure, remedy: remedy,
+            isOfActiveKey: finding.signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
+            grants: vouched?.grants,
+            observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt, at: now))
     }
 }
 

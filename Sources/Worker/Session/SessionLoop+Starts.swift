@@ -53,7 +53,9 @@ extension SessionLoop {
                 mark: metadata?.mark, committedAt: metadata?.committedAt)
             if facts.committed == nil {
                 let mark = marks.replacedMark(of: partition, first: view.first, seenUntil: lastLogLook)
-                (facts.committed, facts.mark, facts.committedAt) = (mark.map { $0.offset + 1 }, mark, lastLogLook)
+                (facts.committed, facts.mark, facts.committedAt) = (
+                    mark.map { RecordPosition.next(after: $0.offset) }, mark, lastLogLook
+                )
                 // Of an empty log nothing can be answered twice.
                 if view.bounds.isEmpty { self.committed.forget(partition) }
             }

@@ -92,6 +92,24 @@ struct InnocentKeyTests {
         #expect(bench.processor.suspensions.isEmpty != isKey)
     }
 
+    /// Braze's 27 about a token of the active key: no further token helps, and each report is a dead letter.
+    @Test(arguments: [30, 10])
+    func `a key that the vendor does not know suspends the app although no token is asked for`(_ refusing: Int)
+        async throws
+    {
+        var bench = try EvidenceBench(BrazeAdapter(settings: .init()), AdmissionRules(subjects: 1000))
+        let users = (1...30).map { "u-\($0)" }
+        for user in users { try await bench.tell(#"{"errorCode":22,"userId":"\#(user)"}"#, of: user) }
+        bench.pass(90)
+        for user in users.prefix(refusing) {
+            let token = try #require(bench.held[user]).token
+            let end = try await bench.tell(#"{"errorCode":27,"userId":"\#(user)","signature":"\#(token)"}"#, of: user)
+            #expect(end.outcome == .deadLettered(.notFixableByToken))
+        }
+        bench.processor.checkSuspensions()
+        #expect(bench.processor.suspensions.isEmpty == (refusing < 20))
+    }
+
     @Test func `a dead letter blames the key only where the vendor does`() async throws {
         var bench = try bench()
         for (user, reason, isKey) in [
