@@ -1,3 +1,4 @@
+import AdapterKit
 import AsyncTestSupport
 import Kafka
 import Logging
@@ -36,7 +37,7 @@ import WorkerTestSupport
     }
 
     @Test func `a paused lane stays paused at a start whose brokers are slow`() async throws {
-        let pause = LanePause(lane: .live, since: Events.now, by: "ops", why: "the night")
+        let pause = LanePause(lane: .live, since: UnixTime(seconds: 1_763_640_000), by: "ops", why: "the night")
         let record = LaneRecord(group: "remint", lane: .live, pause: pause)
         try await RunningWorker.with { broker, configuration in
             try await broker.createTopic(configuration.topics.control, partitions: 1)
