@@ -135,28 +135,22 @@ let package = Package(
                 nio,
                 sockets,
             ], exclude: ["README.md"]),
+        // The only module with a client for HTTP.
+        module(
+            "HTTPTransport", ["Formats", "JOSE", logging, nio, sockets, http, tls, httpClient]),
         module(
             "VendorLookup",
-            [
-                "Pipeline", "AdapterKit", "JOSE", "Formats", "Telemetry", logging, nio, sockets, http, tls, httpClient,
-            ]),
-        module(
-            "OTLP",
-            [
-                "Telemetry", "Spans", "VendorLookup", "Formats", logging, nio, http, tls, httpClient,
-            ]),
+            ["HTTPTransport", "Pipeline", "AdapterKit", "JOSE", "Formats", "Telemetry", logging]),
+        module("OTLP", ["HTTPTransport", "Telemetry", "Spans", "Formats", logging]),
         module(
             "BrokerTokens",
-            [
-                "Kafka", "VendorLookup", "AdapterKit", "JOSE", "Formats", "WorkerConfiguration", "Telemetry", logging,
-                nio,
-                sockets, http, tls, httpClient,
-            ]),
+            ["HTTPTransport", "Kafka", "JOSE", "Formats", "WorkerConfiguration", "Telemetry", logging]),
         .target(
             name: "Worker",
             dependencies: [
-                "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "Signing", "VendorLookup", "Keyring", "JOSE",
-                "WorkerConfiguration", "OTLP", "Spans",
+                "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport", "Signing", "VendorLookup",
+                "Keyring",
+                "JOSE", "WorkerConfiguration", "OTLP", "Spans",
                 "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, tls,
             ],
             // The page of the admin server, in the program itself.
@@ -168,10 +162,9 @@ let package = Package(
         .target(
             name: "Pickup",
             dependencies: [
-                "Access", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "WorkerConfiguration", "Telemetry",
-                logging,
-                lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, nio, http, tls, httpClient, deque, httpTypes,
-                httpParts,
+                "Access", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Formats",
+                "WorkerConfiguration", "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS,
+                nio, http, tls, deque, httpTypes, httpParts,
             ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
             resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],
@@ -200,8 +193,8 @@ let package = Package(
         module(
             "Demonstration",
             [
-                "Worker", "Pickup", "Access", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
-                "WorkerConfiguration", "StubServer", "Bench", "Vendors", logging, nio, http, httpClient,
+                "Worker", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka",
+                "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Bench", "Vendors", logging,
             ]),
         .executableTarget(
             name: "Instructions",
@@ -210,13 +203,14 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Pickup", "Access", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit",
+                "Worker", "Pickup", "Access", "Formats", "HTTPTransport", "Signing", "Operations", "Pipeline",
+                "AdapterKit", "AdapterTestKit",
                 "Kafka",
                 "Keyring",
                 "JOSE",
                 "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters",
                 "DeclaredTesting", "WorkerTesting", "YAMLReading",
-                logging, lifecycle, signals, argumentParser, httpClient, nio, sockets, http, tracing,
+                logging, lifecycle, signals, argumentParser, nio, sockets, http, tracing,
             ] + adapterDependencies,
             swiftSettings: settings, linkerSettings: distribution),
 
@@ -241,7 +235,13 @@ let package = Package(
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
         tests("KeyringTests", ["Keyring", "JOSE"]),
         tests("AccessTests", ["Access", "JOSE", "Formats"]),
-        tests("PipelineTests", ["Pipeline", "AdapterKit", "JOSE", "Spans"] + adapterDependencies),
+        tests(
+            "PipelineTests",
+            // Attacks go through the operators' redrives too.
+            [
+                "Pipeline", "AdapterKit", "JOSE", "Spans", "Operations", "Kafka", "WorkerConfiguration",
+                "WorkerTestSupport", "DeclaredAdapters", "DeclaredTesting",
+            ] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(
             "WorkerConfigurationTests",
@@ -251,7 +251,10 @@ let package = Package(
         tests("TelemetryTests", ["Telemetry", "Spans", "Formats", logging, tracing]),
         tests(
             "OTLPTests",
-            ["OTLP", "Telemetry", "Spans", "AdapterKit", "Formats", "StubServer", "AsyncTestSupport", logging]),
+            [
+                "OTLP", "HTTPTransport", "Telemetry", "Spans", "AdapterKit", "Formats", "StubServer",
+                "AsyncTestSupport", logging,
+            ]),
         // What the tests of the worker and of the modules it is made of share.
         .target(
             name: "WorkerTestSupport",
@@ -270,9 +273,18 @@ let package = Package(
         tests(
             "VendorLookupTests",
             [
-                "VendorLookup", "Pipeline", "AdapterKit", "JOSE", "Formats", "StubServer", "CertificateTestSupport",
-                "WorkerTestSupport", "AsyncTestSupport", logging, nio, sockets, http,
+                "VendorLookup", "HTTPTransport", "Pipeline", "AdapterKit", "JOSE", "Formats", "StubServer",
+                "CertificateTestSupport", "WorkerTestSupport", "AsyncTestSupport", logging, nio, sockets, http,
             ] + adapterDependencies),
+        // What every user of the transport must stand.
+        tests(
+            "HTTPTransportTests",
+            [
+                "HTTPTransport", "VendorLookup", "BrokerTokens", "OTLP", "Pickup", "Access", "Kafka", "Pipeline",
+                "AdapterKit", "JOSE", "Formats", "Telemetry", "Spans", "WorkerConfiguration", "StubServer",
+                "CertificateTestSupport", "WorkerTestSupport", "AsyncTestSupport", "ProgramTestSupport", "BrazeAdapter",
+                logging, nio, sockets, http, tls,
+            ]),
         tests(
             "BrokerTokensTests",
             [
@@ -280,7 +292,12 @@ let package = Package(
                 "CertificateTestSupport", "AsyncTestSupport", "ProgramTestSupport", logging,
             ]),
         tests(
-            "PickupTests", ["Pickup", "AdapterKit", "Pipeline", "Telemetry", nio, httpTypes, httpParts, embedded],
+            "PickupTests",
+            [
+                "Pickup", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", nio, httpTypes,
+                httpParts,
+                embedded,
+            ],
             resources: [.copy("Pages")]),
         tests(
             "OperationsTests",
@@ -292,7 +309,7 @@ let package = Package(
             "WorkerTests",
             [
                 "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
-                "StubServer",
+                "StubServer", "Telemetry",
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
                 lifecycle, nio, sockets, http,
             ] + adapterDependencies),

@@ -51,6 +51,10 @@ public struct AdapterConformance: Sendable {
             // What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption passes.
             for subject in users.subjects { violations += try tokens(adapter, app, subject) }
             violations += try lookups(adapter, users.subjects)
+            violations +=
+                try HostileIdentifiers(
+                    adapter, reports: reports.map { $0.report(at: now) }, users: users.subjects, at: now)?
+                .violations() ?? []
         }
         let known = Set(fixtures.apps.map(\.name))
         violations += fixtures.reports.filter { !known.contains($0.app) }.map { "\($0.name): no app called \($0.app)" }
@@ -98,6 +102,7 @@ public struct AdapterConformance: Sendable {
             if found != fixture.expectation {
                 violations.append("\(fixture.name): expected \(fixture.expectation), read as \(found)")
             }
+            violations += evidence(in: reading).map { "\(fixture.name): \($0)" }
             if reading != read(root, adapter) { violations.append("\(fixture.name): read differently the second time") }
             let printed = String(describing: reading)
             for secret in secrets(in: root) where printed.contains(secret) {
@@ -105,6 +110,22 @@ public struct AdapterConformance: Sendable {
             }
             return violations
         }
+    }
+
+    /// Evidence and remedy of a reading agree: a revoked token is replaced, and where there was no token none failed.
+    private func evidence(in reading: Reading) -> [String] {
+        guard case .failure(let failure) = reading, failure.subject != nil else { return [] }
+        var violations: [String] = []
+        let remedies = TokenSigner.allCases.map(failure.remedy(signedBy:))
+        if failure.evidence == .revoked, !remedies.allSatisfy(\.mints) {
+            violations.append("\(failure.reason) is evidence that the token was revoked, but does not mint")
+        }
+        if failure.hadNoToken, failure.evidence != .none {
+            violations.append(
+                "\(failure.reason) says that there was no token, but is evidence of \(failure.evidence.rawValue), not none"
+            )
+        }
+        return violations
     }
 
     /// Texts of the report, however deep, that look like a token.
@@ -124,12 +145,14 @@ public struct AdapterConformance: Sendable {
         texts += (0..<400).map { _ in GarbageJSON.value(depth: 4, random: &random) }
         return texts.compactMap { text in
             guard let root = try? JSONDocument(parsing: text).root else { return nil }
-            return read(root, adapter) == read(root, adapter) ? nil : "garbage is read differently the second time"
+            let reading = read(root, adapter)
+            if reading != read(root, adapter) { return "garbage is read differently the second time" }
+            return evidence(in: reading).first.map { "garbage: \($0)" }
         }
     }
 
     private func read(_ root: JSONValue, _ adapter: any Adapter) -> Reading {
-        adapter.read(Report(root, observedAt: now))
+        adapter.reading(of: Report(root, observedAt: now))
     }
 
     /// Whom the fixtures' reports and a batch job ask to mint for, and what is wrong with the asking.

@@ -48,7 +48,7 @@ package struct DecodeLoop {
             for _ in 0..<times {
                 let event = try decoder.decode(record)
                 guard case .report(let root) = event.body,
-                    case .failure = adapter.read(Report(root, observedAt: now))
+                    case .failure = adapter.reading(of: Report(root, observedAt: now))
                 else {
                     throw BenchFailed("a recorded report was not understood")
                 }

@@ -59,6 +59,20 @@ static inline int remint_is_end_of_pem(void) {
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
+/// Whether an error since the last clearing says that libcrypto does not offer the cipher of a key. Empties the queue.
+static inline int remint_lacks_cipher(void) {
+    int lacks = 0;
+    for (unsigned long error; (error = ERR_get_error()) != 0;) {
+        int library = ERR_GET_LIB(error), reason = ERR_GET_REASON(error);
+        lacks |= library == ERR_LIB_EVP
+                 && (reason == ERR_R_UNSUPPORTED || reason == EVP_R_UNSUPPORTED_ALGORITHM
+                     || reason == EVP_R_UNKNOWN_PBE_ALGORITHM || reason == EVP_R_UNSUPPORTED_CIPHER);
+        lacks |= library == ERR_LIB_PEM
+                 && (reason == PEM_R_UNSUPPORTED_ENCRYPTION || reason == PEM_R_UNSUPPORTED_CIPHER);
+    }
+    return lacks;
+}
+
 static inline EVP_PKEY *remint_generate_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
 static inline EVP_PKEY *remint_generate_ec(const char *curve) { return EVP_EC_gen(curve); }
 static inline EVP_PKEY *remint_generate_ed25519(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }

@@ -11,6 +11,7 @@ package final class DeclaredAdapter: Adapter {
     /// What the file says.
     package let description: VendorDescription
     package let algorithm: Algorithm
+    package let identifiers: IdentifierRule
     private let appRecipe: Recipe
     private let decoder: ReportDecoder
     private let verifier: TokenVerifier
@@ -22,7 +23,7 @@ package final class DeclaredAdapter: Adapter {
         switch description.token.signing {
         case .fixed(let algorithm): self.algorithm = algorithm
         case .setting(let name):
-            guard case .text(let text)? = settings.values[name], let algorithm = Algorithm(rawValue: text) else {
+            guard case .text(let text)? = settings.values[name], let algorithm = Algorithm(named: text) else {
                 throw SettingsError(name, "is no algorithm")
             }
             self.algorithm = algorithm
@@ -32,6 +33,11 @@ package final class DeclaredAdapter: Adapter {
         appRecipe = Recipe(
             algorithm: algorithm, header: compiler.header(description.token.header), claims: claims,
             lifetime: description.token.lifetime, derivation: description.key.derivation)
+        if let (setting, name) = compiler.duplicate(in: description.token.claims) {
+            throw SettingsError(setting, "makes two claims of the name \"\(name)\"; choose another value")
+        }
+        // A part of dots alone is taken out of a URL on the way, encoded or not (RFC 3986, section 5.2.4).
+        identifiers = description.report.identifiers.excluding(appRecipe.hasUserInURL ? [".", ".."] : [])
         grants = compiler.grants
         let userPlace = ClaimPlace(of: .user, or: .user, in: claims)
         decoder = ReportDecoder(description, settings.values, userPlace: userPlace)
@@ -56,9 +62,6 @@ package final class DeclaredAdapter: Adapter {
     /// The user, and of the members that the file declares those that its claims take.
     package func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         let user = try VouchedUser.id("user", in: members, besides: Set(description.vouched.map(\.name)))
-        guard description.report.limit.admits(user) else {
-            throw Rejection(.malformedEvent, "\"vouched.user\" is longer than \(description.report.limit.text)")
-        }
         guard !description.vouched.isEmpty else { return VouchedUser(Subject(user: user)) }
         var granted: [String: [UInt8]] = [:]
         for member in description.vouched {
@@ -74,7 +77,7 @@ package final class DeclaredAdapter: Adapter {
             throw Rejection(
                 .missingChallenge, "a token of \(vendor) answers a challenge, which a request does not have")
         }
-        return try Subject(reissuing: user, within: description.report.limit)
+        return try Subject(reissuing: user)
     }
 
     package func subject(named claims: JSONValue) -> Subject? {

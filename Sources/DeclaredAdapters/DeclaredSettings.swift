@@ -53,9 +53,10 @@ extension DeclaredSetting {
                 throw SettingsError(name, "must be one of \(words.joined(separator: ", "))")
             }
         case .algorithm(let algorithms):
-            guard algorithms.contains(where: { $0.rawValue == text }) else {
+            guard let algorithm = Algorithm(named: text), algorithms.contains(algorithm) else {
                 throw SettingsError(name, "must be one of \(algorithms.map(\.rawValue).joined(separator: ", "))")
             }
+            return .text(algorithm.rawValue)
         case .json:
             guard let root = try? JSONDocument(parsing: Array(text.utf8)).root else {
                 throw SettingsError(name, "is not JSON; \(about)")

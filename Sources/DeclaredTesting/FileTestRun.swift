@@ -51,7 +51,7 @@ package struct FileTestRun {
                 return fixture.expectation == .rejected(.malformedEvent)
                     ? [] : [failure(at: report.place, "the report is not JSON; expect { rejected: malformed_event }")]
             }
-            let found = ReportFixture.Expectation(adapter.read(Report(root, observedAt: tests.now)))
+            let found = ReportFixture.Expectation(adapter.reading(of: Report(root, observedAt: tests.now)))
             guard found != fixture.expectation else { return [] }
             return [failure(at: report.place, "expected \(text(fixture.expectation)), read as \(text(found))")]
         } catch { return [failure(at: report.place, "\(error)")] }
@@ -167,7 +167,7 @@ package struct MadeToken {
             json.raw(value.json)
         }
         json.endObject()
-        return try adapter.vouchedUser(JSONDocument(parsing: json.bytes).root).grants
+        return try adapter.user(vouchedBy: JSONDocument(parsing: json.bytes).root).grants
     }
 }
 

@@ -111,7 +111,7 @@ package struct Demo {
         let errors = await producer.deliver(
             events.map { $0.record(topic: configuration.topics.invalidations, at: now) })
         if let error = errors.compactMap({ $0 }).first { throw error }
-        var outputs = DemoOutputs(topics: configuration.topics)
+        var outputs = DemoOutputs(topics: configuration.topics, now: self.now)
         let deadline = ContinuousClock.now + .seconds(60)
         while !isComplete(outputs, ledger.settlements, events.count) {
             guard .now < deadline else { throw DemoError("not every event came to its end within a minute") }

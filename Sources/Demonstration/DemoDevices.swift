@@ -1,9 +1,6 @@
 import AdapterKit
-import AsyncHTTPClient
-import Foundation
+import HTTPTransport
 import JOSE
-import NIOCore
-import NIOHTTP1
 import Pickup
 import Pipeline
 import WorkerConfiguration
@@ -17,6 +14,11 @@ struct DemoDevices: Sendable {
         /// The answer, where it holds a token.
         let body: JSONValue?
     }
+
+    /// The longest call: a device waits for 20 seconds.
+    private static let longestCall = Duration.seconds(30)
+    /// The most devices that call at one time.
+    private static let connections = 64
 
     private let address: String
     private let access: DemoAccess
@@ -32,14 +34,22 @@ struct DemoDevices: Sendable {
     /// Lets the device of each of `events` call: those of an app one after the other, so that none is answered by the token that
     /// another's report for the same user brings.
     ///
-    /// - Throws: `HTTPClientError` where the gateway cannot be reached, `DemoError` where it answers what it should not.
+    /// - Throws: `TransportError` where the gateway cannot be reached, `DemoError` where it answers what it should not.
     func call(_ events: [DemoEvent]) async throws -> [String: Answer] {
-        try await waitUntilReady()
+        let transport = HTTPTransport(limit: Self.longestCall, connections: Self.connections)
+        let answers: Result<[String: Answer], any Error>
+        do { answers = .success(try await call(events, by: transport)) } catch { answers = .failure(error) }
+        await transport.close()
+        return try answers.get()
+    }
+
+    private func call(_ events: [DemoEvent], by transport: HTTPTransport) async throws -> [String: Answer] {
+        try await waitUntilReady(transport)
         return try await withThrowingTaskGroup(of: [(String, Answer)].self) { group in
             for events in Dictionary(grouping: events, by: \.app.name).values {
                 group.addTask {
                     var answers: [(String, Answer)] = []
-                    for event in events { answers.append((event.id, try await call(event))) }
+                    for event in events { answers.append((event.id, try await call(event, by: transport))) }
                     return answers
                 }
             }
@@ -49,37 +59,38 @@ struct DemoDevices: Sendable {
         }
     }
 
-    private func waitUntilReady() async throws {
+    private func waitUntilReady(_ transport: HTTPTransport) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
-        while try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: "http://\(address)/health/ready"), timeout: .seconds(5)
-        ).status != .ok {
+        let request = TransportRequest(
+            url: "http://\(address)/health/ready", host: address, reading: .body(upTo: 1 << 20))
+        while try await transport.send(request, within: .seconds(5)).status != 200 {
             guard .now < deadline else { throw DemoError("the gateway was not ready within half a minute") }
             // A gateway says over HTTP alone whether it has followed the topics, and calls nobody back.
             try await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    private func call(_ event: DemoEvent) async throws -> Answer {
+    private func call(_ event: DemoEvent, by transport: HTTPTransport) async throws -> Answer {
         let app = PercentEncoding.encoded(event.app.name)
-        var request = HTTPClientRequest(url: "http://\(address)/v1/apps/\(app)/reports")
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.headers.add(name: "prefer", value: "wait=20")
         // Each its own, so that none is answered by what another asked for.
         let device = Base64.url.encode(Array(SHA256.hash(Array(event.id.utf8)).prefix(12)))
-        request.headers.add(name: "remint-device", value: device)
-        for (name, value) in try access.headers(for: event, at: now()) { request.headers.add(name: name, value: value) }
-        request.body = .bytes(event.report)
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        let body = Array(buffer: try await response.body.collect(upTo: 1 << 20))
+        var headers = [
+            (name: "content-type", value: "application/json"), (name: "prefer", value: "wait=20"),
+            (name: "remint-device", value: device),
+        ]
+        for (name, value) in try access.headers(for: event, at: now()) { headers.append((name: name, value: value)) }
+        let request = TransportRequest(
+            "POST", url: "http://\(address)/v1/apps/\(app)/reports", host: address, headers: headers,
+            body: Array(event.report), reading: .body(upTo: 1 << 20))
+        let response = try await transport.send(request, within: Self.longestCall)
+        let body = response.body
         guard let root = try? JSONDocument(parsing: body).root else {
-            throw DemoError("the gateway answered \(response.status.code) to \(event.id), without JSON")
+            throw DemoError("the gateway answered \(response.status) to \(event.id), without JSON")
         }
-        if response.status == .ok { return Answer(outcome: .minted, body: root) }
+        if response.status == 200 { return Answer(outcome: .minted, body: root) }
         guard let code = root["code"]?.string.flatMap(ErrorCode.init(rawValue:)) else {
             throw DemoError(
-                "the gateway answered \(response.status.code) to \(event.id): \(root["detail"]?.string ?? "")")
+                "the gateway answered \(response.status) to \(event.id): \(root["detail"]?.string ?? "")")
         }
         return Answer(outcome: .deadLettered(code), body: nil)
     }

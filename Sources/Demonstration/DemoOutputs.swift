@@ -1,3 +1,4 @@
+import AdapterKit
 import JOSE
 import Kafka
 import Pipeline
@@ -6,21 +7,25 @@ import WorkerConfiguration
 /// What stood on the worker's output topics.
 struct DemoOutputs {
     private let topics: Configuration.Topics
+    private let now: @Sendable () -> UnixTime
     private var tokens: [String: JSONValue] = [:]
     private var deadLetters: [RecordPosition: [UInt8]] = [:]
     private(set) var count = 0
 
-    init(topics: Configuration.Topics) { self.topics = topics }
+    init(topics: Configuration.Topics, now: @escaping @Sendable () -> UnixTime) {
+        self.topics = topics
+        self.now = now
+    }
 
     mutating func add(_ record: ConsumedRecord) {
         // An event in a retry tier has not ended.
         guard [topics.tokens, topics.deadLetters].contains(record.position.topic) else { return }
         count += 1
         if record.position.topic == topics.tokens {
-            if let root = record.value.flatMap({ try? JSONDocument(parsing: $0).root }),
-                let id = root["event_id"]?.string
+            if let token = try? PublishedToken(record.body, at: now()),
+                let root = record.value.flatMap({ try? JSONDocument(parsing: $0).root })
             {
-                tokens[id] = root
+                tokens[token.eventID] = root
             }
         } else if let origin = origin(of: record) {
             deadLetters[origin] = record.value
@@ -34,13 +39,7 @@ struct DemoOutputs {
     func deadLetter(at origin: RecordPosition) -> [UInt8]? { deadLetters[origin] }
 
     private func origin(of record: ConsumedRecord) -> RecordPosition? {
-        func text(_ name: String) -> String? {
-            record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
-        }
-        guard let topic = text("remint-origin-topic"),
-            let partition = text("remint-origin-partition").flatMap(Int32.init),
-            let offset = text("remint-origin-offset").flatMap(Int64.init)
-        else { return nil }
-        return RecordPosition(topic: topic, partition: partition, offset: offset)
+        let letter = InputRecord(origin: record.position, timestamp: nil, body: record.body, lane: .retries)
+        return DeadLetterEntry(letter, decoder: EventDecoder(maximumBytes: 1 << 20), at: now()).origin
     }
 }

@@ -69,7 +69,7 @@ package struct DemoVendors {
     /// single id, or its tokens answer a challenge.
     private func ending(of user: String, _ vendor: Vendor, at now: UnixTime) -> String? {
         guard let document = try? JSONDocument(parsing: Array("\"\(user)\"".utf8)),
-            let subject = try? vendor.adapter.subject(reissuing: document.root), subject.user != nil,
+            let subject = try? vendor.adapter.user(reissuing: document.root), subject.user != nil,
             vendor.setting.authorization != nil, var stub = vendor.adapter.stub(vendor.setting),
             case .requests(let requests) = vendor.adapter.lookup(for: [subject], mode: .verify), requests.count == 1
         else { return nil }

@@ -9,6 +9,7 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
             case invalidEncoding, invalidJSON, tokenTooLarge, notThreeParts, malformedHeader, malformedPayload
             case malformedSignature, unsupportedAlgorithm, unsupportedCritical, algorithmMismatch, signatureInvalid
             case noMatchingKey, invalidKey, weakKey, privateKeyRequired, passphraseRequired, wrongPassphrase
+            case unsupportedCipher
             case notFiveParts, malformedCiphertext, unsupportedCompression, decryptionFailed
             case libcrypto
         }
@@ -51,6 +52,8 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let passphraseRequired = Code(.passphraseRequired)
         /// A passphrase that does not open the key.
         public static let wrongPassphrase = Code(.wrongPassphrase)
+        /// A key that is encrypted with a cipher libcrypto does not offer by default.
+        public static let unsupportedCipher = Code(.unsupportedCipher)
         /// Not the five parts of an encrypted token.
         public static let notFiveParts = Code(.notFiveParts)
         /// An encrypted key, initialization vector, ciphertext or tag that is not canonical base64url or has the wrong width.

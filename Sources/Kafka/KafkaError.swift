@@ -40,6 +40,10 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
         /// The group is about to hand out partitions anew.
         public static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
+        /// A consumer's position is outside of the partition's log, and nobody has said where to go on.
+        public static let positionOutOfRange = Code(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+        /// The transactional id's epoch is an old one: another producer took over, or the transaction outlived its timeout.
+        public static let invalidProducerEpoch = Code(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
         /// Everything of a partition was read.
         static let partitionEnd = Code(RD_KAFKA_RESP_ERR__PARTITION_EOF)
         /// The broker cannot store the record; usually its disk is full.
@@ -123,8 +127,11 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     public let requiresAbort: Bool
 
     /// Whether another producer took over this one's `transactional.id`. librdkafka 2.0.2 marks some of these as merely
-    /// requiring an abort; they are final all the same.
-    public var isFenced: Bool { code == .fenced || code == .producerFenced }
+    /// requiring an abort; they are final all the same. A fatal old epoch is another one's doing, too: a producer that took the id back
+    /// by registering it anew would fence the other in turn, for ever.
+    public var isFenced: Bool {
+        code == .fenced || code == .producerFenced || isFatal && code == .invalidProducerEpoch
+    }
 
     /// What a transaction's offsets are refused with before the group was joined.
     static let isNoMember = KafkaError(.unknownMemberID, "the consumer is not a member of its group yet")

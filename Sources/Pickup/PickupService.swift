@@ -1,6 +1,5 @@
 import Access
 public import AdapterKit
-import AsyncHTTPClient
 import Hummingbird
 @_spi(Decryption) import JOSE
 import Kafka
@@ -50,15 +49,18 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try KafkaProducer(properties.producer, logger: logger)
         let follower = TokenFollower(
-            configuration, age: pickup.follow, brokers: brokers, desk: desk, logger: logger, now: now)
+            configuration, age: pickup.follow, brokers: brokers, desk: desk,
+            unreadable: UnreadableRecords(metrics.unreadable, logger: logger), logger: logger, now: now)
         let apps = apps
         let forecaster = EventForecaster(
             apps: configuration.pipelineApps,
-            maximumBytes: configuration.worker.maximumEventBytes, bulkTopic: configuration.topics.invalidationsBulk)
+            maximumBytes: configuration.worker.maximumEventBytes, liveTopic: configuration.topics.invalidations,
+            bulkTopic: configuration.topics.invalidationsBulk)
         let asks = TokenAsks(
-            desk: desk, sender: EventSender(producer: producer, now: now), forecaster: forecaster, now: now,
-            coalesce: configuration.worker.admission.coalesce.microseconds)
-        let keySource = KeySourceFile(pickup.session)
+            desk: desk, sender: EventSender(producer: producer, now: now), ids: EventIDs(), forecaster: forecaster,
+            now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
+            probeWait: configuration.worker.admission.probeWait.components.seconds)
+        let keySource = KeySourceFile(pickup.session, logger: logger)
         let responder = PickupResponder(
             apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
             follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,

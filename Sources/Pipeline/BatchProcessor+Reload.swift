@@ -53,7 +53,8 @@ extension BatchProcessor {
         let kept = terms.apps.compactMap { terms.unchanged.contains($0.name) ? apps[$0.name] : nil }
         let same = Dictionary(kept.map { ($0.name, $0) }) { first, _ in first }
         let next = terms.apps.map { same[$0.name] ?? $0 }
-        apps = AppDirectory(next, bulkTopic: apps.bulkTopic, reserved: terms.reservedTopics)
+        apps = AppDirectory(
+            next, liveTopic: apps.liveTopic, bulkTopic: apps.bulkTopic, reserved: terms.reservedTopics)
         decoder = EventDecoder(maximumBytes: terms.maximumEventBytes)
         provingRings = Self.provingRings(of: next)
         ringKeys = [:]

@@ -3,15 +3,21 @@ import AdapterKit
 extension BatchProcessor {
     /// Something an operator should know of.
     public enum Alarm: Sendable, Equatable {
-        /// This worker suspended an app.
+        /// This worker suspended an app, by the fleet's counts.
         case suspended(Suspension)
+        /// This worker suspended an app for its own partitions: it cannot know the other workers' counts.
+        case suspendedHere(Suspension)
+        /// A share of an app's users that is worth an alert refuses our tokens; it suspends nobody.
+        case refusing(app: String, RefusalCounts)
+        /// It no longer does.
+        case accepting(app: String, RefusalCounts)
         /// A suspension or a pause ended.
         case resumed(Suspension, Resumption)
         /// The whole fleet's word: an app was suspended or paused elsewhere.
         case told(Suspension)
     }
 
-    /// Why an app's events go on.
+    /// The reason an app's events are answered again.
     public enum Resumption: String, Sendable {
         /// A probe's token was not refused.
         case probe
@@ -21,7 +27,7 @@ extension BatchProcessor {
         case elapsed
     }
 
-    /// What happened since the last call.
+    /// Returns the alarms since the last call.
     public mutating func takeAlarms() -> [Alarm] {
         defer { alarms = [] }
         return alarms
@@ -36,7 +42,7 @@ extension BatchProcessor {
     /// Ends the suspension of `app`; its events are answered as they come back from the retry tiers.
     public mutating func resume(_ app: String) { hold(nil, of: app) }
 
-    /// What the whole fleet holds of `app`: a suspension, a pause, or neither.
+    /// Applies the fleet's word on `app`: a suspension, a pause, or neither.
     public mutating func hold(_ suspension: Suspension?, of app: String) {
         let before = admission.suspensions.all.first { $0.app == app }
         guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }
@@ -58,5 +64,35 @@ extension BatchProcessor {
         }
         for ended in admission.suspensions.endProbed(at: time) { alarms.append(.resumed(ended, .probe)) }
         for ended in admission.suspensions.endElapsed(at: time) { alarms.append(.resumed(ended, .elapsed)) }
+        for (app, change) in admission.suspensions.decide(at: time) {
+            switch change {
+            case .suspended(let suspension): alarms.append(.suspended(suspension))
+            case .suspendedHere(let suspension): alarms.append(.suspendedHere(suspension))
+            case .ended(let suspension): alarms.append(.resumed(suspension, .probe))
+            case .warned(let counts): alarms.append(.refusing(app: app, counts))
+            case .calmed(let counts): alarms.append(.accepting(app: app, counts))
+            }
+        }
     }
+
+    // MARK: The fleet's counts
+
+    /// Whether the control topic is followed and written, so that the fleet's counts can be known. Without it this worker counts
+    /// for its own partitions.
+    public mutating func follow(fleet isFollowed: Bool) { admission.suspensions.isFleetFollowed = isFollowed }
+
+    /// Another worker's counts of `app`, or its own come back; nil where the worker takes them back.
+    public mutating func heard(_ counts: RefusalCounts?, of app: String, from worker: String) {
+        guard apps[app] != nil else { return }
+        admission.suspensions.heard(counts, of: app, from: worker, at: now())
+    }
+
+    /// The counts to write to the control topic now, by app and worker; nil counts are taken back. At most one for an app and
+    /// worker every five seconds, and none for an app without refusals.
+    public mutating func dueReports() -> [(app: String, worker: String, counts: RefusalCounts?)] {
+        admission.suspensions.dueReports(at: now())
+    }
+
+    /// This worker's counts of each app.
+    public mutating func refusalCounts() -> [String: RefusalCounts] { admission.suspensions.counts(at: now()) }
 }

@@ -30,6 +30,7 @@ public struct BatchProcessor: Sendable {
 
     /// - Parameters:
     ///   - maximumEventBytes: values above are dead-lettered as `event_too_large`.
+    ///   - liveTopic: the topic that producers share.
     ///   - bulkTopic: where operators' jobs write.
     ///   - admission: what coalescing and the loop guard go by.
     ///   - retries: when an event is tried again.
@@ -40,7 +41,8 @@ public struct BatchProcessor: Sendable {
     ///   - random: where random ids and jitter come from.
     ///   - now: the time.
     public init(
-        apps: [App], signing: any SigningPort, maximumEventBytes: Int, bulkTopic: String = "remint.invalidations.bulk",
+        apps: [App], signing: any SigningPort, maximumEventBytes: Int, liveTopic: String = "remint.invalidations",
+        bulkTopic: String = "remint.invalidations.bulk",
         admission: AdmissionRules = AdmissionRules(),
         retries: RetryPolicy = .standard, accounts: [LookupAccount] = [], rememberedAnswers: Int = 100_000,
         cores: Int = 2, spans: (any SpanPort)? = nil,
@@ -48,7 +50,7 @@ public struct BatchProcessor: Sendable {
         now: @escaping @Sendable () -> UnixTime
     ) {
         decoder = EventDecoder(maximumBytes: maximumEventBytes)
-        self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
+        self.apps = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
         provingRings = Self.provingRings(of: apps)
         self.signing = signing
         self.cores = cores
@@ -74,7 +76,7 @@ public struct BatchProcessor: Sendable {
         let records = batch.records
         let time = now()
         checkSuspensions(at: time)
-        admission.suspensions.releaseProbes(at: time)
+        admission.suspensions.releaseProbes()
         minter.look(at: signing.keysRevision)
         lookAtRings()
         var work = BatchWork(batch, now: time)
@@ -125,7 +127,7 @@ public struct BatchProcessor: Sendable {
     public mutating func confirm(throughBatch number: Int) { admission.confirm(throughBatch: number) }
 
     /// The tokens that are not confirmed will never be published; the events they answered come again.
-    public mutating func rollBack() { admission.rollBack(at: now()) }
+    public mutating func rollBack() { admission.rollBack() }
 
     /// The highest version that was given to a token, or that is to be exceeded.
     public var highestVersion: Int64 { minter.highestVersion }
@@ -193,6 +195,11 @@ public struct BatchProcessor: Sendable {
         case .reject(let event, let rejection, let stage):
             return .settled(settler.failed(record, event, rejection, stage, work.now))
         case .skip(let event, let why): return .settled(settler.settled(record, event, .skipped(why)))
+        case .blameKey(let order, let rejection):
+            if let key = minter.key(of: order.app, from: signing) {
+                admission.heardBlame(in: Admission.Request(order, key: key), of: order.id, at: work.now)
+            }
+            return .settled(settler.failed(record, order.event, rejection, .resolve, work.now))
         case .mint(let order):
             guard let key = minter.key(of: order.app, from: signing) else {
                 let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
@@ -217,8 +224,7 @@ public struct BatchProcessor: Sendable {
         switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
         case .superseded(let why): return .settled(settler.settled(record, order.event, .superseded(why)))
         case .suspended: return .settled(settler.suspended(record, order.event, work.now))
-        case .refused(let detail, let suspension):
-            if let suspension { alarms.append(.suspended(suspension)) }
+        case .refused(let detail):
             let rejection = Rejection(.rejectedByVendor, detail)
             // A challenge that is asked for too often is no refused token, and its subject gets no token of a batch job.
             let refused =

@@ -13,6 +13,12 @@ public struct RecordPosition: Sendable, Hashable {
         self.partition = partition
         self.offset = offset
     }
+
+    /// The offset behind it, where reading goes on.
+    public var nextOffset: Int64 { Self.next(after: offset) }
+
+    /// The offset behind `offset`. The last offset there is has none behind it.
+    public static func next(after offset: Int64) -> Int64 { offset == .max ? .max : offset + 1 }
 }
 
 /// A partition of a topic.

@@ -10,6 +10,8 @@ public enum LogKey {
     public static let traces = "remint.traces"
     /// One line of detail.
     public static let detail = "remint.detail"
+    /// How long something had failed until now: `1m50s`.
+    public static let outage = "remint.outage"
     /// Names of configuration keys, as they stand in the file.
     public static let configurationKeys = "remint.configuration.keys"
     /// What delivery is promised.
@@ -50,6 +52,8 @@ public enum LogKey {
     public static let offset = "kafka.offset"
     /// Where this process had committed a partition to.
     public static let committedOffset = "kafka.offset.committed"
+    /// A count of records.
+    public static let records = "kafka.records"
     /// An error of Kafka's.
     public static let kafkaError = "kafka.error"
     /// A broker's address.

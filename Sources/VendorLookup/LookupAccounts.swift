@@ -1,3 +1,5 @@
+public import HTTPTransport
+
 /// The accounts that a client asks from some moment on, each looked at before: what can be wrong with one is known while the ones
 /// before are still asked.
 public struct LookupAccounts: Sendable {

@@ -1,5 +1,5 @@
 public import AdapterKit
-import AsyncHTTPClient
+public import HTTPTransport
 public import Logging
 public import Pipeline
 import Synchronization
@@ -112,13 +112,13 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         await withDiscardingTaskGroup { group in
             for await line in opened.stream { group.addTask { await self.run(line) } }
         }
-        book.closeAll(LookupErrorText.stopping)
+        book.closeAll(LookupFailure.stopping)
     }
 
     /// Makes the calls of one account, until it is gone or the task is cancelled.
     private func run(_ line: Line) async {
         let exchange = LookupExchange(
-            account: line.account, client: line.account.makeClient(), signer: signer,
+            account: line.account, transport: line.account.makeTransport(), signer: signer,
             maximumBodyBytes: maximumBodyBytes, now: now)
         await withDiscardingTaskGroup { group in
             for await open in line.calls.stream {
@@ -127,7 +127,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
                 group.addTask { await self.make(open, exchange, place) }
             }
         }
-        try? await exchange.client.shutdown()
+        await exchange.transport.close()
     }
 
     /// Makes one call. It ends when its time is over, also where something does not: that goes on in its permit.
@@ -135,14 +135,14 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         let account = exchange.account
         await withTaskGroup(of: Result<LookupAnswer, LookupFailure>.self) { group in
             group.addTask {
-                await account.permits.withPermit(place) { await exchange.perform(open.call) }
-                    ?? .failure(LookupErrorText.stopping)
+                await account.permits.withPermit(place) { await exchange.perform(open.call, until: open.deadline) }
+                    ?? .failure(LookupFailure.stopping)
             }
             group.addTask {
                 do { try await Task.sleep(until: open.deadline, clock: .continuous) } catch {
-                    return .failure(LookupErrorText.stopping)
+                    return .failure(LookupFailure.stopping)
                 }
-                return .failure(LookupErrorText(host: account.url.authority, timeout: account.timeout).overdue)
+                return .failure(LookupFailure(TransportError(account.url.authority, .overdue(account.timeout))))
             }
             if let first = await group.next() {
                 if case .failure(let failure) = first { note(failure, open.call.account) }

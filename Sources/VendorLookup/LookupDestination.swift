@@ -1,19 +1,10 @@
 import AdapterKit
-import AsyncHTTPClient
 import Formats
+import HTTPTransport
 import JOSE
-import Logging
-import NIOCore
-import NIOPosix
-import NIOSSL
 
 /// An account as its requests need it: everything of its endpoint that can be wrong is read and checked.
 struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
-    /// How long a connection may take that is not to take the whole of a call's time.
-    private static let patienceForConnection = Duration.seconds(5)
-    /// How long a connection is kept that nobody uses: less than servers and load balancers keep theirs.
-    private static let idleTime = TimeAmount.seconds(30)
-
     let name: String
     let url: EndpointURL
     let timeout: Duration
@@ -22,7 +13,7 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
     let authorization: SecretBytes?
     /// The requests on their way.
     let permits: LookupPermits
-    private let authorities: [NIOSSLCertificate]?
+    private let authorities: TrustedAuthorities?
 
     /// - Throws: `EndpointError` where the endpoint cannot be used.
     init(_ endpoint: LookupEndpoint) throws(EndpointError) {
@@ -35,7 +26,7 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
             url = try Self.url(endpoint.url)
             authorization = try endpoint.credentials.header(for: endpoint.authorization)
             authorities = try endpoint.certificateAuthority.map { path throws(EndpointError) in
-                try HTTPClient.authorities(in: path)
+                try TrustedAuthorities(file: path)
             }
         } catch { throw EndpointError("look-ups of \(endpoint.account): \(error)") }
     }
@@ -52,10 +43,8 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// A client with the account's own connections. Whoever makes it must shut it down.
-    func makeClient() -> HTTPClient {
-        .strict(
-            authorities: authorities, patience: min(timeout, Self.patienceForConnection),
-            pool: .init(idleTimeout: Self.idleTime, concurrentHTTP1ConnectionsPerHostSoftLimit: concurrency))
+    /// A transport with the account's own connections. Its maker closes it.
+    func makeTransport() -> HTTPTransport {
+        HTTPTransport(trusting: authorities, limit: timeout, connections: concurrency)
     }
 }

@@ -1,4 +1,5 @@
 public import AdapterKit
+import HTTPTransport
 
 /// Where and how an account's vendor is asked. However it is printed, its credentials are not.
 public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

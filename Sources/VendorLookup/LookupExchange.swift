@@ -1,40 +1,35 @@
 import AdapterKit
-import AsyncHTTPClient
+import Formats
+import HTTPTransport
 import JOSE
-import Logging
-import NIOCore
-import NIOHTTP1
 import Pipeline
 
 /// One request and its answer.
 struct LookupExchange: Sendable {
     let account: LookupDestination
-    let client: HTTPClient
+    let transport: HTTPTransport
     let signer: any SigningPort
     let maximumBodyBytes: Int
     let now: @Sendable () -> UnixTime
 
-    private var trouble: LookupErrorText { LookupErrorText(host: account.url.authority, timeout: account.timeout) }
-
-    /// Sends `call` and reads the answer. Ends when the task is cancelled, and takes its time otherwise.
-    func perform(_ call: LookupCall) async -> Result<LookupAnswer, LookupFailure> {
+    /// Sends `call` and reads the answer. Ends when the task is cancelled, and at `deadline` once it has been sent.
+    func perform(
+        _ call: LookupCall, until deadline: ContinuousClock.Instant
+    ) async -> Result<LookupAnswer, LookupFailure> {
         do throws(LookupFailure) {
             guard let url = account.url.appending(call.request.path) else {
                 throw LookupFailure(.misconfigured, "the request's path is not as a URL must have it")
             }
-            var request = HTTPClientRequest(url: url)
-            request.method = HTTPMethod(rawValue: call.request.method.rawValue)
-            request.headers = HTTPHeaders([
-                ("User-Agent", "remint"), ("Accept", "application/json"), ("Accept-Encoding", "identity"),
-            ])
-            if let body = call.request.body {
-                request.headers.add(name: "Content-Type", value: "application/json")
-                request.body = .bytes(ByteBuffer(bytes: body))
-            }
+            var headers = [(name: "Accept", value: "application/json")]
+            if call.request.body != nil { headers.append((name: "Content-Type", value: "application/json")) }
             if let proof = try await authorization(of: call) {
-                request.headers.add(name: "Authorization", value: proof)
+                headers.append((name: "Authorization", value: proof))
             }
-            return .success(try await answer(to: request))
+            let request = TransportRequest(
+                call.request.method.rawValue, url: url, host: account.url.authority, headers: headers,
+                body: call.request.body,
+                reading: .body(upTo: maximumBodyBytes))
+            return .success(try await answer(to: request, until: deadline))
         } catch { return .failure(error) }
     }
 
@@ -52,29 +47,19 @@ struct LookupExchange: Sendable {
         }
     }
 
-    private func answer(to request: HTTPClientRequest) async throws(LookupFailure) -> LookupAnswer {
-        do {
-            // Whoever waits has a time limit of its own; this one only keeps nothing from lasting for ever.
-            let response = try await client.execute(
-                request, deadline: .now() + TimeAmount(account.timeout) + .seconds(5), logger: HTTPClient.silence
-            )
+    private func answer(
+        to request: TransportRequest, until deadline: ContinuousClock.Instant
+    ) async throws(LookupFailure) -> LookupAnswer {
+        do throws(TransportError) {
+            let response = try await transport.send(request, within: deadline - .now)
             let headers = RetryHeaders(response.headers, now: now())
-            let status = Int(response.status.code)
-            let body = try await body(of: response, status: status)
-            // A cancelled body just ends.
-            try Task.checkCancellation()
             return LookupAnswer(
-                response: LookupResponse(status: status, body: body), retryAfter: headers.retryAfter,
-                exhaustedFor: headers.exhaustedFor)
-        } catch let failure as LookupFailure { throw failure } catch { throw trouble.failure(error) }
-    }
-
-    /// The whole body. The rest of one that is too long is neither read nor kept.
-    private func body(of response: HTTPClientResponse, status: Int) async throws -> [UInt8] {
-        do {
-            return Array(try await response.body.collect(upTo: maximumBodyBytes).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw LookupFailure(.unreadable, "status \(status) with a body of more than \(maximumBodyBytes) bytes")
+                response: LookupResponse(status: response.status, body: response.body),
+                retryAfter: headers.retryAfter, exhaustedFor: headers.exhaustedFor)
+        } catch {
+            // Of the call's whole time; some of it may have gone by before the request.
+            guard case .overdue = error.reason else { throw LookupFailure(error) }
+            throw LookupFailure(TransportError(error.host, .overdue(account.timeout)))
         }
     }
 }

@@ -23,7 +23,7 @@ final class OpenCalls: Sendable {
                 opened = calls.filter { values.open.insert($0.id).inserted }
                 return nil
             }
-            values.replies += calls.map { LookupReply(id: $0.id, result: .failure(LookupErrorText.stopping)) }
+            values.replies += calls.map { LookupReply(id: $0.id, result: .failure(LookupFailure.stopping)) }
             return values.signal
         }
         signal?()

@@ -1,4 +1,5 @@
 package import AdapterKit
+import HTTPTransport
 import JOSE
 import OTLP
 package import Pipeline
@@ -39,7 +40,8 @@ extension Configuration {
         AdmissionRules(
             subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
             usersToSuspend: worker.admission.suspendAfter, shareToSuspend: worker.admission.suspendShare,
-            suspensionWindow: worker.admission.suspendWindow, probeWait: worker.admission.probeWait, worker: name)
+            suspensionWindow: worker.admission.suspendWindow, minimumAge: worker.admission.suspendMinimumAge,
+            probeWait: worker.admission.probeWait, worker: name)
     }
 }
 
@@ -82,7 +84,8 @@ extension Configuration {
     ) -> BatchProcessor {
         BatchProcessor(
             apps: pipelineApps, signing: signing, maximumEventBytes: worker.maximumEventBytes,
-            bulkTopic: topics.invalidationsBulk, admission: admissionRules(worker: name), retries: retryPolicy,
+            liveTopic: topics.invalidations, bulkTopic: topics.invalidationsBulk,
+            admission: admissionRules(worker: name), retries: retryPolicy,
             accounts: VendorLookups.accounts(self), rememberedAnswers: worker.lookups.cache, cores: cores, spans: spans,
             random: random, now: now)
     }

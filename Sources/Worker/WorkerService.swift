@@ -119,6 +119,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             logger: logger, now: now)
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, status: status, metrics: metrics,
+            unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
             reachability: Reachability(status: status), logger: logger, now: now, observe: observe,
             tracing: tracing, reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -282,6 +283,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             case .renewed:
                 context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
                 if Task.isShuttingDownGracefully { return }
+            case .reopened:
+                if .now - start > .seconds(60) { backoff.reset() }
+                guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             case .fenced(let error):
                 throw WorkerError(
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"

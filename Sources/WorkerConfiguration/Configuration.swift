@@ -36,12 +36,15 @@ public struct Configuration: Sendable {
         var seen: Set<String> = []
         return apps.flatMap(\.topics).filter { seen.insert($0).inserted }
     }
+    /// Every topic that events are written to from outside: the shared one, the operators' and the apps' own. A redrive writes to
+    /// no other.
+    public var eventTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + appTopics }
     /// Every topic the worker consumes.
-    public var inputTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + appTopics + retryTopics }
+    public var inputTopics: [String] { eventTopics + retryTopics }
     /// Every topic the worker produces to.
     public var outputTopics: [String] { [topics.tokens, topics.deadLetters] + retryTopics }
     /// Every topic the worker needs.
-    public var allTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + appTopics + outputTopics }
+    public var allTopics: [String] { eventTopics + outputTopics }
 
     /// What a file that says nothing would mean: a broker on this machine, no keys, no apps.
     public init() {}

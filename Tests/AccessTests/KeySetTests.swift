@@ -18,10 +18,10 @@ struct MemberCase: Sendable, CustomTestStringConvertible {
 
     static let all = [
         MemberCase("as it is", 1), MemberCase("no use", 1, ["use": nil]),
-        MemberCase("for encryption", 0, ["use": #""enc""#]), MemberCase("a use that is none", 0, ["use": "null"]),
+        MemberCase("for encryption", 0, ["use": #""enc""#]), MemberCase("a use that is none", 1, ["use": "null"]),
         MemberCase("operations with verify", 1, ["use": nil, "key_ops": #"["verify"]"#]),
         MemberCase("other operations", 0, ["key_ops": #"["encrypt"]"#]),
-        MemberCase("no operations", 0, ["key_ops": "[]"]),
+        MemberCase("no operations", 1, ["key_ops": "[]"]),
         MemberCase("an unknown type", 0, ["kty": #""AKP""#]), MemberCase("no type", 0, ["kty": nil]),
         MemberCase("an unknown curve", 0, ["crv": #""secp256k1""#]),
         MemberCase("an unknown algorithm", 0, ["alg": #""ML-DSA-44""#]),
@@ -38,6 +38,16 @@ struct MemberCase: Sendable, CustomTestStringConvertible {
         MemberCase("a long id", 0, ["kid": "\"" + String(repeating: "k", count: 1025) + "\""]),
         MemberCase("an id of 100 kB", 0, ["kid": "\"" + String(repeating: "k", count: 100_000) + "\""]),
         MemberCase("a certificate beside it", 1, ["x5c": #"["AA"]"#, "x5t": "7"]),
+        MemberCase(
+            "every member without a value, as Microsoft's libraries write them", 2,
+            [
+                "alg": "null", "use": "null", "kid": "null", "key_ops": "[]", "x5c": "[]", "x5t": "null", "x5u": "null",
+                "d": "null", "dp": "null", "dq": "null", "k": "null", "oth": "[]", "p": "null", "q": "null",
+                "qi": "null",
+            ], .rs256),
+        MemberCase("EdDSA under its full name", 1, ["alg": #""Ed25519""#], .eddsa),
+        MemberCase("a coordinate that is null", 0, ["x": "null"]),
+        MemberCase("deep extensions", 1, ["z": String(repeating: "[", count: 20) + String(repeating: "]", count: 20)]),
     ]
 }
 
@@ -63,6 +73,19 @@ struct KeySetTests {
         let set = try parse(#"{"keys":[\#(other),\#(good)],"x":7}"#)
         #expect(set.count == 1 + example.keys)
         #expect(set.skipped == (example.keys == 0 ? 1 : 0))
+    }
+
+    @Test func `a key that names a member twice takes no other key down`() throws {
+        let twice = try member(SampleIssuer.key(.es256)).replacing("{", with: #"{"kid":"other","#)
+        let set = try parse(#"{"keys":[\#(twice),\#(try member(SampleIssuer.key(.es256)))]}"#)
+        #expect(set.count == 1)
+        #expect(set.skipped == 1)
+    }
+
+    @Test func `a byte order mark before a set is not part of it`() throws {
+        let set = #"{"keys":[\#(try member(SampleIssuer.key(.es256)))]}"#
+        #expect(try parse("\u{FEFF}" + set).count == 1)
+        #expect(throws: KeySetError.notAKeySet) { try parse("\u{FEFF}\u{FEFF}" + set) }
     }
 
     @Test func `members that are no objects are passed over`() throws {

@@ -22,7 +22,8 @@ struct BadReissue: CustomTestStringConvertible {
     private func makeAdapter() throws -> SampleAdapter { try SampleAdapter(settings: .init(color: "red")) }
 
     @Test func `asks for a token of the user it names`() throws {
-        let expected = AuthenticationFailure(subject: Subject(user: "u-1"), reason: "REISSUE", remedy: .mint)
+        let expected = AuthenticationFailure(
+            subject: Subject(user: "u-1"), reason: "REISSUE", evidence: .none, remedy: .mint)
         #expect(try read(#"{"user":"u-1"}"#) == .failure(expected))
         #expect(try read(#"{"user":"u-1","why":"rotation"}"#) == .failure(expected))
     }

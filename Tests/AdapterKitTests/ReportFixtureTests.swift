@@ -73,7 +73,7 @@ import Testing
         typealias Expectation = ReportFixture.Expectation
         #expect(Expectation(.rejected(Rejection(.missingUser, "x"))) == .rejected(.missingUser))
         let failure = AuthenticationFailure(
-            subject: Subject(user: "u", challenge: "n"), reason: "R", remedy: .mintOnce,
+            subject: Subject(user: "u", challenge: "n"), reason: "R", evidence: .key, remedy: .mintOnce,
             failedToken: FailedToken("t"))
         #expect(
             Expectation(.failure(failure))

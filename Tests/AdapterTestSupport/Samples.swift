@@ -25,7 +25,7 @@ extension Adapter {
     }
 
     package func reading(of report: String) throws -> Reading {
-        read(Report(try JSONDocument(parsing: Array(report.utf8)).root, observedAt: now))
+        reading(of: Report(try JSONDocument(parsing: Array(report.utf8)).root, observedAt: now))
     }
 
     /// The header and the claims of a token for `subject` made now with the standard lifetime.

@@ -31,7 +31,7 @@ extension BrokerTests {
 
         @Test func `events of a suspended app wait, and the next key answers them`() async throws {
             let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 15s, coalesce: 1ms }"
+                "admission: { suspend_after: 3, suspend_window: 1m, suspend_min_age: 1s, suspend_probe: 15s, coalesce: 1ms }"
             ])
             try await Stage.play(workers: 1, wishes) { stage in
                 let program = stage.workers[0].program
@@ -54,12 +54,19 @@ extension BrokerTests {
 
         @Test func `a suspension holds for workers that start after it, until another key signs`() async throws {
             let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_probe: 15s, coalesce: 1ms }"
+                "admission: { suspend_after: 3, suspend_window: 1m, suspend_min_age: 1s, suspend_probe: 15s, coalesce: 1ms }"
             ])
             try await Stage.play(workers: 2, wishes) { stage in
                 try await suspend(stage)
-                let held = stage.shop.partitions(of: [stage.shop.topics.control])
-                try await TopicReader.wait(for: 1, on: held)
+                try await withThrowingTaskGroup { group in
+                    for worker in stage.workers {
+                        group.addTask { [program = worker.program] in
+                            // One finds out, the other is told.
+                            try #require(await program.wrote("its events wait"), "\(program.lastLines)")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
                 // Neither of those that come instead has seen a refusal.
                 for worker in stage.workers {
                     await worker.end(by: SIGTERM, code: 0)
@@ -104,7 +111,7 @@ extension BrokerTests {
                 let user = try #require(record.eventID?.split(separator: "-").last)
                 let token = try #require(record.member("token"))
                 return EventMix.report(
-                    "braze-ios", #"{"code":22,"userId":"\#(user)","signature":"\#(token)"}"#, id: "refused-\(user)",
+                    "braze-ios", #"{"code":20,"userId":"\#(user)","signature":"\#(token)"}"#, id: "refused-\(user)",
                     topic: stage.shop.topics.live)
             }
             try await deliver(refusals, stage)

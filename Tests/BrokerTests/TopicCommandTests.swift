@@ -40,7 +40,7 @@ extension BrokerTests {
                 for _ in 0..<2 {
                     let plan = try await topics("plan", "--detailed-exitcode")
                     #expect(plan.status == 2, "\(plan.errorText)")
-                    #expect(plan.outputText.contains("8 to create, 0 to change, 0 as they should be"))
+                    #expect(plan.outputText.contains("9 to create, 0 to change, 0 as they should be"))
                 }
                 #expect(try await topics("check").status == 1)
 
@@ -51,7 +51,7 @@ extension BrokerTests {
                 #expect(settled.status == 0, "\(settled.outputText)\(settled.errorText)")
                 let again = try await topics("create")
                 #expect(again.status == 0)
-                #expect(again.outputText == "all 8 topics exist\n")
+                #expect(again.outputText == "all 9 topics exist\n")
                 #expect(try await topics("check").status == 0)
                 let listed = try await producer.topics(within: .seconds(30))
                 #expect(listed.first { $0.name == names[7] }?.partitionCount == 1)

@@ -176,7 +176,7 @@ struct Decision: Equatable, CustomStringConvertible {
             let subject = failure.subject.map { String(decoding: $0.key(app: "a"), as: UTF8.self) } ?? "nobody"
             let signed = failure.signerRemedies.map { "\($0.active) \($0.older)" } ?? "-"
             description =
-                "\(failure.remedy) \(failure.reason) \(subject) \(signed) \(failure.failedToken?.hash.prefix ?? 0) \(failure.hadNoToken) \(failure.isEnforced) \(failure.deadline?.description ?? "-")"
+                "\(failure.remedy) \(failure.evidence) \(failure.reason) \(subject) \(signed) \(failure.failedToken?.hash.prefix ?? 0) \(failure.hadNoToken) \(failure.isEnforced) \(failure.deadline?.description ?? "-")"
         }
     }
 }

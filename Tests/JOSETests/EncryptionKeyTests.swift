@@ -44,7 +44,6 @@ struct SpoiltRecipient: Sendable, CustomTestStringConvertible {
                 SpoiltRecipient("alg is a number", recipient, ["alg": "7"]),
                 SpoiltRecipient("for signatures", recipient, ["use": #""sig""#]),
                 SpoiltRecipient("use is an array", recipient, ["use": #"["enc"]"#]),
-                SpoiltRecipient("use is null", recipient, ["use": "null"]),
                 SpoiltRecipient("kid is a number", recipient, ["kid": "7"]),
                 SpoiltRecipient("no kty", recipient, ["kty": nil]),
                 SpoiltRecipient("a shared secret", recipient, ["kty": #""oct""#, "k": #""AAAA""#]),
@@ -120,6 +119,16 @@ struct EncryptionKeyTests {
     @Test(arguments: SpoiltRecipient.all)
     func `refuses a spoilt recipient`(_ spoilt: SpoiltRecipient) throws {
         expectRefusal(spoilt.code) { try JWERecipient(publicJWK: spoilt.text) }
+    }
+
+    @Test func `members of a recipient without a value are absent`() throws {
+        let recipient = try JWEDecryptionKey.generate(.ecdhESA256KW).recipient
+        let text = String(decoding: try recipient.publicJSON(), as: UTF8.self)
+            .replacing(
+                #""use":"enc""#, with: #""use":null,"kid":null,"d":null,"k":null,"oth":[],"key_ops":[],"x5c":[]"#)
+        let read = try JWERecipient(publicJWK: SecretBytes(text: "\u{FEFF}" + text))
+        #expect(read.keyID == nil)
+        #expect(try read.publicJSON() == recipient.publicJSON())
     }
 
     @Test(arguments: ["", "null", "[]", "{", "{}", #"{"keys":[]}"#, #"{"kty":7}"#])

@@ -19,6 +19,11 @@ struct Guard: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(String(mode, radix: 8)) of \(owner), read by \(reader)" }
 
+    /// The file in its owner's group, and a reader in a group of its own and in 2000.
+    var access: FileAccess {
+        FileAccess(mode: mode, owner: owner, group: owner, reader: reader, readerGroups: [reader, 2000])
+    }
+
     static let all = [
         Guard(0o600, owner: 1000, reader: 1000, secret: true, instructions: true),
         Guard(0o400, owner: 1000, reader: 1000, secret: true, instructions: true),
@@ -46,12 +51,70 @@ struct Guard: Sendable, CustomTestStringConvertible {
 
 @Suite("Files that are believed") struct GuardedFileTests {
     private func complaint(_ file: Guard, _ content: GuardedFile.Content) -> String? {
-        GuardedFile.exposure(of: "/k", content, mode: file.mode, owner: file.owner, reader: file.reader)
+        file.access.exposure(of: "/k", content)
     }
 
     @Test(arguments: Guard.all) func `a file is for its owner, who is root or the one who reads it`(_ file: Guard) {
         #expect((complaint(file, .secret) == nil) == file.secret)
         #expect((complaint(file, .instructions) == nil) == file.instructions)
+    }
+
+    /// Modes with and without bits for each class, by owner and reader.
+    private static let accesses: [FileAccess] = [UInt32]([0, 1000, 1001]).flatMap { owner in
+        [UInt32]([0, 1000]).flatMap { reader in
+            [UInt32]([owner, 1000, 2000, 3000]).flatMap { group in
+                [UInt32]([0o000, 0o400, 0o440, 0o444, 0o600, 0o640, 0o644, 0o660, 0o666, 0o755, 0o777]).map { mode in
+                    FileAccess(mode: mode, owner: owner, group: group, reader: reader, readerGroups: [reader, 2000])
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [GuardedFile.Content.secret, .instructions])
+    func `the remedy makes a file one that is trusted and that its reader may open`(_ content: GuardedFile.Content) {
+        for access in Self.accesses {
+            let remedy = access.remedy(content)
+            var after = access
+            after.owner = remedy.owner ?? after.owner
+            after.group = remedy.group ?? after.group
+            after.mode = remedy.mode ?? after.mode
+            #expect(after.exposure(of: "/k", content) == nil, "\(access): \(remedy)")
+            #expect(after.isReadable, "\(access): \(remedy)")
+            let isRight = access.isReadable && access.exposure(of: "/k", content) == nil
+            let isNothing = remedy.owner == nil && remedy.group == nil && remedy.mode == nil
+            if isNothing { #expect(isRight, "\(access): the remedy does nothing") }
+        }
+    }
+
+    @Test func `a secret of root's that another account reads is handed to that account's group`() {
+        let file = FileAccess(mode: 0o644, owner: 0, group: 0, reader: 1000, readerGroups: [1000, 2000])
+        #expect(
+            file.exposure(of: "/k", .secret)
+                == "has mode 644, so others than its owner can use it; run: chgrp 1000 /k && chmod 640 /k (in Kubernetes: fsGroup, and defaultMode: 0440 for the volume)"
+        )
+        let shared = FileAccess(mode: 0o644, owner: 0, group: 2000, reader: 1000, readerGroups: [1000, 2000])
+        #expect(shared.exposure(of: "/k", .secret)?.contains("run: chmod 640 /k (in") == true)
+        let foreign = FileAccess(mode: 0o644, owner: 1001, group: 1001, reader: 1000, readerGroups: [1000])
+        #expect(foreign.exposure(of: "/k", .secret)?.hasSuffix("run: chown 1000 /k && chmod 600 /k") == true)
+    }
+
+    @Test func `a file is read without a byte order mark, and not at all in UTF-16`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "GuardedFile-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for (bytes, text) in [
+            ([0xEF, 0xBB, 0xBF, 0x61], "a"), ([0x61, 0xEF, 0xBB, 0xBF], "a\u{FEFF}"), ([0xEF, 0xBB, 0xBF], ""),
+            ([0xFF, 0xFE, 0x61, 0], nil), ([0xFE, 0xFF, 0, 0x61], nil),
+        ] as [([UInt8], String?)] {
+            let isMade = FileManager.default.createFile(
+                atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+            try #require(isMade)
+            guard let text else {
+                let error = #expect(throws: GuardedFileError.self) { try GuardedFile.read(path) }
+                #expect(error?.message == "is UTF-16 text; save it as UTF-8")
+                continue
+            }
+            #expect(try GuardedFile.read(path).array == Array(text.utf8))
+        }
     }
 
     @Test func `what is wrong is said with the remedy`() {

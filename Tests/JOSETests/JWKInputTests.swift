@@ -22,7 +22,8 @@ struct JWKInputTests {
         "", "null", "[]", "7", #""key""#, "{", "{}", #"{"kty":7}"#, #"{"kty":"oct"}"#, #"{"kty":"oct","k":7}"#,
         #"{"kty":"oct","k":"a="}"#,
         #"{"kty":"oct","k":""}"#, #"{"kty":"oct","k":"AAAA","k":"BBBB"}"#, #"{"kty":"oct","k":"AAAA","\u006b":"BBBB"}"#,
-        #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#,
+        #"{"keys":7}"#,
+        #"{"keys":[{"kty":"oct","k":"AAAA"},{"kty":"oct","k":"BBBB"}]}"#,
         "{\"kty\":\"oct\",\"k\":\"AAAA\",\"x\":\(String(repeating: "[", count: 10_000))}",
     ])
     func `refuses a text that is no JWK`(_ text: String) {
@@ -76,10 +77,57 @@ struct JWKInputTests {
         try CompactJWS(text: SampleToken.make(again)).verify(with: vector.verificationKey)
     }
 
-    @Test func `an RSA key without its factors signs all the same`() throws {
+    @Test func `an RSA key of n, e and d alone gets its factors back`() throws {
         let vector = try #require(try Vector.all().first { $0.origin == "RFC 7520, section 3.4" })
         let members = vector.key.filter { ["kty", "n", "e", "d"].contains($0.key) }
-        let key = try JWK.signingKey(from: SecretBytes(copying: JSONEncoder().encode(members)), algorithm: .rs256)
+        let text = SecretBytes(copying: try JSONEncoder().encode(members))
+        let key = try JWK.signingKey(from: text, algorithm: .rs256)
         try CompactJWS(text: SampleToken.make(key)).verify(with: vector.verificationKey)
+        // The file of a ring is PKCS#8, which needs the factors: byte for byte those of the whole key.
+        let whole = try #require(try vector.signingKey.privateKeyPEM())
+        #expect(try key.privateKeyPEM()?.equals(whole) == true)
+    }
+
+    @Test(arguments: ["n", "e", "d"])
+    func `an RSA key whose n, e and d are not one key is refused`(name: String) throws {
+        let vector = try #require(try Vector.all().first { $0.origin == "RFC 7520, section 3.4" })
+        var members = vector.key.filter { ["kty", "n", "e", "d"].contains($0.key) }
+        var bytes = try Base64.url.decode(text: try #require(members[name]))
+        // Still odd, and still as long.
+        bytes[bytes.count - 1] ^= 2
+        members[name] = Base64.url.encode(bytes)
+        let text = SecretBytes(copying: try JSONEncoder().encode(members))
+        expectRefusal(.invalidKey) { try JWK.signingKey(from: text, algorithm: .rs256) }
+    }
+
+    @Test func `a set with one private key is that key`() throws {
+        let key = try SampleKeys.make(.es256)
+        let publicJWK = String(decoding: try #require(try JWK.publicJSON(of: key.verificationKey)), as: UTF8.self)
+        let secret = #"{"kty":"oct","k":"AAAA","alg":"HS256","kid":"s"}"#
+        let read = try JWK.signingKey(from: SecretBytes(text: #"{"keys":[\#(publicJWK),\#(secret)]}"#))
+        #expect(read.keyID == "s")
+        #expect(read.secret?.array == [0, 0, 0])
+        expectRefusal(.privateKeyRequired) { try JWK.signingKey(from: SecretBytes(text: #"{"keys":[\#(publicJWK)]}"#)) }
+        expectRefusal(.invalidKey) { try JWK.signingKey(from: SecretBytes(text: #"{"keys":[\#(secret),\#(secret)]}"#)) }
+    }
+
+    @Test func `a private number that is not as wide as RFC 7518 says is refused with the reason`() throws {
+        let p256 = try #require(try Vector.all().first { $0.origin == "RFC 7515, appendix A.3" })
+        let rsa = try #require(try Vector.all().first { $0.origin == "RFC 7520, section 3.4" })
+        for (vector, algorithm, words) in [
+            (p256, Algorithm.es256, "has 33 bytes"), (rsa, .rs256, "begins with a zero byte"),
+        ] {
+            var members = vector.key
+            members["alg"] = nil
+            let d = try #require(members["d"])
+            members["d"] = Base64.url.encode([0] + (try Base64.url.decode(text: d)))
+            let zero = SecretBytes(copying: try JSONEncoder().encode(members))
+            let error = #expect(throws: JOSEError.self) { try JWK.signingKey(from: zero, algorithm: algorithm) }
+            #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+            members["d"] = d + "="
+            let padded = SecretBytes(copying: try JSONEncoder().encode(members))
+            let other = #expect(throws: JOSEError.self) { try JWK.signingKey(from: padded, algorithm: algorithm) }
+            #expect(other?.message.contains("padded") == true, "\(String(describing: other))")
+        }
     }
 }

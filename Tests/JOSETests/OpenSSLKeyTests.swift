@@ -115,7 +115,7 @@ struct OpenSSLKeyTests {
         try expectSigns(SigningKey(pem: pem, passphrase: right, algorithm: file.algorithm), for: publicKey)
         expectRefusal(.passphraseRequired) { try SigningKey(pem: pem, algorithm: file.algorithm) }
         let long = String(repeating: "x", count: 5000)
-        for wrong in ["correct horsf", "correct hors", "correct horse\n", "", long] {
+        for wrong in ["correct horsf", "correct hors", "correct horse\n", "", "w\0r\0", long] {
             expectRefusal(.wrongPassphrase, "\(wrong.count) characters") {
                 try SigningKey(pem: pem, passphrase: SecretBytes(text: wrong), algorithm: file.algorithm)
             }

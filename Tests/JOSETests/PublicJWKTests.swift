@@ -18,7 +18,6 @@ struct UnwelcomeJWK: Sendable, CustomTestStringConvertible {
         ["d", "p", "q", "dp", "dq", "qi", "oth", "k"].map {
             UnwelcomeJWK(testDescription: "the private member \($0)", changes: [$0: "\"AQ\""])
         } + [
-            UnwelcomeJWK(testDescription: "a private member that is null", changes: ["d": "null"]),
             UnwelcomeJWK(testDescription: "no type", changes: ["kty": nil]),
             UnwelcomeJWK(testDescription: "a shared secret", changes: ["kty": #""oct""#]),
             UnwelcomeJWK(testDescription: "a number for n", changes: ["n": "7"]),
@@ -27,8 +26,6 @@ struct UnwelcomeJWK: Sendable, CustomTestStringConvertible {
             UnwelcomeJWK(testDescription: "an exponent of 72 bits", changes: ["e": text(9)]),
             UnwelcomeJWK(testDescription: "an exponent of one", changes: ["e": #""AQ""#]),
             UnwelcomeJWK(testDescription: "HMAC", changes: ["alg": #""HS256""#], code: .unsupportedAlgorithm),
-            UnwelcomeJWK(
-                testDescription: "an algorithm of null", changes: ["alg": "null"], code: .unsupportedAlgorithm),
             UnwelcomeJWK(testDescription: "one not wanted", changes: ["alg": #""RS512""#], code: .unsupportedAlgorithm),
         ]
 }
@@ -59,6 +56,31 @@ struct PublicJWKTests {
         #expect(own.map(\.algorithm) == [algorithm])
         expectRefusal(.unsupportedAlgorithm) {
             try JWK.publicKeys(from: jwk(key), for: Set(Algorithm.allCases).subtracting([algorithm]))
+        }
+    }
+
+    @Test(
+        arguments: [
+            "alg", "d", "p", "q", "dp", "dq", "qi", "oth", "k", "use", "key_ops", "kid", "x5c", "x5t", "x5u",
+            "x5t#S256",
+        ], ["null", "[]"])
+    func `a member without a value is absent`(name: String, value: String) throws {
+        let key = try SampleKeys.make(.rs256)
+        let keys = try JWK.publicKeys(from: jwk(key, [name: value]), for: [.rs256])
+        #expect(keys.count == 1)
+        #expect(keys.allSatisfy { $0.hasSameMaterial(as: key.verificationKey) })
+    }
+
+    @Test func `a public key of either name of EdDSA is for EdDSA`() throws {
+        let key = try SampleKeys.make(.eddsa)
+        for name in ["EdDSA", "Ed25519"] {
+            let keys = try JWK.publicKeys(from: jwk(key, ["alg": "\"\(name)\""]), for: [.eddsa, .es256])
+            #expect(keys.map(\.algorithm) == [.eddsa], "\(name)")
+        }
+        for name in ["Ed448", "ed25519", "ESP256"] {
+            expectRefusal(.unsupportedAlgorithm, "\(name)") {
+                try JWK.publicKeys(from: jwk(key, ["alg": "\"\(name)\""]), for: Set(Algorithm.allCases))
+            }
         }
     }
 

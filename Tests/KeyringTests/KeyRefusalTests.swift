@@ -106,7 +106,7 @@ struct BadKey: CustomTestStringConvertible {
 
     @Test func `refuses a secret that is not text where text is stated`() throws {
         let ring = try RingFolder()
-        try ring.write([0xFF, 0xFE, 0x00, 0x41], to: "k")
+        try ring.write([0xFF, 0xF0, 0x00, 0x41], to: "k")
         try ring.list(#"{"id": "a", "file": "k", "state": "active", "algorithm": "HS256"\#(Self.utf8)}"#)
         let error = try ring.refusal()
         #expect(error.message.contains("not UTF-8"))

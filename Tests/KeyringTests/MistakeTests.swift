@@ -21,7 +21,7 @@ import Testing
         #expect(try key.isPair(of: ring.load().active?.verificationKey))
     }
 
-    @Test(arguments: [[0xFF, 0xFE], Array(" padded ".utf8), Array("line\n".utf8)])
+    @Test(arguments: [[0xFF, 0xFE], Array(" padded ".utf8), Array("line\n".utf8), Array("\u{FEFF}marked".utf8)])
     func `writes no secret that would be read back as another`(_ bytes: [UInt8]) throws {
         let ring = try RingFolder()
         let key = try SigningKey(secret: SecretBytes(copying: bytes), algorithm: .hs256)
@@ -30,6 +30,36 @@ import Testing
         }
         #expect(error?.message.contains("hex") == true)
         #expect(try ring.names() == [])
+    }
+
+    @Test(arguments: [Algorithm.es256, .hs256, .eddsa])
+    func `a key is imported into a ring under one id alone`(_ algorithm: Algorithm) throws {
+        let ring = try RingFolder()
+        let key = try SigningKey.generate(algorithm), other = try SigningKey.generate(algorithm)
+        try ring.directory.create(key, id: "a", secretEncoding: .hex, at: Self.time)
+        var editor = try KeyRingEditor(ring.directory)
+        try editor.add(other, id: "b", at: Self.time)
+        let before = try ring.names()
+        for (again, holder) in [(key, "\"a\", which is active"), (other, "\"b\", which is prepared")] {
+            let error = #expect(throws: KeyRingError.self) { try editor.add(again, id: "c", at: Self.time) }
+            #expect(error?.message.contains(holder) == true, "\(String(describing: error))")
+        }
+        try editor.change { listing throws(KeyRingError) in try listing.revoke("b") }
+        let error = #expect(throws: KeyRingError.self) { try editor.add(other, id: "c", at: Self.time) }
+        #expect(error?.message.contains("which is revoked; generate or import another key") == true)
+        #expect(try ring.names() == before)
+    }
+
+    @Test func `a ring on disk with one key twice loads, and names the two versions`() throws {
+        let ring = try RingFolder()
+        try ring.write("c2VjcmV0", to: "x")
+        try ring.write("secret\n", to: "y")
+        try ring.list(
+            #"{"id": "a", "file": "x", "state": "active", "algorithm": "HS256", "encoding": "base64"}"#,
+            #"{"id": "b", "file": "y", "state": "revoked", "algorithm": "HS256", "encoding": "utf8"}"#)
+        #expect(try ring.load().active?.id == "a")
+        let found = try ring.directory.repeatedKeys()
+        #expect(found.map { [$0.version.id, $0.earlier.id] } == [["b", "a"]])
     }
 
     @Test(arguments: ["", "../a", "a/b", "/a"]) func `makes no file outside its folder`(_ id: String) throws {

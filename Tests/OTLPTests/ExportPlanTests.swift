@@ -20,7 +20,7 @@ import Testing
         #expect(plan.next(at: .milliseconds(59_900), spans: 0) == .wait(until: .seconds(60)))
         #expect(plan.next(at: .milliseconds(59_900), spans: 5000) == .send(.traces))
         #expect(plan.next(at: .seconds(60), spans: 5000) == .send(.metrics))
-        #expect(plan.answered(.accepted, to: .metrics, at: .seconds(61), chance: 0).fate == .delivered)
+        #expect(plan.answered(.accepted, to: .metrics, at: .seconds(61), chance: 0) == .delivered)
         #expect(plan.next(at: .seconds(119), spans: 0) != .send(.metrics))
         #expect(plan.next(at: .seconds(120), spans: 0) == .send(.metrics))
         _ = plan.answered(.accepted, to: .metrics, at: .seconds(500), chance: 0)
@@ -37,9 +37,8 @@ import Testing
             #expect(
                 plan.next(at: now, spans: 0) == (attempt == 1 ? .wait(until: now + .milliseconds(250)) : .send(.traces))
             )
-            let (fate, notice) = plan.answered(.busy(), to: .traces, at: now, chance: 0)
+            let fate = plan.answered(.busy(), to: .traces, at: now, chance: 0)
             #expect(fate == (attempt < ExportPlan.tries ? .kept : .lost(.undelivered)))
-            #expect(notice == (attempt == 1 ? .troubled : nil))
             guard case .wait(let opening) = plan.next(at: now, spans: Self.spansAtOnce) else {
                 Issue.record("nothing is sent in a pause")
                 return
@@ -48,7 +47,7 @@ import Testing
             now = opening
         }
         #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
-        #expect(plan.answered(.accepted, to: .traces, at: now, chance: 0).notice == .recovered)
+        #expect(plan.answered(.accepted, to: .traces, at: now, chance: 0) == .delivered)
         _ = plan.answered(.busy(), to: .traces, at: now, chance: 0)
         #expect(plan.next(at: now, spans: 0) == .wait(until: now + .seconds(1)), "pauses begin anew")
     }
@@ -70,32 +69,29 @@ import Testing
 
     @Test func `what is refused is lost at once, and the next waits as after any trouble`() {
         var plan = plan()
-        let (fate, notice) = plan.answered(.refused, to: .traces, at: .zero, chance: 0)
-        #expect(fate == .lost(.refused) && notice == .troubled)
+        #expect(plan.answered(.refused, to: .traces, at: .zero, chance: 0) == .lost(.refused))
         #expect(plan.next(at: .milliseconds(999), spans: 1000) == .wait(until: .seconds(1)))
         #expect(plan.next(at: .seconds(1), spans: 1000) == .send(.traces))
     }
 
     @Test func `metrics that could not be sent are read anew after the pause`() {
         var plan = plan()
-        #expect(plan.answered(.busy(), to: .metrics, at: .seconds(60), chance: 0).fate == .kept)
+        #expect(plan.answered(.busy(), to: .metrics, at: .seconds(60), chance: 0) == .kept)
         #expect(plan.next(at: .seconds(60), spans: 0) == .wait(until: .milliseconds(60_250)))
         #expect(plan.next(at: .milliseconds(60_750), spans: 0) == .wait(until: .seconds(61)))
         #expect(plan.next(at: .seconds(61), spans: 0) == .send(.metrics))
-        #expect(plan.answered(.refused, to: .metrics, at: .seconds(61), chance: 0).fate == .lost(.refused))
+        #expect(plan.answered(.refused, to: .metrics, at: .seconds(61), chance: 0) == .lost(.refused))
         #expect(plan.next(at: .seconds(90), spans: 0) != .send(.metrics))
     }
 
-    @Test func `trouble is told of once for each signal, and holds up no other`() {
+    @Test func `trouble of one signal holds up no other`() {
         var plan = plan()
-        var notices: [ExportPlan.Notice?] = []
         for (answer, signal) in [
             (.refused, .metrics), (.accepted, .traces), (.refused, .metrics), (.accepted, .traces), (.busy(), .traces),
             (.busy(), .traces), (.accepted, .metrics), (.accepted, .traces),
         ] as [(ExportPlan.Answer, ExportPlan.Signal)] {
-            notices.append(plan.answered(answer, to: signal, at: .zero, chance: 0).notice)
+            _ = plan.answered(answer, to: signal, at: .zero, chance: 0)
             if answer == .refused { #expect(plan.next(at: .zero, spans: 5000) == .send(.traces)) }
         }
-        #expect(notices == [.troubled, nil, nil, nil, .troubled, nil, .recovered, .recovered])
     }
 }

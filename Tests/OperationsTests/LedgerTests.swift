@@ -38,7 +38,7 @@ import Testing
         var table = LedgerTable()
         table.take("shop/ann", key: "k", expires: 2000, version: 5, offset: 0)
         for offset in 1...2 {
-            table.take(key: Array("shop/ann".utf8), headers: [], isTombstone: true, offset: Int64(offset))
+            table.erase("shop/ann", offset: Int64(offset))
         }
         #expect(holdings(table).isEmpty && table.subjectCount == 0)
         table.take("shop/ann", key: "k", expires: 2000, version: 1, offset: 3)
@@ -47,10 +47,22 @@ import Testing
 
     @Test func `a record that is no token is counted and left`() {
         var table = LedgerTable()
-        table.take(key: Array("x".utf8), headers: [], isTombstone: false, offset: 0)
-        table.take(key: nil, headers: [], isTombstone: false, offset: 1)
+        table.take(RecordBody(key: Array("x".utf8), value: [], headers: []), offset: 0, at: Self.now)
+        table.take(RecordBody(key: nil, value: [], headers: []), offset: 1, at: Self.now)
         #expect(table.strangers == 2)
         #expect(table.subjectCount == 0)
+    }
+
+    /// Whoever may write to the topic cannot take a subject out of a rotation, or put one in.
+    @Test func `a record that cannot be believed is counted and left`() {
+        var table = LedgerTable()
+        table.take("shop/ann", key: "k", expires: 2000, version: 1, offset: 0)
+        table.take("shop/ann", key: "k", expires: 3000, version: .max, offset: 1)
+        table.take("shop/ann", key: "k", expires: 3000, version: .min, offset: 2)
+        table.take("shop/ann", key: "k", expires: 3000, version: 2, offset: 3, named: "ben")
+        table.take("shop/ann", key: "k", expires: .max, version: 2, offset: 4)
+        #expect(holdings(table).map(\.lastEnd) == [2000])
+        #expect(table.strangers == 4)
     }
 
     @Test func `a filter means app, key and end`() {
@@ -86,10 +98,10 @@ import Testing
         for offset in 0..<20_000 {
             // Spread well enough, and the same each time.
             let number = UInt64(offset) &* 0x9E37_79B9_7F4A_7C15 >> 16
-            let subject = "shop/\(number % 3000)", version = Int64(number / 3000 % 50)
+            let subject = "shop/\(number % 3000)", version = Int64(number / 3000 % 50) + 1
             if number % 11 == 0 {
                 newest[subject] = nil
-                table.take(key: Array(subject.utf8), headers: [], isTombstone: true, offset: Int64(offset))
+                table.erase(subject, offset: Int64(offset))
             } else {
                 let key = "k\(number % 7 % 3)"
                 if newest[subject].map({ $0.version <= version }) ?? true { newest[subject] = (version, key) }
@@ -104,7 +116,7 @@ import Testing
     /// Slices are disjoint, and together they are everything, whatever is in none of them included.
     @Test(arguments: [1, 2, 7]) func `slices together hold what one table holds`(count: Int) {
         func fill(_ table: inout LedgerTable) {
-            table.take(key: nil, headers: [], isTombstone: false, offset: 0)
+            table.take(RecordBody(key: nil, value: [], headers: []), offset: 0, at: Self.now)
             for number in 0..<2000 {
                 table.take("shop/\(number)", key: "k", expires: 2000, version: 1, offset: Int64(number))
             }
@@ -194,13 +206,28 @@ import Testing
 }
 
 extension LedgerTable {
-    fileprivate mutating func take(_ key: String, key keyID: String, expires: Int64, version: Int64, offset: Int64) {
-        let app = key.prefix { $0 != "/" }
+    /// Takes a token's record. `named` is the user in its value, where that is not the key's.
+    fileprivate mutating func take(
+        _ key: String, key keyID: String, expires: Int64, version: Int64, offset: Int64, named: String? = nil
+    ) {
+        let parts = key.split(separator: "/")
+        let value = """
+            {"app":"\(parts[0])","vendor":"v","subject":{"user":"\(named ?? String(parts[1]))"},"token":"e.e.e",\
+            "algorithm":"RS256","key_id":"\(keyID)","issued_at":1,"expires_at":\(expires),"version":\(version),\
+            "event_id":"e"}
+            """
         let headers = [
-            RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", keyID),
-            RecordHeader("remint-expires-at", String(expires)), RecordHeader("remint-version", String(version)),
+            RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_source", "/remint/\(parts[0])"),
+            RecordHeader("remint-key-id", keyID), RecordHeader("remint-expires-at", String(expires)),
+            RecordHeader("remint-version", String(version)),
         ]
-        take(key: Array(key.utf8), headers: headers, isTombstone: false, offset: offset)
+        take(
+            RecordBody(key: Array(key.utf8), value: Array(value.utf8), headers: headers), offset: offset,
+            at: UnixTime(seconds: 1000))
+    }
+
+    fileprivate mutating func erase(_ key: String, offset: Int64) {
+        take(RecordBody(key: Array(key.utf8), value: nil, headers: []), offset: offset, at: UnixTime(seconds: 1000))
     }
 }
 

@@ -1,4 +1,5 @@
 import AdapterKit
+import HTTPTypes
 import Pipeline
 import Synchronization
 import Testing
@@ -17,5 +18,48 @@ import Testing
         clock.withLock { $0 = start.advanced(bySeconds: 600) }
         #expect(desk.suspension(of: "shop") == nil)
         #expect(desk.suspension(of: "other") != nil, "one without an end stays")
+    }
+
+    private static let start = UnixTime(seconds: 1_800_000_000)
+
+    private static func problem(_ suspension: Suspension, after seconds: Int64) -> Problem {
+        Problem.waiting(suspension, probeWait: 60, at: start.advanced(bySeconds: seconds))
+    }
+
+    @Test(arguments: [(0, 15), (50, 10), (59, 1), (60, 15), (100_000, 15), (-100_000, 15)] as [(Int64, Int)])
+    func `a suspended app's devices come back within half a minute`(_ seconds: Int64, _ wait: Int) {
+        let problem = Self.problem(Suspension(app: "shop", since: Self.start), after: seconds)
+        #expect(problem.status == .serviceUnavailable && problem.code == "app_suspended")
+        // The answer spreads it up to twice as long.
+        #expect(problem.retryAfter == wait)
+    }
+
+    @Test(arguments: [(nil, 60), (5, 5), (0, 1), (100_000, 60)] as [(Int64?, Int)])
+    func `a paused app is told apart, and its devices come back within two minutes`(_ end: Int64?, _ wait: Int) {
+        let pause = Suspension(
+            app: "shop", cause: .paused, since: Self.start, until: end.map { Self.start.advanced(bySeconds: $0) })
+        let problem = Self.problem(pause, after: 0)
+        #expect(problem.status == .serviceUnavailable && problem.code == "app_paused")
+        #expect(problem.retryAfter == wait)
+    }
+
+    @Test func `an event that waited too long for a suspended app is no conflict`() {
+        let problem = Problem(.appSuspended)
+        #expect(problem.status == .serviceUnavailable && problem.retryAfter == 15)
+    }
+
+    @Test func `of a suspended app's asks one every two seconds reaches a worker`() {
+        var probes = ProbeAsks()
+        var admitted: [Int64] = []
+        for tenth in 0..<61 where probes.admits("shop", at: Self.start.advanced(byMicroseconds: Int64(tenth) * 100_000))
+        {
+            admitted.append(Int64(tenth))
+        }
+        #expect(admitted == [0, 20, 40, 60])
+        let isOtherAdmitted = probes.admits("other", at: Self.start)
+        #expect(isOtherAdmitted, "apps apart")
+        // A clock that was set back holds nothing up.
+        let isAdmitted = probes.admits("shop", at: Self.start)
+        #expect(isAdmitted)
     }
 }

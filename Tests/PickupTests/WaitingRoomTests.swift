@@ -12,7 +12,7 @@ import Testing
     }
 
     private func wait(
-        _ room: WaitingRoom, _ key: [UInt8], after: Int64 = 0, event: String? = nil,
+        _ room: WaitingRoom, _ key: [UInt8], after: Int64 = 0, event: AwaitedEvent? = nil,
         until: ContinuousClock.Instant = far
     ) -> Task<Arrival, Never> {
         Task { await room.wait(for: key, after: after, event: event, until: until, unless: { nil }) }
@@ -35,13 +35,30 @@ import Testing
 
     @Test func `a dead letter of the event ends the wait`() async {
         let room = WaitingRoom()
-        let waiting = wait(room, [1], event: "e-1"), other = wait(room, [1], event: "e-2")
+        let waiting = wait(room, [1], event: SampleLetter.awaited("e-1"))
+        let other = wait(room, [1], event: SampleLetter.awaited("e-2"))
         await settled(room, 2)
-        room.died("e-1", .userGone)
+        room.died(SampleLetter(id: "e-1").entry, key: SampleLetter.key)
         guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not told"); return }
         #expect(room.count == 1)
         room.expire(at: Self.far)
         guard case .nothing = await other.value else { Issue.record("not ended"); return }
+    }
+
+    /// Whoever may write events of its own cannot end another caller's wait, not even with the same id.
+    @Test(arguments: [
+        SampleLetter(id: "e-2"), SampleLetter(app: "shop-b"), SampleLetter(recordKey: Array("shop-a/ben".utf8)),
+        SampleLetter(recordKey: nil), SampleLetter(topic: "b.failures"), SampleLetter(code: "no_such_code"),
+        SampleLetter(failedAt: "2099-01-01T00:00:00Z"),
+    ])
+    func `a dead letter of a stranger's event ends nobody's wait`(_ letter: SampleLetter) async {
+        let room = WaitingRoom()
+        let waiting = wait(room, [1], event: SampleLetter.awaited("e-1"))
+        await settled(room, 1)
+        room.died(letter.entry, key: letter.recordKey)
+        #expect(room.count == 1)
+        room.died(SampleLetter().entry, key: SampleLetter.key)
+        guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not told"); return }
     }
 
     @Test func `what came in between is not missed`() async {

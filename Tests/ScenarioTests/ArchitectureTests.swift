@@ -23,19 +23,19 @@ extension Scenarios {
             "DeclaredTesting": ["AdapterKit", "AdapterTestKit", "DeclaredAdapters", "YAMLReading"],
             "WorkerConfiguration": ["AdapterKit", "DeclaredAdapters", "Formats", "YAMLReading"],
             "Telemetry": ["Formats", "Spans"],
-            "OTLP": ["Formats", "Spans", "Telemetry", "VendorLookup"],
+            "HTTPTransport": ["Formats", "JOSE"],
+            "OTLP": ["Formats", "HTTPTransport", "Spans", "Telemetry"],
             "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
-            "VendorLookup": ["Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
-            "BrokerTokens": [
-                "AdapterKit", "Formats", "JOSE", "Kafka", "Telemetry", "VendorLookup", "WorkerConfiguration",
-            ],
+            "VendorLookup": ["HTTPTransport", "Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
+            "BrokerTokens": ["Formats", "HTTPTransport", "JOSE", "Kafka", "Telemetry", "WorkerConfiguration"],
             "Worker": [
-                "Pipeline", "AdapterKit", "BrokerTokens", "Kafka", "Signing", "VendorLookup", "Keyring", "JOSE",
-                "WorkerConfiguration", "OTLP", "Spans",
-                "Telemetry",
+                "Pipeline", "AdapterKit", "BrokerTokens", "HTTPTransport", "Kafka", "Signing", "VendorLookup",
+                "Keyring",
+                "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
             ],
             "Pickup": [
-                "Access", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "WorkerConfiguration", "Telemetry",
+                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE",
+                "WorkerConfiguration", "Telemetry",
             ],
             "WorkerTesting": [
                 "Worker", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "WorkerConfiguration",
@@ -43,7 +43,8 @@ extension Scenarios {
             ],
             "Operations": ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
             "remint": [
-                "Worker", "Pickup", "Access", "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit",
+                "Worker", "Pickup", "Access", "Formats", "HTTPTransport", "Signing", "Operations", "Pipeline",
+                "AdapterKit", "AdapterTestKit",
                 "Kafka",
                 "Keyring",
                 "JOSE", "WorkerConfiguration",
@@ -51,8 +52,8 @@ extension Scenarios {
                 "WorkerTesting", "YAMLReading",
             ],
             "Demonstration": [
-                "Worker", "Pickup", "Access", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
-                "WorkerConfiguration", "StubServer", "Bench", "Vendors",
+                "Worker", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka",
+                "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Bench", "Vendors",
             ],
             "Vendors": ["AdapterKit", "DeclaredAdapters", "ShippedVendors"],
             "Bench": [
@@ -74,33 +75,31 @@ extension Scenarios {
             "WorkerConfiguration": ["Synchronization", "Yams"],
             "YAMLReading": ["Yams"], "DeclaredAdapters": ["Yams"], "DeclaredTesting": ["Foundation"],
             "Telemetry": ["Foundation", "Logging", "Synchronization", "Tracing"],
-            "OTLP": ["AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOSSL"], "Vendors": [],
+            "HTTPTransport": [
+                "AsyncHTTPClient", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
+            ],
+            "OTLP": ["Logging"], "Vendors": [],
             "Instructions": ["Foundation"],
-            "Demonstration": ["AsyncHTTPClient", "Foundation", "Logging", "NIOCore", "NIOHTTP1", "Synchronization"],
+            "Demonstration": ["Foundation", "Logging", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],
             "Signing": [
                 "Dispatch", "Glibc", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "Synchronization",
             ],
-            "VendorLookup": [
-                "AsyncHTTPClient", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
-            ],
-            "BrokerTokens": [
-                "AsyncHTTPClient", "Foundation", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
-                "Synchronization",
-            ],
+            "VendorLookup": ["Logging", "Synchronization"],
+            "BrokerTokens": ["Foundation", "Logging", "Synchronization"],
             "Worker": [
                 "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
                 "NIOSSL", "ServiceLifecycle", "Synchronization",
             ],
             "Pickup": [
-                "AsyncHTTPClient", "DequeModule", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore",
-                "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "ServiceLifecycle",
+                "DequeModule", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
+                "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "ServiceLifecycle",
                 "Synchronization",
             ],
             "WorkerTesting": ["Synchronization", "Yams"],
             "Operations": ["Foundation", "Glibc", "Logging"],
             "remint": [
-                "ArgumentParser", "AsyncHTTPClient", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",
+                "ArgumentParser", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",
                 "NIOPosix",
                 "ServiceLifecycle", "Synchronization", "Tracing", "UnixSignals",
             ],
@@ -150,6 +149,18 @@ extension Scenarios {
                 {
                     let text = try String(contentsOf: file, encoding: .utf8)
                     #expect(!text.contains("@_spi(Decryption) import"), "\(file.path)")
+                }
+            }
+        }
+
+        /// Redirects, deadlines, TLS and the length of answers are decided there, once.
+        @Test func `nothing but HTTPTransport sends requests over HTTP`() throws {
+            let forbidden = /\.execute\(|HTTPClient[.(]|HTTPClientRequest\b|import AsyncHTTPClient|URLSession/
+            for folder in ["Sources", "adapters"] {
+                for file in Repository.files(under: folder, ending: "swift")
+                where !file.path.contains("/Sources/HTTPTransport/") && !file.path.contains("/Tests/") {
+                    let text = try String(contentsOf: file, encoding: .utf8)
+                    #expect(text.firstMatch(of: forbidden) == nil, "\(file.path): use HTTPTransport")
                 }
             }
         }

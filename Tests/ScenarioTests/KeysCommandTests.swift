@@ -42,6 +42,17 @@ extension KeyScenarios {
                 arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "braze-ios-2026-11"],
                 words: "has a version \"braze-ios-2026-11\" already"),
             Mistake(
+                testDescription: "a cipher that libcrypto does not offer",
+                openssl:
+                    "pkcs8 -topk8 -v1 PBE-SHA1-RC2-40 -in private -out key -passout pass:wrong -provider legacy -provider default",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key", "--passphrase-file", "wrong"],
+                words: "openssl pkcs8 -topk8 -v2 aes-256-cbc -provider legacy"),
+            Mistake(
+                testDescription: "a key that the ring holds already",
+                openssl: "rsa -in shop/keys/braze-ios/braze-ios-2026-11.pem -traditional -out key",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "again"],
+                words: "holds this key already, as the version \"braze-ios-2026-11\", which is active"),
+            Mistake(
                 testDescription: "an unknown version", openssl: "version",
                 arguments: ["promote", "x", "--key", "braze-ios"],
                 words: "has no version \"x\"; it has: braze-ios-2026-11"),
@@ -125,6 +136,25 @@ extension KeyScenarios {
                 (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["state"] as? String
             }
             #expect(states == ["active", "revoked"])
+        }
+
+        @Test func `check warns about a ring with one key twice, and the ring still works`() async throws {
+            let folder = try TemporaryFolder()
+            let demo = try await Program.run(
+                Repository.remint, ["demo", "--dir", "shop", "--json"], directory: folder.url)
+            try #require(demo.status == 0, "\(demo.errorText)")
+            let listing = folder.url.appending(path: "shop/keys/braze-ios/keyring.json")
+            let second =
+                #"{"versions":[{"id":"again","state":"revoked","algorithm":"RS256","file":"braze-ios-2026-11.pem"},"#
+            let text = try String(contentsOf: listing, encoding: .utf8)
+            try Data(text.replacing(#"{"versions":["#, with: second).utf8).write(to: listing)
+            let check = try await Program.run(
+                Repository.remint, ["check", "--config", "shop/remint.yaml"], directory: folder.url)
+            #expect(check.status == 0, "\(check.errorText)")
+            #expect(
+                check.errorText.contains(
+                    "warning: keys.braze-ios: the versions again (revoked) and braze-ios-2026-11 (active) hold the same key"
+                ))
         }
 
         private func rings(_ folder: borrowing TemporaryFolder) throws -> [String: String] {

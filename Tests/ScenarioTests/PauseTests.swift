@@ -163,6 +163,11 @@ extension OperatorScenarios {
             #expect(try await remint(shop, "lanes", "pause", "slow").status == 2)
             #expect(try await remint(shop, "lanes", "pause", "bulk", "--for", "soon").status == 2)
             #expect(try await remint(shop, "status", "--interval", "0s").status == 2)
+            for brokers in ["127.0.0.1:99999", "127.0.0.1:", "localhost:9092/x", "a:1;b:2"] {
+                let refused = try await Program.run(
+                    Repository.remint, ["status", "--config", shop.configuration, "--brokers", brokers])
+                #expect(refused.status == 2 && refused.errorText.contains("--brokers: "), "\(refused.errorText)")
+            }
             await shop.broker.close()
         }
 

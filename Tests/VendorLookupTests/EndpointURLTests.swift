@@ -1,5 +1,6 @@
 import AdapterKit
 import Formats
+import HTTPTransport
 import Testing
 import WorkerTestSupport
 

@@ -1,5 +1,6 @@
 import AdapterKit
 import CertificateTestSupport
+import HTTPTransport
 import JOSE
 import StubServer
 import Testing

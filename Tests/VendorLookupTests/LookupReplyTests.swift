@@ -7,6 +7,7 @@ import StubServer
 import Testing
 import WorkerTestSupport
 
+@testable import HTTPTransport
 @testable import VendorLookup
 
 @Suite(.timeLimit(.minutes(10))) struct LookupReplyTests {
@@ -21,12 +22,15 @@ import WorkerTestSupport
     }
 
     private static let statuses = [
-        200, 201, 202, 204, 301, 302, 304, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 504,
+        200, 201, 202, 204, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 504,
     ]
     private static let cutOff = "the connection was closed before the answer was whole"
 
     static let cases: [Case] =
-        statuses.map { Case(misbehaviour: .status($0), status: $0) } + [
+        statuses.map { Case(misbehaviour: .status($0), status: $0) }
+        + [301, 302, 304].map {
+            Case(misbehaviour: .status($0), failure: .misconfigured, detail: "status \($0), a redirect")
+        } + [
             Case(misbehaviour: .none, status: 200, body: "{}"),
             Case(misbehaviour: .latency(.milliseconds(20)), status: 200, body: "{}"),
             Case(misbehaviour: .throttled(retryAfter: 7), status: 429),
@@ -74,9 +78,10 @@ import WorkerTestSupport
         try await StubServer.with { other in
             try await StubServer.with(RecordingVendor(), .redirect(to: other.url + "/users/1")) { server in
                 try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
-                    let status = try #require(await bench.ask(bench.call()).status)
-                    #expect(status == 307)
-                    #expect(LookupFailure(status: status).kind == .misconfigured)
+                    let failure = try #require(await bench.ask(bench.call()).failure)
+                    #expect(failure.kind == .misconfigured)
+                    #expect(failure.detail.contains("status 307, a redirect"), "\(failure.detail)")
+                    #expect(!failure.detail.contains("users"))
                 }
                 #expect(server.traffic.requests == 1)
             }
@@ -103,7 +108,8 @@ import WorkerTestSupport
         let error = await #expect(throws: NIOConnectionError.self) {
             try await bootstrap.connect(host: host, port: 443).get()
         }
-        let failure = LookupErrorText(host: host, timeout: .seconds(1)).failure(try #require(error))
+        let reason = TransportError.Reason(try #require(error), limit: .seconds(1))
+        let failure = LookupFailure(TransportError(host, reason))
         #expect(failure == LookupFailure(.unavailable, "\(host): the host's name is not known"))
     }
 

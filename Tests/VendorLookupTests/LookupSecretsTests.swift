@@ -1,5 +1,6 @@
 import AdapterKit
 import AsyncTestSupport
+import HTTPTransport
 import JOSE
 import Logging
 import StubServer

@@ -1,6 +1,7 @@
 import AdapterKit
 import CertificateTestSupport
 import Foundation
+import HTTPTransport
 import JOSE
 import NIOCore
 import NIOPosix

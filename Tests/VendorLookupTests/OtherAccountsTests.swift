@@ -1,5 +1,6 @@
 import AdapterKit
 import AsyncTestSupport
+import HTTPTransport
 import StubServer
 import Testing
 import VendorLookup

@@ -38,6 +38,7 @@ public final class FetchedKeys: KeySource {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let pause: @Sendable (Duration) async throws -> Void
     private let fetch: @Sendable () async throws -> KeySetDocument
+    private let ended: @Sendable ((any Error)?) -> Void
     private let state: Mutex<State>
     /// One wish is kept until it is granted: there is never more than one fetch to make.
     private let wishes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -47,16 +48,20 @@ public final class FetchedKeys: KeySource {
     ///   - now: a clock that nobody sets.
     ///   - pause: returns after so long, or throws when its task is cancelled.
     ///   - fetch: brings the document, or throws; ends within a time of its own, 10 seconds or less.
+    ///   - ended: called after each fetch, with the reason where it brought no set that can be used: the fetch's own error, or
+    ///     a `KeySetError`.
     public init(
         algorithms: Set<Algorithm>, times: KeySetTimes = KeySetTimes(),
         now: @escaping @Sendable () -> ContinuousClock.Instant,
         pause: @escaping @Sendable (Duration) async throws -> Void,
-        fetch: @escaping @Sendable () async throws -> KeySetDocument
+        fetch: @escaping @Sendable () async throws -> KeySetDocument,
+        ended: @escaping @Sendable ((any Error)?) -> Void = { _ in }
     ) {
         self.algorithms = algorithms
         self.now = now
         self.pause = pause
         self.fetch = fetch
+        self.ended = ended
         state = Mutex(State(cache: KeySetCache(times)))
     }
 
@@ -148,15 +153,16 @@ public final class FetchedKeys: KeySource {
     }
 
     private func fetchOnce() async {
-        var (set, maxAge, problem) = (KeySet?.none, Duration?.none, KeySetError?.none)
-        if let document = try? await fetch() {
-            do throws(KeySetError) {
-                set = try KeySet(parsing: document.bytes, algorithms: algorithms)
-                maxAge = document.maxAge
-            } catch { problem = error }
-        }
+        var (set, maxAge, failure) = (KeySet?.none, Duration?.none, (any Error)?.none)
+        do {
+            let document = try await fetch()
+            set = try KeySet(parsing: document.bytes, algorithms: algorithms)
+            maxAge = document.maxAge
+        } catch { failure = error }
+        // A fetch that ends with the task tells nothing of the issuer.
+        if set != nil || !Task.isCancelled { ended(failure) }
         let now = now()
-        let waiters = state.withLock { [set, maxAge, problem] state in
+        let waiters = state.withLock { [set, maxAge, problem = failure as? KeySetError] state in
             if let set {
                 state.cache.fetched(set, maxAge: maxAge, at: now)
             } else {

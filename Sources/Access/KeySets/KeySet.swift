@@ -21,15 +21,21 @@ public struct KeySet: Sendable {
 
     /// A JWK Set.
     ///
-    /// A member is passed over when its type, curve or `alg` is unknown or not among `algorithms`, when `use` or
+    /// Members that are `null` or an empty array count as absent. A member is passed over when it names one of its own twice, when its type, curve or `alg` is unknown or not among `algorithms`, when `use` or
     /// `key_ops` are for something other than verifying, when it is weak, and when it is not a public key. A key without
     /// `alg` serves every one of `algorithms` that its type allows.
     ///
     /// - Throws: `KeySetError`, but for `.weakSecret`.
     public init(parsing document: [UInt8], algorithms: Set<Algorithm>) throws(KeySetError) {
         guard document.count <= Self.mostBytes else { throw .tooLarge }
-        let parsed = try? JSONDocument(parsing: document, limits: .init(bytes: Self.mostBytes, depth: 8))
-        guard let members = parsed?.root["keys"], members.isArray else { throw .notAKeySet }
+        // A key that names a member twice is no reason to do without the others: it alone is passed over.
+        var limits = JSONDocument.Limits(bytes: Self.mostBytes)
+        limits.allowsDuplicates = true
+        let text = document.starts(with: TextMark.utf8) ? TextMark.utf8.count..<document.count : document.indices
+        let parsed = try? JSONDocument(parsing: document, in: text, limits: limits)
+        guard let root = parsed?.root, !root.namesMemberTwice, let members = root["keys"], members.isArray else {
+            throw .notAKeySet
+        }
         let elements = members.elements
         guard elements.count <= Self.mostKeys else { throw .tooManyKeys }
         let usable = elements.map { Self.keys(from: $0, for: algorithms) }
@@ -68,17 +74,19 @@ public struct KeySet: Sendable {
     }
 
     private static func keys(from member: JSONValue, for algorithms: Set<Algorithm>) -> [VerificationKey] {
-        guard member.isObject, isForVerifying(member) else { return [] }
-        if let keyID = member["kid"] {
+        guard member.isObject, !member.namesMemberTwice, isForVerifying(member) else { return [] }
+        if let keyID = member.jwkMember("kid") {
             guard let text = keyID.string, text.utf8.count <= longestKeyID else { return [] }
         }
         return (try? JWK.publicKeys(from: member, for: algorithms)) ?? []
     }
 
-    /// RFC 7517, sections 4.2 and 4.3.
+    /// Whether the key may verify (RFC 7517, sections 4.2 and 4.3).
     private static func isForVerifying(_ member: JSONValue) -> Bool {
-        if let use = member["use"], use.string != "sig" { return false }
-        if let operations = member["key_ops"] { return operations.elements.contains { $0.string == "verify" } }
+        if let use = member.jwkMember("use"), use.string != "sig" { return false }
+        if let operations = member.jwkMember("key_ops") {
+            return operations.elements.contains { $0.string == "verify" }
+        }
         return true
     }
 }

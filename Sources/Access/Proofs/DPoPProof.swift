@@ -56,9 +56,9 @@ struct DPoPProof: Sendable {
     /// The key in the header, for the algorithm that the header names: it is the sender's own key, and can be no key of
     /// another kind.
     private static func key(of token: CompactJWS, _ rules: DPoPRules) throws(AccessRefusal) -> VerificationKey {
-        guard let algorithm = Algorithm(rawValue: token.algorithmName), algorithm.keyType != .secret,
+        guard let algorithm = Algorithm(named: token.algorithmName), algorithm.keyType != .secret,
             rules.algorithms.contains(algorithm), let jwk = token.header["jwk"], jwk.isObject, isModest(jwk),
-            jwk["use"] == nil || jwk["use"]?.string == "sig",
+            jwk.jwkMember("use").map({ $0.string == "sig" }) ?? true,
             let key = try? JWK.publicKeys(from: jwk, for: [algorithm]).first
         else { throw AccessRefusal(.proofWrongKey) }
         return key

@@ -38,6 +38,6 @@ public struct DPoPRules: Sendable {
 
     /// The names of the algorithms in a fixed order, for the `algs` of a challenge (RFC 9449, section 7.1).
     public var algorithmNames: [String] {
-        Algorithm.allCases.filter { algorithms.contains($0) && $0.keyType != .secret }.map(\.rawValue)
+        Algorithm.allCases.filter { algorithms.contains($0) && $0.keyType != .secret }.flatMap(\.names)
     }
 }

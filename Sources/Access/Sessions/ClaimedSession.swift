@@ -12,7 +12,7 @@ struct ClaimedSession {
     /// - Throws: `AccessRefusal`.
     init(_ bytes: [UInt8], rules: SessionRules, userClaim: String, now: UnixTime) throws(AccessRefusal) {
         token = try Self.parse(bytes, rules)
-        guard let algorithm = Algorithm(rawValue: token.algorithmName), rules.algorithms.contains(algorithm) else {
+        guard let algorithm = Algorithm(named: token.algorithmName), rules.algorithms.contains(algorithm) else {
             throw AccessRefusal(.wrongAlgorithm)
         }
         self.algorithm = algorithm

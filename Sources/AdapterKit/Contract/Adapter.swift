@@ -46,6 +46,9 @@ public protocol Adapter: Sendable {
     /// When reports of one user mean that the vendor refuses the tokens we mint.
     var loopGuard: LoopGuard { get }
 
+    /// The rule that a user's id must keep. The pipeline checks the id of every report, vouched user and re-issue with it.
+    var identifiers: IdentifierRule { get }
+
     /// What a report means. `report` is any JSON value, from anyone; the answer must never depend on its size in a way
     /// that hurts, and never contain a token.
     func read(_ report: Report) -> Reading
@@ -109,13 +112,16 @@ extension Adapter {
     /// One token; a report is a refusal where its remedy says so.
     public var loopGuard: LoopGuard { LoopGuard() }
 
+    /// A vendor that states nothing: any id of at most 1,024 bytes without control characters.
+    public var identifiers: IdentifierRule { .standard }
+
     public var reportsFailedToken: Bool { false }
 
     public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }
 
-    /// A user with a single id of at most 1,024 bytes.
+    /// A user with a single id.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try Subject(reissuing: user) }
 
     /// No vendor needs a look-up to mint; an adapter without one asks nothing.

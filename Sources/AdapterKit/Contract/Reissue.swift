@@ -13,8 +13,8 @@ public enum Reissue {
             return .rejected(Rejection(.malformedEvent, "\"reissue\" names a user in two ways"))
         }
         do throws(Rejection) {
-            let subject = try adapter.subject(reissuing: user)
-            return .failure(AuthenticationFailure(subject: subject, reason: reason, remedy: .mint))
+            let subject = try adapter.user(reissuing: user)
+            return .failure(AuthenticationFailure(subject: subject, reason: reason, evidence: .none, remedy: .mint))
         } catch { return .rejected(error) }
     }
 
@@ -31,17 +31,12 @@ public enum Reissue {
 extension Subject {
     /// The user whom a batch job names under `reissue.user` by a single id.
     ///
-    /// - Parameter limit: how long the id may be.
-    /// - Throws: `Rejection` with `.malformedReport` for anything but a string of that length, `.missingUser` for an
-    ///   empty one.
-    public init(reissuing user: JSONValue, within limit: IdentifierLimit = .standard) throws(Rejection) {
+    /// - Throws: `Rejection` with `.malformedReport` for anything but a string, `.missingUser` for an empty one.
+    public init(reissuing user: JSONValue) throws(Rejection) {
         guard let id = user.string else {
             throw Rejection(.malformedReport, "\"reissue.user\" must be a string, the id the SDK uses")
         }
         guard !id.isEmpty else { throw Rejection(.missingUser, "\"reissue.user\" is empty") }
-        guard limit.admits(id) else {
-            throw Rejection(.malformedReport, "\"reissue.user\" is longer than \(limit.text)")
-        }
         self.init(user: id)
     }
 }

@@ -12,6 +12,8 @@ public struct AuthenticationFailure: Sendable, Equatable {
     public let subject: Subject?
     /// The vendor's own name for the reason, such as `EXPIRED`; never a text from the report.
     public let reason: String
+    /// The fact about the failed token that the vendor's code proves.
+    public let evidence: Evidence
     /// What the failure calls for, unless `signerRemedies` says otherwise.
     public let remedy: Remedy
     /// What it calls for instead where it matters which of our keys signed the token that failed; nil where it does not.
@@ -25,13 +27,15 @@ public struct AuthenticationFailure: Sendable, Equatable {
     /// The moment after which a token would be useless; nil where there is none.
     public let deadline: UnixTime?
 
-    /// A failure of `subject` for `reason` that calls for `remedy`.
+    /// A failure of `subject` for `reason`, which is evidence of `evidence` and calls for `remedy`.
     public init(
-        subject: Subject?, reason: String, remedy: Remedy, signerRemedies: SignerRemedies? = nil,
-        failedToken: FailedToken? = nil, hadNoToken: Bool = false, isEnforced: Bool = true, deadline: UnixTime? = nil
+        subject: Subject?, reason: String, evidence: Evidence, remedy: Remedy,
+        signerRemedies: SignerRemedies? = nil, failedToken: FailedToken? = nil, hadNoToken: Bool = false,
+        isEnforced: Bool = true, deadline: UnixTime? = nil
     ) {
         self.subject = subject
         self.reason = reason
+        self.evidence = evidence
         self.remedy = remedy
         self.signerRemedies = signerRemedies
         self.failedToken = failedToken

@@ -8,7 +8,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case eventTooLarge = "event_too_large"
     /// The event names an app that is not configured, or none.
     case unknownApp = "unknown_app"
-    /// The report is not one of the app's vendor.
+    /// The report is not one of the app's vendor, or names a user whose id the vendor does not take.
     case malformedReport = "malformed_report"
     /// The event comes from a topic that is not its app's.
     case wrongTopic = "wrong_topic"
@@ -26,7 +26,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case challengeExpired = "challenge_expired"
     /// The failure is not the token's; another token would fail the same way.
     case notFixableByToken = "not_fixable_by_token"
-    /// The vendor refuses the tokens we mint.
+    /// The vendor refuses the tokens we mint for a user. The detail blames the key only where the vendor's code does.
     case rejectedByVendor = "rejected_by_vendor"
     /// The app stayed suspended or paused for as long as its events may wait.
     case appSuspended = "app_suspended"
@@ -47,7 +47,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .malformedEvent: "the record is none of the four forms, or not JSON"
         case .eventTooLarge: "larger than `worker.max_event_bytes`"
         case .unknownApp: "no such app is configured"
-        case .malformedReport: "not a report of the app's vendor"
+        case .malformedReport: "not a report of the app's vendor, or an id that none of its users has"
         case .wrongTopic: "the event comes from a topic that is not its app's"
         case .identityMissing: "nobody vouches for the user where the app wants it"
         case .identityMismatch: "the report names another user than is vouched for"
@@ -56,7 +56,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .missingChallenge: "the app left out the challenge, which it must send"
         case .challengeExpired: "too late to answer the challenge"
         case .notFixableByToken: "another token would fail the same way; someone must act"
-        case .rejectedByVendor: "the vendor refuses our unexpired token for this user; see below"
+        case .rejectedByVendor:
+            "the vendor refuses our unexpired tokens for this user; the detail says whether the key is to blame"
         case .appSuspended: "the app stayed suspended or paused for as long as `retries.deadline`"
         case .userGone:
             "the vendor says that the user is no more, or does not know the user and `lookup.unknown_user` is `reject`"
@@ -64,6 +65,20 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .keyUnavailable: "no key may sign; tried again before"
         case .mintFailed: "the token could not be made; tried again before"
         case .retriesExhausted: "every attempt failed; `remint-history` says how"
+        }
+    }
+
+    /// Whether the event was refused for whose it is, and not for what it says.
+    ///
+    /// A redrive sends such an event only where an operator names the code: what a stranger wrote must not go through together
+    /// with everything that failed for another reason.
+    public var isAboutIdentity: Bool {
+        switch self {
+        case .wrongTopic, .identityMissing, .identityMismatch, .unproven: true
+        case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingChallenge,
+            .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended, .userGone, .lookupFailed,
+            .keyUnavailable, .mintFailed, .retriesExhausted:
+            false
         }
     }
 

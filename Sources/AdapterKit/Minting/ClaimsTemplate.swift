@@ -7,7 +7,9 @@ struct ClaimsTemplate: Sendable {
         case constant(from: Int, to: Int)
         /// A comma, unless an object has just been opened.
         case separator
-        case user, userInJSON, identifiers, challenge, issuedAt, expiresAt, uuid, date
+        case user, userInJSON, userInURL, identifiers, challenge, issuedAt, expiresAt, uuid, date
+        /// The names of an object must differ, some of which are put together: its place in `siblings`.
+        case distinct(Int)
         /// A place in `moments`.
         case moment(Int)
         /// What a look-up or the edge says, else a stretch of `constants`: its place in `enrichments`.
@@ -26,6 +28,7 @@ struct ClaimsTemplate: Sendable {
     private var pieces: [Piece] = []
     private var enrichments: [Addition] = []
     private var moments: [Moment] = []
+    private var siblings: [SiblingNames] = []
     /// `kid` of the key that signs; empty where no claim asks for it.
     private var keyID = ""
     /// The claims' names, for what a subject lacks.
@@ -45,6 +48,10 @@ struct ClaimsTemplate: Sendable {
 
     private mutating func object(of claims: [Claim]) {
         append("{")
+        if let names = SiblingNames(claims, keyID: keyID) {
+            siblings.append(names)
+            place(.distinct(siblings.count - 1), named: "")
+        }
         var isSureToFollow = false
         for (index, claim) in claims.enumerated() {
             if case .enrichment(let source) = claim.value {
@@ -108,6 +115,7 @@ struct ClaimsTemplate: Sendable {
             case .constant(let text): escape(text)
             case .user: place(.user, of: claim)
             case .userInJSON: place(.userInJSON, of: claim)
+            case .userInURL: place(.userInURL, of: claim)
             case .keyID: escape(keyID)
             case .moment(let moment): place(moment, of: claim)
             case .uuid: place(.uuid, of: claim)
@@ -164,6 +172,7 @@ struct ClaimsTemplate: Sendable {
         filled.pieces.reserveCapacity(pieces.count)
         filled.names.reserveCapacity(pieces.count)
         filled.enrichments = enrichments
+        filled.siblings = siblings.map { $0.valid(life) }
         filled.keyID = keyID
         for (piece, name) in zip(pieces, names) {
             switch piece {
@@ -190,7 +199,8 @@ struct ClaimsTemplate: Sendable {
 
     /// Appends the claims of one token.
     ///
-    /// - Returns: why there are none, where the subject lacks what a claim needs: a `Rejection` with `.mintFailed`.
+    /// - Returns: why there are none: a `Rejection` with `.mintFailed` where the subject lacks what a claim needs, with
+    ///   `.malformedReport` where the user's id would be the name of another claim.
     func write(
         _ subject: Subject, _ enrichment: Enrichment, to output: inout ByteWriter,
         random: inout some RandomNumberGenerator
@@ -215,6 +225,13 @@ struct ClaimsTemplate: Sendable {
                     return lacking("a single user id", at: index)
                 }
                 output.append(escaping: Self.inside(user))
+            case .userInURL:
+                guard case .user(let user) = subject.identity else {
+                    return lacking("a single user id", at: index)
+                }
+                PercentEncoding.encode(user, to: &output)
+            case .distinct(let place):
+                if let refusal = siblings[place].refusal(of: subject) { return refusal }
             case .granted(let source, let start, let end):
                 if let value = enrichment[enrichments[source].source] {
                     output.append(value)

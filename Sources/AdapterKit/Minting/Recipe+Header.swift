@@ -36,7 +36,7 @@ extension Recipe {
                 guard let keyID else { throw Rejection(.keyUnavailable, "the vendor's header needs a key id") }
                 text += keyID
             case .date: text += String(decoding: TextPart.date(of: issuedAt), as: UTF8.self)
-            case .user, .userInJSON, .moment, .uuid:
+            case .user, .userInJSON, .userInURL, .moment, .uuid:
                 throw Rejection(.mintFailed, "a header is the same for all users")
             }
         }

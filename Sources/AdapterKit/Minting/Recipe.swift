@@ -50,6 +50,9 @@ public final class Recipe: Sendable, Equatable {
     /// Whether the header names the key by `kid`.
     public var namesKey: Bool { header.contains(.keyID) }
 
+    /// Whether the user's id is a part of a URL somewhere in the claims.
+    public var hasUserInURL: Bool { claims.contains(where: \.hasUserInURL) }
+
     /// Whether header or claims name the key, so that the key must have an id.
     public var needsKeyID: Bool {
         namesKey || claims.contains(where: \.namesKey)
@@ -129,10 +132,21 @@ public struct Claim: Sendable, Equatable {
         nameParts = parts
     }
 
+    fileprivate var hasUserInURL: Bool { nameParts?.contains(.userInURL) == true || value.hasUserInURL }
+
     fileprivate var namesKey: Bool { nameParts?.contains(.keyID) == true || value.namesKey }
 }
 
 extension Claim.Value {
+    fileprivate var hasUserInURL: Bool {
+        switch self {
+        case .text(let parts): parts.contains(.userInURL)
+        case .object(let claims): claims.contains(where: \.hasUserInURL)
+        case .array(let values): values.contains(where: \.hasUserInURL)
+        default: false
+        }
+    }
+
     fileprivate var namesKey: Bool {
         switch self {
         case .keyID: true

@@ -6,6 +6,8 @@ public enum TextPart: Sendable, Equatable {
     case user
     /// The user's single id as it stands in a JSON string: the text around it is JSON.
     case userInJSON
+    /// The user's single id as one part of a URL: percent-encoded, so that it can be no more than that part.
+    case userInURL
     /// The id of the key that signs.
     case keyID
     /// A moment of the token's life, in decimal digits.

@@ -9,10 +9,7 @@ extension Report {
     ///   - first: the member's usual name, by which details call it.
     ///   - second: its other spelling.
     ///   - levels: the same report as it stands around or inside this one.
-    ///   - limit: how long the id may be.
-    public func user(
-        _ first: String, _ second: String, alsoIn levels: [Report] = [], within limit: IdentifierLimit = .standard
-    ) -> ReportedUser {
+    public func user(_ first: String, _ second: String, alsoIn levels: [Report] = []) -> ReportedUser {
         var agreed = field(first).agreeing(with: field(second))
         for level in levels {
             let other = level.field(first).agreeing(with: level.field(second))
@@ -20,19 +17,13 @@ extension Report {
             agreed = here.agreeing(with: there)
         }
         guard let agreed else { return .namesTwo }
-        return ReportedUser(agreed, name: first, vouched: vouched).within(limit, name: first)
+        return ReportedUser(agreed, name: first, vouched: vouched)
     }
 }
 
 extension ReportedUser {
     /// A report whose members name different users.
     public static let namesTwo = ReportedUser.unusable(.namesTwoUsers)
-
-    /// The same user, where the id is no longer than `limit`; `name` is what reports call it.
-    public func within(_ limit: IdentifierLimit, name: String) -> ReportedUser {
-        guard case .identified(let id) = self, !limit.admits(id) else { return self }
-        return .unusable(Rejection(.malformedReport, "\"\(name)\" is longer than \(limit.text)"))
-    }
 }
 
 extension Rejection {

@@ -16,17 +16,14 @@ public struct VouchedUser: Sendable, Equatable {
 
     /// The one member `name` of `members`, an id.
     ///
-    /// - Throws: `Rejection` with `.malformedEvent` for anything but an object with that member, a text that is not empty
-    ///   and no longer than `IdentifierLimit.standard`, and the members named `others`.
+    /// - Throws: `Rejection` with `.malformedEvent` for anything but an object with that member, a text that is not empty,
+    ///   and the members named `others`.
     public static func id(
         _ name: String, in members: JSONValue, besides others: Set<String> = []
     ) throws(Rejection) -> String {
         try requireObject(members, of: others.union([name]))
         guard let id = members[name]?.string, !id.isEmpty else {
             throw Rejection(.malformedEvent, "\"vouched.\(name)\" must be a string, exactly the id the SDK uses")
-        }
-        guard IdentifierLimit.standard.admits(id) else {
-            throw Rejection(.malformedEvent, "\"vouched.\(name)\" is longer than any vendor's ids are")
         }
         return id
     }

@@ -1,6 +1,5 @@
 package import Formats
 import JOSE
-import NIOHTTP1
 
 /// Where AWS's credentials come from, in the order of its own tools: the environment's, a role for the web identity of a
 /// pod, the shared file, what the container's own endpoint has. Those that end are got anew for each token.
@@ -81,7 +80,7 @@ package struct AWSCredentialChain: Sendable {
         } else if let token = value("AWS_CONTAINER_AUTHORIZATION_TOKEN") {
             headers.append(("Authorization", token))
         }
-        let answer = try await TokenEndpoint(url: url, host: host).ask(.GET, headers: headers)
+        let answer = try await TokenEndpoint(url: url, host: host).ask("GET", headers: headers)
         return try Self.credentials(
             answer, token: "Token", expiry: answer["Expiration"]?.string.flatMap(RFC3339.parse), from: host)
     }
@@ -110,7 +109,7 @@ package struct AWSCredentialChain: Sendable {
             ("RoleSessionName", value("AWS_ROLE_SESSION_NAME") ?? "remint"),
             ("WebIdentityToken", try FileTokens.read(file, "AWS_WEB_IDENTITY_TOKEN_FILE")),
         ]
-        let answer = try await TokenEndpoint(url: "\(url.text)/", host: url.authority).ask(.POST, form: form)
+        let answer = try await TokenEndpoint(url: "\(url.text)/", host: url.authority).ask("POST", form: form)
         guard
             let found = answer["AssumeRoleWithWebIdentityResponse"]?["AssumeRoleWithWebIdentityResult"]?["Credentials"]
         else { throw TokenFailure("\(url.authority) answers without credentials") }

@@ -1,5 +1,5 @@
-import AdapterKit
 package import Formats
+import HTTPTransport
 package import Kafka
 package import Logging
 import Synchronization
@@ -37,7 +37,7 @@ package struct TokenKeeper: Sendable {
             } ?? TokenSchedule()
         // What is here already is not read again until it changes.
         var revision = desk.token == nil ? nil : source.revision
-        var trouble: String?
+        var outage = Outage()
         while !Task.isCancelled {
             desk.readQuestions()
             if let found = source.revision, found != revision {
@@ -45,9 +45,9 @@ package struct TokenKeeper: Sendable {
                 schedule.changed()
             }
             switch schedule.next(at: now()) {
-            case .fetch: await fetch(for: desk, &schedule, &trouble, logger)
+            case .fetch: await fetch(for: desk, &schedule, &outage, logger)
             case .wait(let moment):
-                if let trouble, !schedule.hasToken(at: now()) { desk.refuse(trouble) }
+                if let trouble = tally.trouble, !schedule.hasToken(at: now()) { desk.refuse(trouble) }
                 let rest = Duration.microseconds(max(1000, moment.microseconds(since: now())))
                 let limit = source.revision == nil ? Self.longestWait : Self.interval
                 await desk.wakeup.wait(atMost: min(rest, limit))
@@ -55,8 +55,11 @@ package struct TokenKeeper: Sendable {
         }
     }
 
+    /// The time, as outages are told it.
+    private var moment: Duration { .microseconds(now().microseconds) }
+
     private func fetch(
-        for desk: BearerDesk, _ schedule: inout TokenSchedule, _ trouble: inout String?, _ logger: Logger
+        for desk: BearerDesk, _ schedule: inout TokenSchedule, _ outage: inout Outage, _ logger: Logger
     ) async {
         do throws(TokenFailure) {
             let token = try await source.token(at: now())
@@ -66,19 +69,21 @@ package struct TokenKeeper: Sendable {
             schedule.obtained(expiry: expiry, at: now(), draw: draw())
             tally.obtained(expiry: expiry)
             // What was read again and is the same changes nothing for the clients.
-            if token.text != desk.token?.text || trouble != nil { desk.hand(token) }
-            if trouble != nil { logger.notice("tokens for the brokers can be got again") }
-            trouble = nil
+            if token.text != desk.token?.text || outage.isOngoing { desk.hand(token) }
+            if case .recovered(let length) = outage.succeeded(at: moment) {
+                logger.notice(
+                    "tokens for the brokers can be got again",
+                    metadata: [LogKey.outage: "\(Outage.text(length))"])
+            }
         } catch {
             guard !Task.isCancelled else { return }
             schedule.failed(at: now(), draw: draw())
             tally.failed(error.message)
-            if trouble != error.message {
+            if case .failed(let reason) = outage.failed(error.message, at: moment) {
                 logger.error(
                     "no token for the brokers can be got; connections live until the last one's end, and it is tried again",
-                    metadata: [LogKey.detail: "\(error.message)"])
+                    metadata: [LogKey.detail: "\(reason)"])
             }
-            trouble = error.message
             if !schedule.hasToken(at: now()) { desk.refuse(error.message) }
         }
     }

@@ -1,16 +1,21 @@
 package import Formats
 import JOSE
 package import Kafka
-import NIOHTTP1
 package import WorkerConfiguration
 
 /// Tokens of an authorization server for a client by itself (RFC 6749, section 4.4).
 package struct ClientCredentials: TokenSource {
     let settings: Configuration.OAuth.ClientCredentials
     let extensions: [BearerToken.Extension]
+    /// The longest time of an answer.
+    let timeout: Duration
 
-    package init(settings: Configuration.OAuth.ClientCredentials, extensions: [BearerToken.Extension] = []) {
+    package init(
+        settings: Configuration.OAuth.ClientCredentials, extensions: [BearerToken.Extension] = [],
+        timeout: Duration = TokenEndpoint.longestAnswer
+    ) {
         self.settings = settings
+        self.timeout = timeout
         self.extensions = extensions
     }
 
@@ -28,8 +33,9 @@ package struct ClientCredentials: TokenSource {
         case .post: form += [("client_id", settings.clientID), ("client_secret", secret)]
         }
         let endpoint = TokenEndpoint(
-            url: settings.endpoint, host: settings.host, certificateAuthority: settings.certificateAuthority)
-        let answer = try await endpoint.ask(.POST, headers: headers, form: form)
+            url: settings.endpoint, host: settings.host, certificateAuthority: settings.certificateAuthority,
+            timeout: timeout)
+        let answer = try await endpoint.ask("POST", headers: headers, form: form)
         return try token(in: answer, at: now)
     }
 

@@ -1,15 +1,11 @@
-import AdapterKit
-import AsyncHTTPClient
 import Formats
-import Logging
-import NIOCore
-import NIOHTTP1
-import NIOPosix
-import NIOSSL
-import VendorLookup
+import HTTPTransport
 
 /// An endpoint that is asked for tokens or credentials: rarely, so that no connection is kept.
-struct TokenEndpoint: Sendable {
+package struct TokenEndpoint: Sendable {
+    /// The longest time of an answer.
+    package static let longestAnswer = Duration.seconds(10)
+
     /// Where it is.
     let url: String
     /// What of it may be said.
@@ -17,7 +13,7 @@ struct TokenEndpoint: Sendable {
     /// The file of the authorities its certificate is checked against; nil for the system's.
     var certificateAuthority: String?
     /// How long an answer may take.
-    var timeout = Duration.seconds(10)
+    var timeout = longestAnswer
 
     /// The longest answer, in bytes.
     private static let limit = 256 << 10
@@ -27,16 +23,15 @@ struct TokenEndpoint: Sendable {
     /// - Throws: `TokenFailure` where there is no answer, or one with another status than 200. Of such a one no more is said
     ///   than an error's code (RFC 6749, section 5.2).
     func ask(
-        _ method: HTTPMethod, headers: [(String, String)] = [], form: [(String, String)]? = nil
+        _ method: String, headers: [(String, String)] = [], form: [(String, String)]? = nil
     ) async throws(TokenFailure) -> JSONValue {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        request.headers = HTTPHeaders([("User-Agent", "remint"), ("Accept", "application/json")] + headers)
-        if let form {
-            request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
-            request.body = .bytes(ByteBuffer(string: Self.encoded(form)))
-        }
-        let (status, body) = try await answer(to: request)
+        var fields = [(name: "Accept", value: "application/json")] + headers.map { (name: $0, value: $1) }
+        if form != nil { fields.append((name: "Content-Type", value: "application/x-www-form-urlencoded")) }
+        let request = TransportRequest(
+            method, url: url, host: host, headers: fields, body: form.map { Array(Self.encoded($0).utf8) },
+            reading: .body(upTo: Self.limit))
+        let response = try await answer(to: request)
+        let (status, body) = (response.status, response.body)
         let json = try? JSONDocument(parsing: body).root
         guard status == 200 else {
             let code = json?["error"]?.string.flatMap { Self.isCode($0) ? ": \($0)" : nil } ?? ""
@@ -53,32 +48,16 @@ struct TokenEndpoint: Sendable {
         form.map { "\(PercentEncoding.encoded($0))=\(PercentEncoding.encoded($1))" }.joined(separator: "&")
     }
 
-    private func answer(to request: HTTPClientRequest) async throws(TokenFailure) -> (status: UInt, body: [UInt8]) {
-        let client = try makeClient()
-        let answer: Result<(UInt, [UInt8]), TokenFailure>
-        do {
-            let response = try await client.execute(
-                request, deadline: .now() + TimeAmount(timeout), logger: HTTPClient.silence)
-            answer = .success(
-                (response.status.code, Array(buffer: try await response.body.collect(upTo: Self.limit))))
-        } catch is NIOTooManyBytesError {
-            answer = .failure(TokenFailure("\(host) answers with more than \(Self.limit) bytes"))
-        } catch {
-            // An error's own words are never repeated.
-            answer = .failure(TokenFailure(LookupErrorText(host: host, timeout: timeout).failure(error).detail))
-        }
-        try? await client.shutdown()
-        return try answer.get()
-    }
-
-    private func makeClient() throws(TokenFailure) -> HTTPClient {
+    private func answer(to request: TransportRequest) async throws(TokenFailure) -> TransportResponse {
         do throws(EndpointError) {
             // Read each time, for it may have been replaced.
             let authorities = try certificateAuthority.map { path throws(EndpointError) in
-                try HTTPClient.authorities(in: path)
+                try TrustedAuthorities(file: path)
             }
-            return .strict(authorities: authorities, patience: min(timeout, .seconds(5)))
-        } catch { throw TokenFailure("\(error)") }
+            do throws(TransportError) {
+                return try await HTTPTransport.send(request, trusting: authorities, within: timeout)
+            } catch { throw EndpointError(error.description) }
+        } catch { throw TokenFailure(error.description) }
     }
 
     /// An error's code is one of few words; anything else might be a repetition of what was sent.

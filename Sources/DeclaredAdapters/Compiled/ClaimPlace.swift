@@ -5,6 +5,8 @@ struct ClaimPlace: Sendable {
     let path: [String]
     private let prefix: String
     private let suffix: String
+    /// Whether it stands there as a part of a URL.
+    private let isInURL: Bool
 
     /// The first place in `claims` that holds `part`, or `value` by itself; nil where there is none.
     init?(of part: TextPart, or value: Claim.Value, in claims: [Claim]) {
@@ -16,11 +18,12 @@ struct ClaimPlace: Sendable {
             let here = path + [claim.name]
             switch claim.value {
             case value:
-                (self.path, prefix, suffix) = (here, "", "")
+                (self.path, prefix, suffix, isInURL) = (here, "", "", false)
                 return
             case .text(let parts):
-                guard let place = Self.surroundings(of: part, in: parts) else { continue }
-                (self.path, prefix, suffix) = (here, place.prefix, place.suffix)
+                let isInURL = part == .user && parts.contains(.userInURL)
+                guard let place = Self.surroundings(of: isInURL ? .userInURL : part, in: parts) else { continue }
+                (self.path, prefix, suffix, self.isInURL) = (here, place.prefix, place.suffix, isInURL)
                 return
             case .object(let inside):
                 guard let found = ClaimPlace(of: part, or: value, in: inside, under: here) else { continue }
@@ -60,7 +63,11 @@ struct ClaimPlace: Sendable {
         guard bytes.count > prefix.utf8.count + suffix.utf8.count, bytes.starts(with: prefix.utf8),
             bytes.reversed().starts(with: suffix.utf8.reversed())
         else { return nil }
-        return String(
-            decoding: bytes[prefix.utf8.count..<(bytes.count - suffix.utf8.count)], as: UTF8.self)
+        let found = bytes[prefix.utf8.count..<(bytes.count - suffix.utf8.count)]
+        guard isInURL else { return String(decoding: found, as: UTF8.self) }
+        // Only what we would write ourselves: a vendor compares the URL as it is.
+        return PercentEncoding.decoded(found).flatMap {
+            Array(PercentEncoding.encoded($0).utf8) == Array(found) ? $0 : nil
+        }
     }
 }

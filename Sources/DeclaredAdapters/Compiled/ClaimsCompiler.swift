@@ -124,7 +124,6 @@ struct ClaimsCompiler {
                     continue
                 }
                 texts += list.map { [.constant($0)] }
-            case .placeholder(.user): texts.append([.user])
             case .placeholder(.keyID): texts.append([.keyID])
             case .text(let parts): texts.append(text(parts))
             case .constant(let json):
@@ -139,20 +138,74 @@ struct ClaimsCompiler {
     // MARK: Texts
 
     private func text(_ rules: [TextRule]) -> [TextPart] {
-        Self.merged(
+        var before = ""
+        return Self.merged(
             rules.map { rule in
-                switch rule {
-                case .constant(let text): .constant(text)
-                case .placeholder(.user): .user
-                case .placeholder(.keyID): .keyID
-                case .placeholder(.moment(let moment)): .moment(moment)
-                case .placeholder(.uuid): .uuid
-                case .placeholder(.date): .date
-                case .placeholder(.setting(let name)): .constant(settings[name]?.text ?? "")
-                // Reading refuses these within a text.
-                case .placeholder(.challenge), .placeholder(.vouched): .constant("")
-                }
+                // Behind two slashes the text is a URL, of which the user is one part and nothing more.
+                let part = self.part(rule, isInURL: Self.beginsURL(before))
+                if case .constant(let text) = part { before += text }
+                return part
             })
+    }
+
+    private static func beginsURL(_ text: String) -> Bool {
+        zip(text.utf8, text.utf8.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: "/") }
+    }
+
+    private func part(_ rule: TextRule, isInURL: Bool) -> TextPart {
+        switch rule {
+        case .constant(let text): .constant(text)
+        case .placeholder(.user): isInURL ? .userInURL : .user
+        case .placeholder(.keyID): .keyID
+        case .placeholder(.moment(let moment)): .moment(moment)
+        case .placeholder(.uuid): .uuid
+        case .placeholder(.date): .date
+        case .placeholder(.setting(let name)): .constant(settings[name]?.text ?? "")
+        // Reading refuses these within a text.
+        case .placeholder(.challenge), .placeholder(.vouched): .constant("")
+        }
+    }
+
+    // MARK: Names
+
+    /// A setting and the claim's name of which it makes two in one object; nil where all names differ.
+    func duplicate(in rules: [ClaimRule]) -> (setting: String, name: String)? {
+        var seen: Set<[UInt8]> = []
+        return duplicate(in: rules, &seen)
+    }
+
+    private func duplicate(in rules: [ClaimRule], _ seen: inout Set<[UInt8]>) -> (setting: String, name: String)? {
+        for rule in rules {
+            switch rule {
+            case .claim(let name, let value, _):
+                let parts = text(name)
+                if case .constant(let constant)? = parts.first, parts.count == 1,
+                    !seen.insert(Array(constant.utf8)).inserted
+                {
+                    return (Self.setting(in: name), constant)
+                }
+                if let found = duplicate(in: value) { return found }
+            case .oneOf(let setting, let choices):
+                if let found = duplicate(in: choices[settings[setting]?.text ?? ""] ?? [], &seen) { return found }
+            }
+        }
+        return nil
+    }
+
+    private func duplicate(in value: ValueRule) -> (setting: String, name: String)? {
+        switch value {
+        case .object(let rules): duplicate(in: rules)
+        case .array(let values): values.lazy.compactMap { duplicate(in: $0) }.first
+        case .jsonText(let inner), .omitted(let inner): duplicate(in: inner)
+        case .oneOf(let setting, let choices):
+            choices[settings[setting]?.text ?? ""].flatMap { duplicate(in: $0) }
+        default: nil
+        }
+    }
+
+    private static func setting(in name: [TextRule]) -> String {
+        for case .placeholder(.setting(let setting)) in name { return setting }
+        return ""
     }
 
     private static func merged(_ parts: [TextPart]) -> [TextPart] {

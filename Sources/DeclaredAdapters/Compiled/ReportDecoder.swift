@@ -60,8 +60,8 @@ struct ReportDecoder: Sendable {
         case .anonymous:
             return .failure(
                 AuthenticationFailure(
-                    subject: nil, reason: code.name, remedy: .notForUs(rules.anonymous),
-                    failedToken: hash(in: report, shape)))
+                    subject: nil, reason: code.name, evidence: code.evidence,
+                    remedy: .notForUs(rules.anonymous), failedToken: hash(in: report, shape)))
         case .identified(let id): return failure(of: id, code, report, shape)
         }
     }
@@ -109,7 +109,7 @@ struct ReportDecoder: Sendable {
             agreed = both
         }
         let name = shape.user[0].names[shape.user[0].names.count - 1]
-        return ReportedUser(agreed, name: name, vouched: report.vouched).within(rules.limit, name: name)
+        return ReportedUser(agreed, name: name, vouched: report.vouched)
     }
 
     private func agreed(in report: Report, _ shape: ReportShape) -> ReportField? {
@@ -130,7 +130,7 @@ struct ReportDecoder: Sendable {
         var challenge: String?
         if !shape.challenge.isEmpty {
             switch shape.challenge.field(in: report) {
-            case .text(let nonce) where IdentifierLimit.standard.admits(nonce): challenge = nonce
+            case .text(let nonce): challenge = nonce
             case .absent, .null:
                 return .rejected(Rejection(.missingChallenge, "the report has no \"\(shape.challenge[0].text)\""))
             default: return malformed("\"\(shape.challenge[0].text)\" is no nonce")
@@ -149,8 +149,8 @@ struct ReportDecoder: Sendable {
         if isPassed, remedy == .mintOnce { remedy = .mint }
         return .failure(
             AuthenticationFailure(
-                subject: Subject(user: user, challenge: challenge), reason: code.name, remedy: remedy,
-                signerRemedies: code.signerRemedies,
+                subject: Subject(user: user, challenge: challenge), reason: code.name, evidence: code.evidence,
+                remedy: remedy, signerRemedies: code.signerRemedies,
                 failedToken: token.map { FailedToken($0) } ?? hash(in: report, shape),
                 hadNoToken: code.hadNoToken, isEnforced: !isPassed && !code.isAhead,
                 deadline: deadline(in: report, shape)))

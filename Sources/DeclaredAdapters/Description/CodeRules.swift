@@ -20,6 +20,8 @@ package struct DeclaredCode: Sendable {
     package let about: String
     /// What a report must hold for it.
     package let matches: [CodeMatch]
+    /// The fact about the failed token that it proves.
+    package let evidence: Evidence
     /// What it calls for.
     package let remedy: Remedy
     /// What it calls for where it matters which of our keys signed the token.

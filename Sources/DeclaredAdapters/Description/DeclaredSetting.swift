@@ -62,7 +62,7 @@ extension DeclaredSetting.Kind {
         case .boolean: .boolean
         case .integer: .integer
         case .choice(let words): .choice(words)
-        case .algorithm(let algorithms): .choice(algorithms.map(\.rawValue))
+        case .algorithm(let algorithms): .choice(algorithms.flatMap(\.names))
         case .texts: .texts
         }
     }

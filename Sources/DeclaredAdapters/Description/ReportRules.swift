@@ -21,8 +21,8 @@ package struct ReportRules: Sendable {
     package let strangers: [Set<StrangerSign>]
     /// What must be the app's own where it stands in the report.
     package let belongings: [Belonging]
-    /// How long the user's id may be.
-    package let limit: IdentifierLimit
+    /// The rule for a user's id, in reports and wherever else a user is named.
+    package let identifiers: IdentifierRule
     /// What is said of a report without an identified user.
     package let anonymous: String
 

@@ -53,7 +53,15 @@ package struct DocsPage {
                 "| \(cell(shape.name)) | \(names(shape.user)) | \(names(shape.code)) | \(when.isEmpty ? "all others" : when.joined(separator: ", ")) |"
             )
         }
-        return lines
+        return lines + ["", identifiers]
+    }
+
+    private var identifiers: String {
+        let rule = description.report.identifiers
+        var line = "A user's id has at most \(rule.limit.text) and no control character"
+        if let characters = rule.characters { line += "; its characters are those of `\(characters.text)`" }
+        if !rule.never.isEmpty { line += "; none is \(rule.never.map { "`\($0)`" }.joined(separator: ", "))" }
+        return line + "."
     }
 
     private func names(_ paths: [ReportPath]) -> String {
@@ -61,7 +69,7 @@ package struct DocsPage {
     }
 
     private var codes: [String] {
-        ["## Codes", "", "| code | matches | remedy | means |", "|---|---|---|---|"] + CodesTable(description).rows
+        ["## Codes", ""] + CodesTable.head + CodesTable(description).rows
     }
 
     private var token: [String] {
@@ -133,7 +141,10 @@ package struct CodesTable {
 
     package init(_ description: VendorDescription) { self.description = description }
 
-    /// A row for each code: name, what a report holds for it, remedy, meaning.
+    /// The head of the table.
+    package static let head = ["| code | matches | remedy | evidence | means |", "|---|---|---|---|---|"]
+
+    /// A row for each code: name, what a report holds for it, remedy, evidence, meaning.
     package var rows: [String] {
         let codes = description.codes
         var rows = codes.codes.map { row($0, $0.matches.map(spelling).joined(separator: ", ")) }
@@ -149,7 +160,8 @@ package struct CodesTable {
             case .mint, .mintOnce: ""
             }
         let about = [code.about, why, code.isAhead ? "asked ahead, nothing failed" : ""].filter { !$0.isEmpty }
-        return "| `\(code.name)` | \(matches) | \(code.remedy.name) | \(about.joined(separator: "; ")) |"
+        return
+            "| `\(code.name)` | \(matches) | \(code.remedy.name) | \(code.evidence.rawValue) | \(about.joined(separator: "; ")) |"
     }
 
     private func spelling(_ match: CodeMatch) -> String {

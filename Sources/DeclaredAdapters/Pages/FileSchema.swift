@@ -66,6 +66,8 @@ package enum FileSchema {
                 },
                 "belongs": {},
                 "user_limit": { "type": "string", "pattern": "^[0-9]+ (bytes|characters)$" },
+                "user_characters": { "type": "string", "pattern": "^\\\\[.+\\\\]$", "description": "The characters of ids, such as [A-Za-z0-9_-], or [^*] for all but those." },
+                "user_never": { "$ref": "#/$defs/texts", "description": "Ids that the vendor means something else by." },
                 "anonymous": { "type": "string" },
                 "shapes": {
                   "type": "array",
@@ -235,9 +237,13 @@ package enum FileSchema {
               ]
             },
             "code": {
-              "type": "object", "additionalProperties": false, "required": ["name", "remedy"],
+              "type": "object", "additionalProperties": false, "required": ["name", "evidence", "remedy"],
               "properties": {
                 "name": { "type": "string" }, "about": { "type": "string" }, "match": {},
+                "evidence": {
+                  "enum": ["key", "expired", "revoked", "none"],
+                  "description": "What the code proves of the token that failed: key (bad signature, unknown key, malformed), expired, revoked by the vendor, or none."
+                },
                 "remedy": { "$ref": "#/$defs/remedy" },
                 "signed_by": {
                   "type": "object", "additionalProperties": false, "required": ["active", "older"],

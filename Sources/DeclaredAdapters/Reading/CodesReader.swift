@@ -62,13 +62,15 @@ struct CodesReader {
         if !report.holdsToken, let node = section.value("signed_by") ?? section.value("if_token_names_user") {
             section.diagnostics.error(node, "reports hold no token to look at; say where it stands: report.token")
         }
+        let evidence = evidence(section, title, remedy)
         let about = section.text("about")?.text ?? ""
         let hadNoToken = section.bool("had_no_token") ?? false, isAhead = section.bool("ahead") ?? false
-        guard let title, let remedy else { return nil }
+        guard let title, let remedy, let evidence else { return nil }
         return DeclaredCode(
             name: title, about: about,
             matches: matches ?? (needsMatch ? [CodeMatch(value: .text(title), message: "", conditions: [])] : []),
-            remedy: remedy, signerRemedies: signed, ownTokenRemedy: own, hadNoToken: hadNoToken, isAhead: isAhead)
+            evidence: evidence, remedy: remedy, signerRemedies: signed, ownTokenRemedy: own,
+            hadNoToken: hadNoToken, isAhead: isAhead)
     }
 
     // MARK: Matches
@@ -124,6 +126,39 @@ struct CodesReader {
             return nil
         }
         return .text(text)
+    }
+
+    // MARK: Evidence
+
+    /// The code's evidence, which fits its remedy and its marks.
+    private func evidence(_ section: Section, _ title: String?, _ remedy: Remedy?) -> Evidence? {
+        let name = title.map { "the code \($0)" } ?? section.name
+        guard let node = section.value("evidence") else {
+            section.diagnostics.error(
+                section.node,
+                "\(name) does not say what it is evidence of; add evidence: \(Evidence.choices)")
+            return nil
+        }
+        guard let evidence = node.scalar.flatMap({ Evidence(rawValue: $0.string) }) else {
+            let meant = node.scalar.flatMap {
+                Spelling.nearest(to: $0.string, among: Evidence.allCases.map(\.rawValue))
+            }
+            section.diagnostics.error(
+                node,
+                "\(section.path("evidence")) is one of \(Evidence.choices)\(meant.map { "; did you mean \($0)?" } ?? "")"
+            )
+            return nil
+        }
+        if evidence == .revoked, remedy?.mints == false {
+            section.diagnostics.error(
+                node,
+                "\(name) is evidence that the token was revoked, which another token fixes; its remedy must be mint")
+        }
+        for mark in ["had_no_token", "ahead"] where evidence != .none && section.value(mark)?.bool == true {
+            section.diagnostics.error(
+                node, "\(name) is marked \(mark), so no token failed; its evidence must be none")
+        }
+        return evidence
     }
 
     // MARK: Remedies

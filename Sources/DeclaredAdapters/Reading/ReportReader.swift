@@ -14,7 +14,8 @@ struct ReportReader {
         let strangers = strangers(section)
         let rules = ReportRules(
             wrapping: wrapping, shapes: shapes + [base], members: Set(section.texts("members") ?? []),
-            strangers: strangers ?? standardStrangers(base), belongings: belongings(section), limit: limit(section),
+            strangers: strangers ?? standardStrangers(base), belongings: belongings(section),
+            identifiers: identifiers(section),
             anonymous: anonymous)
         check(rules, section)
         section.finish()
@@ -124,6 +125,27 @@ struct ReportReader {
             let otherwise = belonging.requiredText("otherwise")?.text ?? ""
             return Belonging(paths: paths, setting: name, otherwise: otherwise)
         }
+    }
+
+    /// Reads the rule for a user's id: `user_limit`, `user_characters`, `user_never`.
+    private func identifiers(_ section: Section) -> IdentifierRule {
+        var characters: IdentifierCharacters?
+        if let (text, node) = section.text("user_characters") {
+            characters = IdentifierCharacters(text)
+            if characters == nil {
+                section.diagnostics.error(
+                    node,
+                    "\(section.path("user_characters")) is a class of visible ASCII characters, such as \"[A-Za-z0-9_-]\", or \"[^*]\" for all but those"
+                )
+            }
+        }
+        let never = section.texts("user_never") ?? []
+        if never.count > 64 || never.contains(where: { $0.isEmpty || $0.utf8.count > 1024 }) {
+            section.diagnostics.error(
+                section.value("user_never"),
+                "\(section.path("user_never")) is a list of up to 64 ids that no user has, such as [\"*\"]")
+        }
+        return IdentifierRule(limit(section), characters: characters, never: never)
     }
 
     private func limit(_ section: Section) -> IdentifierLimit {

@@ -77,7 +77,7 @@ struct SettingsReader {
             guard let words, !words.isEmpty else { break }
             return .choice(words)
         case "algorithm":
-            let algorithms = (words ?? []).compactMap(Algorithm.init(rawValue:))
+            let algorithms = (words ?? []).compactMap(Algorithm.init(named:))
             guard let words, !words.isEmpty, algorithms.count == words.count else { break }
             return .algorithm(algorithms)
         default:
@@ -103,7 +103,7 @@ struct SettingsReader {
             value = node.scalar.flatMap { words.contains($0.string) ? .text($0.string) : nil }
         case .algorithm(let algorithms):
             value = node.scalar.flatMap { scalar in
-                algorithms.contains { $0.rawValue == scalar.string } ? .text(scalar.string) : nil
+                Algorithm(named: scalar.string).flatMap { algorithms.contains($0) ? .text($0.rawValue) : nil }
             }
         case .json:
             value = node.scalar.flatMap { scalar in

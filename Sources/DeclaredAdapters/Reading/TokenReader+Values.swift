@@ -207,7 +207,10 @@ extension TokenReader {
         let nodes: [Node] = of.sequence.map { Array($0) } ?? [of]
         let values = nodes.compactMap { value($0, name) }
         for (value, node) in zip(values, nodes) where !value.isJoinable(settings) {
-            diagnostics.error(node, "$join puts texts together: constants, {{user}} and settings of type text or texts")
+            diagnostics.error(
+                node,
+                "$join puts texts together: constants, {{key_id}} and settings of type text or texts; an id with the separator in it would be two"
+            )
         }
         return .joined(values, separator: separator)
     }

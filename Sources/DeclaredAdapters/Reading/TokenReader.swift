@@ -38,12 +38,12 @@ struct TokenReader {
 
     private func signing(_ section: Section) -> TokenRules.Signing? {
         guard let (text, node) = section.requiredText("algorithm") else { return nil }
-        if let algorithm = Algorithm(rawValue: text) { return .fixed(algorithm) }
+        if let algorithm = Algorithm(named: text) { return .fixed(algorithm) }
         let name = text.hasPrefix("{{settings.") && text.hasSuffix("}}") ? String(text.dropFirst(11).dropLast(2)) : ""
         if let setting = settings.first(where: { $0.name == name }), case .algorithm = setting.kind, setting.isSure {
             return .setting(name)
         }
-        let known = Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = Algorithm.allCases.flatMap(\.names).joined(separator: ", ")
         diagnostics.error(
             node,
             "token.algorithm must be one of \(known), or \"{{settings.NAME}}\" of a setting of type algorithm that is required or has a default"
@@ -121,13 +121,13 @@ struct TokenReader {
 
     // MARK: Claims
 
-    func claims(of node: Node, _ name: String, isTop: Bool = false) -> [ClaimRule] {
+    func claims(of node: Node, _ name: String, isTop: Bool = false, isChoice: Bool = false) -> [ClaimRule] {
         let section = Section(node, at: node, name: name, diagnostics)
         guard section.all.count <= 128 else {
             diagnostics.error(node, "\(name) has more than 128 members")
             return []
         }
-        return section.all.compactMap { key, name, value in
+        let rules: [ClaimRule] = section.all.compactMap { key, name, value in
             if name.hasPrefix("$one_of") { return chosenClaims(value, section.path(name)) }
             if name.hasPrefix("$"), !name.hasPrefix("$$") {
                 diagnostics.error(
@@ -136,6 +136,8 @@ struct TokenReader {
             }
             return claim(name.hasPrefix("$$") ? String(name.dropFirst()) : name, key, value, section, isTop)
         }
+        if !isChoice { ClaimNames(rules).check(name, diagnostics) }
+        return rules
     }
 
     private func claim(_ name: String, _ key: Node, _ node: Node, _ section: Section, _ isTop: Bool) -> ClaimRule? {
@@ -163,7 +165,7 @@ struct TokenReader {
         var choices: [String: [ClaimRule]] = [:]
         for (key, word, value) in section.all where word != "by" {
             guard isWord(word, of: words, key, setting) else { continue }
-            choices[word] = value.null != nil ? [] : claims(of: value, section.path(word))
+            choices[word] = value.null != nil ? [] : claims(of: value, section.path(word), isChoice: true)
         }
         for word in words where choices[word] == nil {
             diagnostics.error(node, "\(name) does not say what becomes of \(setting): \(word); write {} for nothing")
@@ -250,7 +252,8 @@ extension ValueRule {
     func isJoinable(_ settings: [DeclaredSetting]) -> Bool {
         switch self {
         case .constant(let json): json.first == UInt8(ascii: "\"")
-        case .text, .placeholder(.user), .placeholder(.keyID): true
+        case .placeholder(.keyID): true
+        case .text(let parts): !parts.contains(.placeholder(.user))
         case .placeholder(.setting(let name)):
             [.text, .texts].contains(settings.first { $0.name == name }?.kind)
         default: false

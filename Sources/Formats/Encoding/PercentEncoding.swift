@@ -15,6 +15,31 @@ public enum PercentEncoding {
         }
     }
 
+    /// The text that `encoded` stands for; nil where it is no percent-encoding of a text. Characters that need no encoding may be
+    /// encoded.
+    public static func decoded(_ encoded: some Sequence<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = encoded.makeIterator()
+        while let byte = rest.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+
     package static func encode(_ text: String, to output: inout ByteWriter) {
         let bytes = text.utf8.span
         for index in bytes.indices where !isUnreserved(bytes[index]) { return escape(bytes, to: &output) }

@@ -9,6 +9,8 @@ public final class JSONDocument: Sendable {
         public var bytes: Int
         /// The most containers inside one another.
         public var depth: Int
+        /// Whether an object may name a member twice, as long as whoever reads that object looks for it.
+        package var allowsDuplicates = false
 
         /// Limits of `bytes` bytes and `depth` levels.
         public init(bytes: Int = 1 << 20, depth: Int = 32) {

@@ -72,7 +72,7 @@ struct JSONParser {
         depth -= 1
         nodes[container].end = Int32(position)
         nodes[container].next = Int32(nodes.count)
-        if nodes[container].kind == .object { try refuseDuplicates(in: container) }
+        if nodes[container].kind == .object, !limits.allowsDuplicates { try refuseDuplicates(in: container) }
     }
 
     private func refuseDuplicates(in container: Int) throws(JSONError) {

@@ -9,11 +9,24 @@ public enum Algorithm: String, Sendable, CaseIterable, Codable {
     case es256 = "ES256"
     case es384 = "ES384"
     case es512 = "ES512"
-    /// Ed25519 alone; Ed448 is not offered.
+    /// Ed25519 alone, under either of its names; Ed448 is not offered.
     case eddsa = "EdDSA"
     case hs256 = "HS256"
     case hs384 = "HS384"
     case hs512 = "HS512"
+
+    /// The algorithm called `name`: by its own name, which is its canonical one, or by another that means the same.
+    public init?(named name: String) {
+        guard let algorithm = Self(rawValue: name) ?? Self.otherNames[name] else { return nil }
+        self = algorithm
+    }
+
+    /// RFC 9864 registers `Ed25519` for JOSE, as EdDSA does not name its curve. ECDSA's names name theirs: ESP256 and the like
+    /// are COSE's alone.
+    private static let otherNames = ["Ed25519": Algorithm.eddsa]
+
+    /// Every name the algorithm is accepted by, the canonical one first.
+    public var names: [String] { [rawValue] + Self.otherNames.filter { $0.value == self }.map(\.key).sorted() }
 
     /// The kind of key an algorithm needs.
     public enum KeyType: Sendable, Hashable, CustomStringConvertible {

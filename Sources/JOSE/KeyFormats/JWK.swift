@@ -43,7 +43,9 @@ public enum JWK {
         return Base64.url.encode(SHA256.hash(json.bytes))
     }
 
-    /// A signing key from a private JWK.
+    /// A signing key from a private JWK, or from a JWK Set with one private key.
+    ///
+    /// An RSA key may be `n`, `e` and `d` alone, all that RFC 7518 requires (section 6.3.2): its factors follow from them.
     ///
     /// - Parameters:
     ///   - algorithm: what the key signs with; where nil, the JWK's own `alg`.
@@ -52,7 +54,7 @@ public enum JWK {
     public static func signingKey(
         from text: SecretBytes, algorithm: Algorithm? = nil, keyID: String? = nil
     ) throws(JOSEError) -> SigningKey {
-        let jwk = try JWKMembers(text)
+        let jwk = try JWKMembers(onePrivateKeyIn: text)
         let algorithm = try jwk.algorithm(asked: algorithm)
         let keyID = keyID ?? jwk.keyID
         if jwk.type == "oct" {

@@ -8,12 +8,46 @@ struct JWKMembers {
     let type: String
 
     init(_ text: SecretBytes) throws(JOSEError) {
-        let text = SecretArray(copying: text)
+        let text = SecretArray(copying: text.withoutByteOrderMark())
         self.text = text
-        do throws(JSONError) {
-            root = try JSONDocument(parsing: text.bytes, limits: .init(bytes: 1 << 16, depth: 4)).root
-        } catch { throw JOSEError(.invalidKey, "not a JWK: \(error)") }
+        root = try Self.parse(text)
         type = try Self.type(of: root)
+    }
+
+    /// A JWK, or the one private key of a JWK Set (RFC 7517, section 5).
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`, `.privateKeyRequired`.
+    init(onePrivateKeyIn text: SecretBytes) throws(JOSEError) {
+        let text = SecretArray(copying: text.withoutByteOrderMark())
+        self.text = text
+        let parsed = try Self.parse(text)
+        guard parsed["kty"] == nil, let keys = parsed["keys"], keys.isArray else {
+            root = parsed
+            type = try Self.type(of: parsed)
+            return
+        }
+        let elements = keys.elements.filter { $0.jwkMember("d") != nil || $0.jwkMember("k") != nil }
+        guard let only = elements.first else {
+            throw JOSEError(.privateKeyRequired, "the JWK Set has no private key; a private one is needed to sign")
+        }
+        guard elements.count == 1 else {
+            throw JOSEError(
+                .invalidKey,
+                "the JWK Set has \(elements.count) private keys; write the one to import to a file of its own")
+        }
+        root = only
+        type = try Self.type(of: only)
+    }
+
+    private static func parse(_ text: SecretArray) throws(JOSEError) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONDocument(parsing: text.bytes, limits: .init(bytes: 1 << 16, depth: 8)).root
+        } catch {
+            guard !text.bytes.starts(with: Array("-----BEGIN".utf8)) else {
+                throw JOSEError(.invalidKey, "not a JWK: this is PEM, which keys import reads with --pem")
+            }
+            throw JOSEError(.invalidKey, "not a JWK: \(error)")
+        }
     }
 
     /// A public JWK inside another text: a set's member, a header's `jwk`.
@@ -24,33 +58,33 @@ struct JWKMembers {
         text = nil
         root = value
         type = try Self.type(of: value)
-        for name in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] where value[name] != nil {
+        for name in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] where value.jwkMember(name) != nil {
             throw JOSEError(
                 .invalidKey, "the JWK holds the private member \"\(name)\"; only public keys are taken here")
         }
     }
 
     private static func type(of root: JSONValue) throws(JOSEError) -> String {
-        guard let type = root["kty"]?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
+        guard let type = root.jwkMember("kty")?.string else { throw JOSEError(.invalidKey, "the JWK has no \"kty\"") }
         return type
     }
 
     var keyID: String? { string("kid") }
 
-    func string(_ name: String) -> String? { root[name]?.string }
+    func string(_ name: String) -> String? { root.jwkMember(name)?.string }
 
-    func has(_ name: String) -> Bool { root[name] != nil }
+    func has(_ name: String) -> Bool { root.jwkMember(name) != nil }
 
     func algorithm(asked: Algorithm?) throws(JOSEError) -> Algorithm {
         let stated = string("alg")
         if let asked {
-            guard stated == nil || stated == asked.rawValue else {
+            guard stated.map({ Algorithm(named: $0) == asked }) ?? true else {
                 throw JOSEError(.invalidKey, "the JWK's \"alg\" is not \(asked.rawValue)")
             }
             return asked
         }
         guard let stated else { throw JOSEError(.invalidKey, "the JWK has no \"alg\"; state the algorithm") }
-        guard let algorithm = Algorithm(rawValue: stated) else {
+        guard let algorithm = Algorithm(named: stated) else {
             throw JOSEError(.unsupportedAlgorithm, "the JWK's \"alg\" is not an algorithm offered here")
         }
         return algorithm
@@ -58,8 +92,8 @@ struct JWKMembers {
 
     /// Whether the JWK's own `alg`, if it has one, is this algorithm.
     func allows(_ algorithm: Algorithm) -> Bool {
-        guard let stated = root["alg"] else { return true }
-        return algorithm.rawValue.hasSameBytes(as: stated.string)
+        guard let stated = root.jwkMember("alg") else { return true }
+        return stated.string.flatMap(Algorithm.init(named:)) == algorithm
     }
 
     /// Checks that an RSA key's numbers are not so long that they only serve to keep a verifier busy.
@@ -93,38 +127,62 @@ struct JWKMembers {
     private func member<Bytes>(
         _ name: String, _ decode: (ArraySlice<UInt8>) throws(JOSEError) -> Bytes
     ) throws(JOSEError) -> Bytes {
-        guard let member = root[name], member.isString else {
+        guard let member = root.jwkMember(name), member.isString else {
             throw JOSEError(.invalidKey, "the JWK lacks the string member \"\(name)\"")
         }
         do throws(JOSEError) { return try decode(member.rawBytes) } catch {
-            throw JOSEError(.invalidKey, "the JWK's \"\(name)\" is not base64url")
+            guard member.rawBytes.last != UInt8(ascii: "=") else {
+                throw JOSEError(
+                    .invalidKey, "the JWK's \"\(name)\" is padded with \"=\"; base64url is not (RFC 7515, section 2)")
+            }
+            throw JOSEError(
+                .invalidKey, "the JWK's \"\(name)\" is not base64url (RFC 7515, section 2): \(error.message)")
         }
     }
 
     private func rsaKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
+        let (modulus, exponent) = (try bytes("n"), try bytes("e"))
         let parameters = try KeyParameters()
-        try parameters.push(OSSL_PKEY_PARAM_RSA_N, number: bytes("n"))
-        try parameters.push(OSSL_PKEY_PARAM_RSA_E, number: bytes("e"))
-        if isPrivate {
-            try parameters.push(OSSL_PKEY_PARAM_RSA_D, number: secret("d"))
-            // All five or none (RFC 7518, 6.3.2). libcrypto's names are compound macros, spelt out here.
-            let crt = [
-                ("p", "rsa-factor1"), ("q", "rsa-factor2"),
-                ("dp", "rsa-exponent1"), ("dq", "rsa-exponent2"),
-                ("qi", "rsa-coefficient1"),
-            ]
-            if crt.contains(where: { has($0.0) }) {
-                for (member, name) in crt { try parameters.push(name, number: secret(member)) }
+        try parameters.push(OSSL_PKEY_PARAM_RSA_N, number: modulus)
+        try parameters.push(OSSL_PKEY_PARAM_RSA_E, number: exponent)
+        guard isPrivate else { return try parameters.key("RSA", isPrivate: false) }
+        guard !has("oth") else {
+            throw JOSEError(
+                .invalidKey, "the JWK is an RSA key of more than two primes (\"oth\"), which are not offered")
+        }
+        let d = try privateNumber("d")
+        try parameters.push(OSSL_PKEY_PARAM_RSA_D, number: d)
+        if RSAFactors.members.contains(where: { has($0.jwk) }) {
+            // All five or none (RFC 7518, section 6.3.2).
+            for (member, name) in RSAFactors.members {
+                try parameters.push(name, number: privateNumber(member))
+            }
+        } else {
+            // A key too short to use is refused before its factors cost anything.
+            try rsaKey(isPrivate: false).requireStrength()
+            let factors = try RSAFactors.find(modulus: modulus, exponent: exponent, d: d)
+            for (number, member) in zip(factors, RSAFactors.members) {
+                try parameters.push(member.libcrypto, number: number)
             }
         }
-        let key = try parameters.key("RSA", isPrivate: isPrivate)
-        // The pairwise check needs the factors; a key of n, e and d alone is checked by its first use.
-        if isPrivate, has("p") { try key.requireConsistency() }
+        let key = try parameters.key("RSA", isPrivate: true)
+        try key.requireConsistency()
         return key
     }
 
+    /// The bytes of a private number of an RSA key, which are as few as it takes (Base64urlUInt: RFC 7518, section 2).
+    private func privateNumber(_ name: String) throws(JOSEError) -> SecretBytes {
+        let number = try secret(name)
+        guard unsafe number.withBytes({ unsafe $0.first }) != 0 else {
+            throw JOSEError(
+                .invalidKey,
+                "the JWK's \"\(name)\" begins with a zero byte; a number has none there (RFC 7518, section 2)")
+        }
+        return number
+    }
+
     private func ecKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
-        guard let curve = root["crv"]?.string.flatMap(Algorithm.Curve.init(rawValue:)) else {
+        guard let curve = string("crv").flatMap(Algorithm.Curve.init(rawValue:)) else {
             throw JOSEError(.invalidKey, "the JWK's \"crv\" is none of P-256, P-384, P-521")
         }
         let x = try bytes("x"), y = try bytes("y")
@@ -135,14 +193,23 @@ struct JWKMembers {
         let parameters = try KeyParameters()
         try parameters.push(OSSL_PKEY_PARAM_GROUP_NAME, text: curve.groupName)
         try parameters.push(OSSL_PKEY_PARAM_PUB_KEY, octets: [4] + x + y)
-        if isPrivate { try parameters.push(OSSL_PKEY_PARAM_PRIV_KEY, number: secret("d")) }
+        if isPrivate {
+            let d = try secret("d")
+            guard d.count == curve.coordinateBytes else {
+                throw JOSEError(
+                    .invalidKey,
+                    "the JWK's \"d\" has \(d.count) bytes; on \(curve.rawValue) it has \(curve.coordinateBytes) (RFC 7518, 6.2.2.1)"
+                )
+            }
+            try parameters.push(OSSL_PKEY_PARAM_PRIV_KEY, number: d)
+        }
         let key = try parameters.key("EC", isPrivate: isPrivate)
         if isPrivate { try key.requireConsistency() }
         return key
     }
 
     private func okpKey(isPrivate: Bool) throws(JOSEError) -> EVPKey {
-        guard root["crv"]?.string == "Ed25519" else {
+        guard string("crv") == "Ed25519" else {
             throw JOSEError(.invalidKey, "the JWK's \"crv\" is not Ed25519, the only one offered for OKP")
         }
         let x = try bytes("x")
@@ -192,93 +259,5 @@ extension EVPKey {
             clearCryptoErrors()
         }
         return unsafe check(context) == 1
-    }
-}
-
-/// Collects numbers for `EVP_PKEY_fromdata`; secret ones are cleansed with it.
-@safe
-private final class KeyParameters {
-    private let builder: OpaquePointer
-    private var numbers: [OpaquePointer] = unsafe []
-    /// Texts and octets: the builder keeps pointers to them until it is converted.
-    private var stored: [UnsafeMutableRawBufferPointer] = unsafe []
-
-    init() throws(JOSEError) {
-        guard let builder = unsafe OSSL_PARAM_BLD_new() else { throw Self.outOfMemory }
-        unsafe self.builder = unsafe builder
-    }
-
-    deinit {
-        unsafe numbers.forEach { unsafe BN_clear_free($0) }
-        unsafe OSSL_PARAM_BLD_free(builder)
-        unsafe stored.forEach { unsafe $0.deallocate() }
-    }
-
-    func push(_ name: String, number bytes: [UInt8]) throws(JOSEError) {
-        guard let number = unsafe BN_new() else { throw Self.outOfMemory }
-        unsafe numbers.append(number)
-        guard unsafe BN_bin2bn(bytes, Int32(clamping: bytes.count), number) != nil,
-            unsafe OSSL_PARAM_BLD_push_BN(builder, store(name), number) == 1
-        else { throw Self.notANumber }
-    }
-
-    func push(_ name: String, number secret: SecretBytes) throws(JOSEError) {
-        // libcrypto overwrites such a number, and the parameter it becomes.
-        guard let number = unsafe BN_secure_new() else { throw Self.outOfMemory }
-        unsafe numbers.append(number)
-        let isRead = unsafe secret.withBytes { bytes in
-            unsafe BN_bin2bn(
-                bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: bytes.count), number) != nil
-        }
-        guard isRead, unsafe OSSL_PARAM_BLD_push_BN(builder, store(name), number) == 1 else { throw Self.notANumber }
-    }
-
-    func push(_ name: String, text: String) throws(JOSEError) {
-        let buffer = unsafe store(Array(text.utf8) + [0])
-        guard unsafe OSSL_PARAM_BLD_push_utf8_string(builder, store(name), buffer.baseAddress, buffer.count - 1) == 1
-        else {
-            throw Self.outOfMemory
-        }
-    }
-
-    func push(_ name: String, octets: [UInt8]) throws(JOSEError) {
-        let buffer = unsafe store(octets)
-        guard unsafe OSSL_PARAM_BLD_push_octet_string(builder, store(name), buffer.baseAddress, buffer.count) == 1
-        else {
-            throw Self.outOfMemory
-        }
-    }
-
-    func key(_ type: String, isPrivate: Bool) throws(JOSEError) -> EVPKey {
-        defer { clearCryptoErrors() }
-        guard let parameters = unsafe OSSL_PARAM_BLD_to_param(builder) else { throw Self.outOfMemory }
-        defer { unsafe OSSL_PARAM_free(parameters) }
-        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil) else {
-            throw JOSEError(.libcrypto, "libcrypto does not know \(type) keys")
-        }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        var pointer: OpaquePointer?
-        let selection = isPrivate ? remint_keypair() : remint_public_key()
-        guard unsafe EVP_PKEY_fromdata_init(context) == 1,
-            unsafe EVP_PKEY_fromdata(context, &pointer, selection, parameters) == 1, let pointer = unsafe pointer
-        else { throw JOSEError(.invalidKey, "the JWK's members are not a key") }
-        return unsafe EVPKey(owning: pointer)
-    }
-
-    private static let notANumber = JOSEError(.invalidKey, "the JWK holds a number libcrypto does not take")
-    private static let outOfMemory = JOSEError(.libcrypto, "libcrypto is out of memory")
-
-    /// The builder keeps the pointer to a parameter's name, too.
-    private func store(_ name: String) -> UnsafePointer<CChar>? {
-        unsafe store(Array(name.utf8) + [0]).baseAddress.map {
-            unsafe UnsafePointer($0.assumingMemoryBound(to: CChar.self))
-        }
-    }
-
-    private func store(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        unsafe buffer.copyBytes(from: bytes)
-        unsafe stored.append(buffer)
-        return unsafe buffer
     }
 }

@@ -15,32 +15,29 @@ package enum GuardedFile {
         case instructions
     }
 
-    /// The most a secret's file may hold, in bytes.
+    /// The most a secret's file may hold, in bytes, unless the caller allows more.
     package static let limit = 64 << 10
 
-    /// The contents of `path`.
+    /// The contents of `path`, without the byte order mark that some editors put before a text.
     ///
-    /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, or others could
-    ///   read or change it.
-    package static func read(_ path: String, _ content: Content = .secret) throws(GuardedFileError) -> SecretBytes {
+    /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, is UTF-16 text, or
+    ///   others could read or change it.
+    package static func read(
+        _ path: String, _ content: Content = .secret, limit: Int = GuardedFile.limit
+    ) throws(GuardedFileError) -> SecretBytes {
         // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            let remedy = errno == ENOENT ? "mend the path or put the file there" : "check its owner and mode"
-            throw GuardedFileError(path, "cannot be opened: \(reason()); \(remedy)")
+            throw unopened(path, content, errno)
         }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw GuardedFileError(path, "is not a file")
         }
-        if let exposure = exposure(
-            of: path, content, mode: status.st_mode & 0o777, owner: status.st_uid, reader: geteuid())
-        {
-            throw GuardedFileError(path, exposure)
-        }
+        if let exposure = FileAccess(status).exposure(of: path, content) { throw GuardedFileError(path, exposure) }
         guard let size = Int(exactly: status.st_size), size <= limit else {
-            throw GuardedFileError(path, "is larger than \(limit) bytes, so it is no key")
+            throw GuardedFileError(path, "is larger than \(limit) bytes")
         }
         // One byte more shows a file that grows meanwhile.
         let contents = try unsafe SecretBytes(capacity: size + 1) { buffer throws(GuardedFileError) in
@@ -49,7 +46,11 @@ package enum GuardedFile {
         guard contents.count <= size else {
             throw GuardedFileError(path, "was written while it was read; try again when that is done")
         }
-        return contents
+        // Each of these files is a text.
+        guard unsafe !contents.withBytes({ unsafe TextMark.isUTF16($0) }) else {
+            throw GuardedFileError(path, TextMark.utf16)
+        }
+        return contents.withoutByteOrderMark()
     }
 
     private static func fill(
@@ -66,26 +67,28 @@ package enum GuardedFile {
         return count
     }
 
-    /// What is wrong with who may use a file; nil where nothing is.
-    ///
-    /// - Parameters:
-    ///   - mode: the permissions, without the kind of file.
-    ///   - owner: the user whose file it is.
-    ///   - reader: the user this process runs as. Root reads what belongs to the account it helps.
-    static func exposure(
-        of path: String, _ content: Content, mode: UInt32, owner: UInt32, reader: UInt32
-    ) -> String? {
-        guard owner == 0 || owner == reader || reader == 0 else {
-            return
-                "belongs to user \(owner), who could change it, and this runs as user \(reader); run: chown \(reader) \(path)"
+    /// What is wrong with who may use the file at `path`; nil where nothing is, and where there is no file.
+    package static func exposure(of path: String, _ content: Content) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return FileAccess(status).exposure(of: path, content)
+    }
+
+    /// The refusal of a file that this process may not open, from `error` of `open`.
+    private static func unopened(_ path: String, _ content: Content, _ error: Int32) -> GuardedFileError {
+        let reason = unsafe String(cString: strerror(error))
+        var status = stat()
+        let remedy: String
+        if error == ENOENT {
+            remedy = "fix the path or put the file there"
+        } else if error == EACCES, unsafe stat(path, &status) == 0 {
+            remedy = "run: \(FileAccess(status).remedy(content).text(path))"
+        } else if error == EACCES {
+            remedy = "user \(geteuid()) may not enter one of its folders; run: namei -l \(path)"
+        } else {
+            remedy = "check its owner and mode"
         }
-        let (bits, right): (UInt32, String) =
-            switch content {
-            case .secret: (owner == 0 ? 0o027 : 0o077, "600")
-            case .instructions: (0o022, "644")
-            }
-        guard mode & bits != 0 else { return nil }
-        return "has mode \(String(mode, radix: 8)), so others than its owner can use it; run: chmod \(right) \(path)"
+        return GuardedFileError(path, "cannot be opened: \(reason); \(remedy)")
     }
 
     private static func reason() -> String { unsafe String(cString: strerror(errno)) }

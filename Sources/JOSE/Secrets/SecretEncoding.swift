@@ -12,13 +12,14 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
     /// RFC 4648 section 5, without padding.
     case base64url
 
-    /// The secret that `text` stands for. White space and line ends around the text, which editors add to files,
-    /// are not part of it.
+    /// The secret that `text` stands for. What editors add to files is not part of it: a byte order mark before the text, white
+    /// space and line ends around it.
     ///
     /// - Throws: `JOSEError` with `.invalidEncoding` when the text is not of this encoding, `.invalidKey` when it is
     ///   empty.
     public func decode(_ text: SecretBytes) throws(JOSEError) -> SecretBytes {
-        let trimmed = text.withoutSurroundingWhiteSpace()
+        guard !text.isUTF16 else { throw JOSEError(.invalidEncoding, "the secret \(TextMark.utf16)") }
+        let trimmed = text.withoutByteOrderMark().withoutSurroundingWhiteSpace()
         guard trimmed.count > 0 else { throw JOSEError(.invalidKey, "the secret is empty") }
         switch self {
         case .utf8:

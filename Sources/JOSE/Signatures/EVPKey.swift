@@ -54,16 +54,23 @@ final class EVPKey: @unchecked Sendable {
     }
 
     /// Whether both hold the same public key.
-    func hasSamePublicKey(as other: EVPKey) -> Bool { unsafe EVP_PKEY_eq(pointer, other.pointer) == 1 }
+    func hasSamePublicKey(as other: EVPKey) -> Bool {
+        // Keys of two kinds are an error to libcrypto.
+        defer { clearCryptoErrors() }
+        return unsafe EVP_PKEY_eq(pointer, other.pointer) == 1
+    }
 
     var bits: Int { unsafe Int(EVP_PKEY_get_bits(pointer)) }
 
     private var curve: Algorithm.Curve? {
+        groupName.flatMap { name in Algorithm.Curve.allCases.first { $0.groupName == name } }
+    }
+
+    private var groupName: String? {
         var name = [CChar](repeating: 0, count: 64)
         var length = 0
         guard unsafe EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1 else { return nil }
-        let group = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return Algorithm.Curve.allCases.first { $0.groupName == group }
+        return String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// A number of the key by libcrypto's parameter name, big-endian, padded to `width` bytes where one is given.
@@ -85,12 +92,32 @@ final class EVPKey: @unchecked Sendable {
         return bytes
     }
 
+    /// Makes an EC key be written with its curve's name and an uncompressed point, whatever its file had: many verifiers read
+    /// nothing else. Part of making the key, as others may use it from then on.
+    ///
+    /// - Throws: `JOSEError` with `.libcrypto`.
+    func requirePlainForm() throws(JOSEError) {
+        guard case .ec? = type else { return }
+        guard unsafe EVP_PKEY_set_utf8_string_param(pointer, OSSL_PKEY_PARAM_EC_ENCODING, "named_curve") == 1,
+            unsafe EVP_PKEY_set_utf8_string_param(
+                pointer, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, "uncompressed") == 1
+        else { throw JOSEError(.libcrypto, "libcrypto could not set the form of the public key") }
+    }
+
+    /// The kind of key for a message; libcrypto's names where no algorithm here can use it.
+    private var kind: String {
+        if let type { return type.description }
+        guard let name = unsafe EVP_PKEY_get0_type_name(pointer) else { return "another kind of" }
+        let family = unsafe String(cString: name)
+        if family == "RSA-PSS" { return "RSASSA-PSS-only (id-RSASSA-PSS)" }
+        return groupName.map { "\($0) (\(family))" } ?? family
+    }
+
     /// Checks that the key is fit for `algorithm`.
     func require(_ algorithm: Algorithm) throws(JOSEError) {
         guard let type, type == algorithm.keyType else {
-            let found = type.map(\.description) ?? "another kind of"
             throw JOSEError(
-                .invalidKey, "\(algorithm.rawValue) needs a key of type \(algorithm.keyType), this is a \(found) key")
+                .invalidKey, "\(algorithm.rawValue) needs a key of type \(algorithm.keyType), this is a \(kind) key")
         }
         try requireStrength()
     }
@@ -105,6 +132,13 @@ final class EVPKey: @unchecked Sendable {
         guard let exponent = number(OSSL_PKEY_PARAM_RSA_E), let last = exponent.last, last & 1 == 1, exponent != [1]
         else {
             throw JOSEError(.invalidKey, "the RSA key's public exponent is not an odd number above 1")
+        }
+        // libcrypto verifies with no longer one (OPENSSL_RSA_MAX_PUBEXP_BITS).
+        guard bits <= 3072 || exponent.count <= 8 else {
+            throw JOSEError(
+                .invalidKey,
+                "the RSA key has more than 3072 bits and a public exponent of more than 64, which verifiers refuse; make one with the exponent 65537"
+            )
         }
     }
 }

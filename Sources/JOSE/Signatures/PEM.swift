@@ -5,7 +5,8 @@ import COpenSSL
 enum PEM {
     /// The private key in `text`.
     ///
-    /// - Throws: `JOSEError`: `.privateKeyRequired`, `.passphraseRequired`, `.wrongPassphrase`, `.invalidKey`.
+    /// - Throws: `JOSEError`: `.privateKeyRequired`, `.passphraseRequired`, `.wrongPassphrase`, `.unsupportedCipher`,
+    ///   `.invalidKey`.
     static func privateKey(_ text: SecretBytes, passphrase: SecretBytes?) throws(JOSEError) -> EVPKey {
         var asked = false
         let key: EVPKey? = unsafe withBIO(text) { bio in
@@ -15,16 +16,36 @@ enum PEM {
             }
         }
         defer { clearCryptoErrors() }
-        if let key { return key }
+        if let key {
+            try key.requirePlainForm()
+            return key
+        }
+        let form = KeyFileForm(text)
         if asked {
-            throw passphrase == nil
-                ? JOSEError(.passphraseRequired, "the private key is encrypted; name the file of its passphrase")
-                : JOSEError(.wrongPassphrase, "the passphrase does not open the private key")
+            guard let passphrase else {
+                throw JOSEError(.passphraseRequired, "the private key is encrypted; name the file of its passphrase")
+            }
+            throw refusal(of: form, passphrase)
         }
-        if label(of: text).contains("PUBLIC KEY") || label(of: text) == "CERTIFICATE" {
-            throw JOSEError(.privateKeyRequired, "this is a public key; a private one is needed to sign")
+        throw form.refusal
+    }
+
+    /// The refusal of an encrypted key that its passphrase did not open.
+    private static func refusal(of form: KeyFileForm, _ passphrase: SecretBytes) -> JOSEError {
+        if remint_lacks_cipher() == 1 || form.headerCipher.map({ !isOffered($0) }) == true {
+            return JOSEError(
+                .unsupportedCipher,
+                "the private key is encrypted with a cipher that libcrypto does not offer by default, such as RC2 or DES; encrypt it anew: openssl pkcs8 -topk8 -v2 aes-256-cbc -provider legacy -provider default -in FILE -out key.pem"
+            )
         }
-        throw JOSEError(.invalidKey, "not a private key in PEM (PKCS#8, PKCS#1 or SEC1)")
+        if passphrase.isUTF16 { return JOSEError(.wrongPassphrase, "the passphrase \(TextMark.utf16)") }
+        return JOSEError(.wrongPassphrase, "the passphrase does not open the private key")
+    }
+
+    private static func isOffered(_ cipher: String) -> Bool {
+        guard let found = unsafe EVP_CIPHER_fetch(nil, cipher, nil) else { return false }
+        unsafe EVP_CIPHER_free(found)
+        return true
     }
 
     /// The public key in `text`.
@@ -36,6 +57,7 @@ enum PEM {
         guard let key else {
             throw JOSEError(.invalidKey, "not a public key in PEM (SubjectPublicKeyInfo)")
         }
+        try key.requirePlainForm()
         return key
     }
 
@@ -52,27 +74,6 @@ enum PEM {
         guard let text else { throw JOSEError(.libcrypto, "the private key could not be written") }
         return text
     }
-
-    /// The label of the first block, to say what a file is when it is not what was wanted; empty where there is none. Nothing but
-    /// the label leaves the secret's memory.
-    private static func label(of text: SecretBytes) -> String {
-        let (mark, hyphen) = (Array("-----BEGIN ".utf8), UInt8(ascii: "-"))
-        return unsafe text.withBytes { bytes in
-            let head = unsafe bytes.prefix(4096)
-            for start in unsafe head.indices {
-                guard unsafe start == 0 || head[start - 1] == 0x0A || head[start - 1] == 0x0D,
-                    unsafe head[start...].starts(with: mark)
-                else { continue }
-                // RFC 7468 knows none that is longer.
-                let label = unsafe head[start...].dropFirst(mark.count).prefix(longestLabel).prefix { $0 != hyphen }
-                return unsafe String(decoding: label, as: UTF8.self)
-            }
-            return ""
-        }
-    }
-
-    /// `ENCRYPTED PRIVATE KEY` and its like.
-    private static let longestLabel = 40
 
     static func withBIO<Result>(_ text: SecretBytes, _ body: (OpaquePointer) -> Result?) -> Result? {
         unsafe text.withBytes { bytes in

@@ -15,8 +15,8 @@ public struct SigningKey: Sendable {
 
     /// A private key from PEM: PKCS#8, PKCS#1 or SEC1, encrypted or not.
     ///
-    /// - Throws: `JOSEError` with `.invalidKey`, `.weakKey`, `.privateKeyRequired`, `.passphraseRequired` or
-    ///   `.wrongPassphrase`.
+    /// - Throws: `JOSEError` with `.invalidKey`, `.weakKey`, `.privateKeyRequired`, `.passphraseRequired`, `.wrongPassphrase`
+    ///   or `.unsupportedCipher`.
     public init(
         pem: SecretBytes, passphrase: SecretBytes? = nil, algorithm: Algorithm, keyID: String? = nil
     ) throws(JOSEError) {
@@ -27,6 +27,17 @@ public struct SigningKey: Sendable {
         try key.require(algorithm)
         self.init(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
         try requireOneKey()
+    }
+
+    /// A private key from PEM that somebody hands over: as `init(pem:passphrase:algorithm:keyID:)`, and the text must hold one
+    /// private key alone. Which of several is meant is never guessed.
+    ///
+    /// - Throws: as `init(pem:passphrase:algorithm:keyID:)`, or `.unsupportedCipher`.
+    public init(
+        importing pem: SecretBytes, passphrase: SecretBytes? = nil, algorithm: Algorithm
+    ) throws(JOSEError) {
+        try KeyFileForm(pem).requireOneKey()
+        try self.init(pem: pem, passphrase: passphrase, algorithm: algorithm)
     }
 
     /// A shared secret. Its length is the vendor's choice; see `isShorterThanDigest`.

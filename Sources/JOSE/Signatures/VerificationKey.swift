@@ -51,7 +51,7 @@ public struct VerificationKey: Sendable {
         return secret
     }
 
-    /// Whether both are the same key, whatever their ids.
+    /// Whether both are the same key, whatever their ids. Secrets are compared in a time that depends on their lengths alone.
     public func hasSameMaterial(as other: VerificationKey) -> Bool {
         switch (material, other.material) {
         case (.asymmetric(let left), .asymmetric(let right)): left.hasSamePublicKey(as: right)

@@ -63,7 +63,7 @@ public struct CompactJWS: Sendable {
     ///
     /// - Throws: `JOSEError` with `.algorithmMismatch` or `.signatureInvalid`.
     public func verify(with key: VerificationKey) throws(JOSEError) {
-        guard algorithmName == key.algorithm.rawValue else {
+        guard Algorithm(named: algorithmName) == key.algorithm else {
             throw JOSEError(
                 .algorithmMismatch, "the token does not name the key's algorithm, \(key.algorithm.rawValue)")
         }

@@ -151,14 +151,17 @@ public actor KafkaConsumer {
 
     /// Takes over or gives up the partitions of `rebalance`.
     ///
+    /// - Parameter starts: the next record to read of each partition that is taken over; one without goes on at the group's offset.
     /// - Throws: `KafkaError` when the group moved on meanwhile; another rebalance follows then.
-    public func answer(_ rebalance: Rebalance) throws(KafkaError) {
+    public func answer(
+        _ rebalance: Rebalance, from starts: [TopicPartition: Int64] = [:]
+    ) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         owesAnswer = false
         // The library keeps a partition paused that goes and comes back, and it is not known here then.
         if rebalance.kind != .assigned { try? resume(rebalance.partitions) }
         let list = PartitionList(
-            rebalance.partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
+            rebalance.partitions.map { PartitionOffset($0, offset: starts[$0] ?? Int64(RD_KAFKA_OFFSET_INVALID)) })
         let isCooperative = unsafe String(cString: rd_kafka_rebalance_protocol(client.pointer)) == "COOPERATIVE"
         if rebalance.kind == .assigned {
             startPositions.merge(positions(of: Set(rebalance.partitions))) { _, new in new }

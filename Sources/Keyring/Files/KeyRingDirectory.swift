@@ -36,6 +36,35 @@ public struct KeyRingDirectory: Sendable {
     /// - Throws: `KeyRingError` for the first thing that is wrong.
     public func readListing() throws(KeyRingError) -> KeyRingListing { try readListing { _ in } }
 
+    /// The version that holds `key`, under any id and in any state; nil where there is none.
+    ///
+    /// Secrets are compared in a time that depends on their lengths alone.
+    ///
+    /// - Throws: `KeyRingError` for a listing that cannot be read.
+    func version(holding key: VerificationKey) throws(KeyRingError) -> ListedVersion? {
+        guard KeyFile.exists(listing) else { return nil }
+        return try storedKeys().first { $0.key.hasSameMaterial(as: key) }?.version
+    }
+
+    /// The versions that hold the key of an earlier version of the ring, each with the earlier one.
+    ///
+    /// - Throws: `KeyRingError` for a listing that cannot be read.
+    public func repeatedKeys() throws(KeyRingError) -> [(version: ListedVersion, earlier: ListedVersion)] {
+        let stored = try storedKeys()
+        return stored.indices.compactMap { index in
+            let earlier = stored[..<index].first { $0.key.hasSameMaterial(as: stored[index].key) }
+            return earlier.map { (stored[index].version, $0.version) }
+        }
+    }
+
+    private func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
+        var stored: [(version: ListedVersion, key: VerificationKey)] = []
+        _ = try readListing { entry throws(KeyRingError) in
+            if let key = entry.storedKey() { stored.append((try entry.listed(), key)) }
+        }
+        return stored
+    }
+
     private func readListing(
         _ each: (KeyRingEntry) throws(KeyRingError) -> Void
     ) throws(KeyRingError) -> KeyRingListing {

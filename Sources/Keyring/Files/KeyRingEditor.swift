@@ -38,11 +38,13 @@ public struct KeyRingEditor: ~Copyable {
     ///   - keyID: `kid`, where it is not the id.
     ///   - encoding: how the file of a shared secret is written; base64url where nil. Of no use for key pairs.
     ///   - time: now.
-    /// - Throws: `KeyRingError`.
+    /// - Throws: `KeyRingError`, also for a key that a version of the ring holds already: a token must name the one version that
+    ///   signed it, and a revoked key must not come back under another id.
     public mutating func add(
         _ key: SigningKey, id: String, keyID: String? = nil, encoding: SecretEncoding? = nil, at time: UnixTime,
         retireAfter: UnixTime? = nil
     ) throws(KeyRingError) {
+        if let holder = try directory.version(holding: key.verificationKey) { throw repeated(holder) }
         let (file, text, encoding) = try Self.text(of: key, id: id, encoding: encoding, in: directory)
         var listing = listing
         try listing.add(
@@ -65,6 +67,18 @@ public struct KeyRingEditor: ~Copyable {
         guard try transition(&listing) else { return false }
         try save(listing)
         return true
+    }
+
+    private func repeated(_ holder: ListedVersion) -> KeyRingError {
+        let remedy =
+            switch holder.state {
+            case .prepared, .passive: "use that version, or import another key"
+            case .active: "that version signs already"
+            case .retired, .revoked: "generate or import another key"
+            }
+        return KeyRingError(
+            directory.listing,
+            "holds this key already, as the version \"\(holder.id)\", which is \(holder.state.rawValue); \(remedy)")
     }
 
     private mutating func save(_ new: KeyRingListing) throws(KeyRingError) {

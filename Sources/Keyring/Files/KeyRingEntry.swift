@@ -28,8 +28,8 @@ struct KeyRingEntry {
         guard let state = KeyVersion.State(rawValue: try text("state")) else {
             throw error("state", "is none of \(KeyVersion.State.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        guard let algorithm = Algorithm(rawValue: try text("algorithm")) else {
-            throw error("algorithm", "is none of \(Algorithm.allCases.map(\.rawValue).joined(separator: ", "))")
+        guard let algorithm = Algorithm(named: try text("algorithm")) else {
+            throw error("algorithm", "is none of \(Algorithm.allCases.flatMap(\.names).joined(separator: ", "))")
         }
         let keyID = try optionalText("kid")
         guard keyID?.isEmpty != true else { throw error("kid", "is empty; leave it out where the id is the kid") }
@@ -52,6 +52,12 @@ struct KeyRingEntry {
         return KeyVersion(
             id: listed.id, state: listed.state, algorithm: listed.algorithm, secretEncoding: listed.encoding,
             retireAfter: listed.retireAfter, signingKey: key, retiredKey: retired?.verificationKey)
+    }
+
+    /// The key in the version's file, whatever the version's state; nil where the file is gone or holds no usable key.
+    func storedKey() -> VerificationKey? {
+        guard let listed = try? listed(), !listed.file.isEmpty else { return nil }
+        return try? loadKey(listed).verificationKey
     }
 
     private func loadKey(_ listed: ListedVersion) throws(KeyRingError) -> SigningKey {

@@ -1,17 +1,12 @@
-import AsyncHTTPClient
 public import Formats
-import Logging
-import NIOCore
-import NIOHTTP1
-import NIOSSL
-public import VendorLookup
+public import HTTPTransport
 
 /// Where what a process tells goes: the base URL of a collector that speaks OTLP over HTTP, and what it wants to see.
 public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
     let url: EndpointURL
     let headers: [(name: String, value: String)]
     let timeout: Duration
-    private let authorities: [NIOSSLCertificate]?
+    private let authorities: TrustedAuthorities?
 
     /// - Parameters:
     ///   - headers: what goes with each request; the values may be secrets.
@@ -26,19 +21,15 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
         self.headers = headers
         self.timeout = timeout
         authorities = try certificateAuthority.map { path throws(EndpointError) in
-            try HTTPClient.authorities(in: path)
+            try TrustedAuthorities(file: path)
         }
     }
 
     public var description: String { "the collector at \(url.authority)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// A client for it. Whoever makes it must shut it down.
-    func makeClient() -> HTTPClient {
-        .strict(
-            authorities: authorities, patience: min(timeout, .seconds(5)),
-            pool: .init(idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: 1))
-    }
+    /// A transport to it. Its maker closes it.
+    func makeTransport() -> HTTPTransport { HTTPTransport(trusting: authorities, limit: timeout) }
 
     /// What a request came to.
     struct Reply {
@@ -49,39 +40,37 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
         var rejected = 0
     }
 
-    /// Sends `body`.
+    /// Sends `body`. Ends within `limit` and within the collector's own timeout.
     func send(
-        _ body: [UInt8], of signal: ExportPlan.Signal, by client: HTTPClient, within limit: Duration, now: UnixTime
+        _ body: [UInt8], of signal: ExportPlan.Signal, by transport: HTTPTransport, within limit: Duration,
+        now: UnixTime
     ) async -> Reply {
-        var request = HTTPClientRequest(url: "\(url.text)/v1/\(signal.rawValue)")
-        request.method = .POST
-        request.headers = HTTPHeaders(headers.map { ($0.name, $0.value) })
-        request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
-        request.headers.replaceOrAdd(name: "User-Agent", value: "remint")
-        request.body = .bytes(ByteBuffer(bytes: body))
-        do {
-            let response = try await client.execute(
-                request, deadline: .now() + TimeAmount(min(limit, timeout)), logger: HTTPClient.silence)
-            let body = try await response.body.collect(upTo: Self.longestAnswer)
-            return reply(response.status, response.headers, Array(buffer: body), now)
-        } catch {
-            // An error's own words are never repeated.
-            let text = LookupErrorText(host: url.authority, timeout: timeout).text(of: error)
-            return Reply(answer: .busy(), trouble: text)
-        }
+        let own = [(name: "Content-Type", value: "application/json")]
+        let request = TransportRequest(
+            "POST", url: "\(url.text)/v1/\(signal.rawValue)", host: url.authority,
+            headers: headers.filter { $0.name.lowercased() != "content-type" } + own, body: body,
+            reading: .body(upTo: Self.longestAnswer))
+        do throws(TransportError) {
+            let response = try await transport.send(request, within: min(limit, timeout))
+            return reply(response, now)
+        } catch { return Reply(answer: Self.answer(to: error), trouble: error.description) }
+    }
+
+    /// A collector that answers what cannot be used has not taken the request; a redirect refuses it.
+    private static func answer(to error: TransportError) -> ExportPlan.Answer {
+        if case .redirected = error.reason { return .refused }
+        return .busy()
     }
 
     private static let longestAnswer = 64 << 10
 
-    private func reply(
-        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: [UInt8], _ now: UnixTime
-    ) -> Reply {
-        let trouble = "\(url.authority) answers with status \(status.code)"
-        switch status.code {
-        case 200..<300: return Reply(answer: .accepted, rejected: Self.rejected(in: body))
+    private func reply(_ response: TransportResponse, _ now: UnixTime) -> Reply {
+        let trouble = "\(url.authority) answers with status \(response.status)"
+        switch response.status {
+        case 200..<300: return Reply(answer: .accepted, rejected: Self.rejected(in: response.body))
         // What is worth another try (OTLP 1.x, section "Retryable Response Codes").
         case 429, 502, 503, 504:
-            let wish = RetryHeaders(headers, now: now).retryAfter.map { Duration.microseconds($0) }
+            let wish = RetryHeaders(response.headers, now: now).retryAfter.map { Duration.microseconds($0) }
             return Reply(answer: .busy(retryAfter: wish), trouble: trouble)
         default: return Reply(answer: .refused, trouble: trouble)
         }

@@ -42,11 +42,6 @@ struct ExportPlan: Sendable {
         case undelivered
     }
 
-    /// What an operator is to be told, once in each time of trouble.
-    enum Notice: Equatable {
-        case troubled, recovered
-    }
-
     /// How many spans go together.
     static let spansAtOnce = 512
     /// How long spans wait for others.
@@ -67,7 +62,6 @@ struct ExportPlan: Sendable {
         var opening = Duration.zero
         /// Failures in a row.
         var failures = 0
-        var isTroubled = false
     }
 
     private var courses: [Signal: Course] = [:]
@@ -97,18 +91,12 @@ struct ExportPlan: Sendable {
 
     private func opening(of signal: Signal) -> Duration { courses[signal]?.opening ?? .zero }
 
-    /// Whether what is sent of `signal` does not arrive.
-    func isTroubled(_ signal: Signal) -> Bool {
-        courses[signal]?.isTroubled ?? false
-    }
-
     /// What a request came to.
     ///
     /// - Parameter chance: anything from 0 to 1.
     mutating func answered(
         _ answer: Answer, to signal: Signal, at now: Duration, chance: Double
-    ) -> (fate: Fate, notice: Notice?) {
-        let wasTroubled = isTroubled(signal)
+    ) -> Fate {
         let fate = fate(of: signal, answer)
         switch answer {
         case .accepted: courses[signal] = Course(opening: now)
@@ -120,8 +108,7 @@ struct ExportPlan: Sendable {
             case .metrics: nextMetrics = max(nextMetrics + interval, now)
             }
         }
-        let isTroubled = isTroubled(signal)
-        return (fate, wasTroubled == isTroubled ? nil : isTroubled ? .troubled : .recovered)
+        return fate
     }
 
     private mutating func fate(of signal: Signal, _ answer: Answer) -> Fate {
@@ -141,7 +128,6 @@ struct ExportPlan: Sendable {
         var pause = bound - bound / 2 * min(max(chance, 0), 1)
         if case .busy(let wish?) = answer { pause = max(pause, min(wish, Self.longestWish)) }
         course.failures += 1
-        course.isTroubled = true
         course.opening = now + pause
         courses[signal] = course
     }

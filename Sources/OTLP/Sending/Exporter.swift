@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 public import Formats
+import HTTPTransport
 public import Logging
 public import Spans
 public import Telemetry
@@ -67,16 +67,18 @@ private struct ExportWork: Sendable {
     }
 
     private let exporter: Exporter
-    private let client: HTTPClient
+    private let transport: HTTPTransport
     private let epoch = ContinuousClock.now
     private let start: UnixTime
     private var plan: ExportPlan
+    /// A collector may take one signal and nothing of the other.
+    private var outages: [ExportPlan.Signal: Outage] = [:]
     /// The spans that are to be sent again.
     private var inHand: [EndedSpan] = []
 
     init(_ exporter: Exporter) {
         self.exporter = exporter
-        client = exporter.collector.makeClient()
+        transport = exporter.collector.makeTransport()
         start = exporter.now()
         plan = ExportPlan(interval: exporter.interval, at: .zero)
     }
@@ -94,12 +96,12 @@ private struct ExportWork: Sendable {
     mutating func send(_ signal: ExportPlan.Signal, within limit: Duration) async {
         if signal == .traces, inHand.isEmpty { inHand = exporter.queue.take(ExportPlan.spansAtOnce) }
         let reply = await exporter.collector.send(
-            body(of: signal), of: signal, by: client, within: limit, now: exporter.now())
+            body(of: signal), of: signal, by: transport, within: limit, now: exporter.now())
         // Whoever ends this ends requests too, which says nothing of the collector.
         guard !Task.isCancelled || reply.answer == .accepted else { return }
         exporter.metrics.sent(signal, reply.answer)
-        let (fate, notice) = plan.answered(reply.answer, to: signal, at: elapsed, chance: .random(in: 0...1))
-        tell(notice, signal, reply)
+        let fate = plan.answered(reply.answer, to: signal, at: elapsed, chance: .random(in: 0...1))
+        report(signal, reply)
         guard signal == .traces else { return }
         switch fate {
         case .kept: return
@@ -119,7 +121,7 @@ private struct ExportWork: Sendable {
         }
         if isTaken, elapsed < end { await send(.metrics, within: end - elapsed) }
         exporter.metrics.lost(inHand.count + exporter.queue.count, "shutdown")
-        try? await client.shutdown()
+        await transport.close()
     }
 
     private func body(of signal: ExportPlan.Signal) -> [UInt8] {
@@ -131,15 +133,20 @@ private struct ExportWork: Sendable {
         }
     }
 
-    private func tell(_ notice: ExportPlan.Notice?, _ signal: ExportPlan.Signal, _ reply: Collector.Reply) {
+    private mutating func report(_ signal: ExportPlan.Signal, _ reply: Collector.Reply) {
+        let trouble = reply.answer == .accepted ? nil : reply.trouble ?? ""
+        let notice =
+            trouble.map { outages[signal, default: Outage()].failed($0, at: elapsed) }
+            ?? outages[signal, default: Outage()].succeeded(at: elapsed)
         switch notice {
-        case .troubled:
+        case .failed(let reason):
             exporter.logger.warning(
                 "the collector does not take what it is sent; it is tried again, and what does not fit is dropped",
-                metadata: [LogKey.detail: "\(signal): \(reply.trouble ?? "")"])
-        case .recovered:
+                metadata: [LogKey.detail: "\(signal): \(reason)"])
+        case .recovered(let length):
             exporter.logger.notice(
-                "the collector takes what it is sent again", metadata: [LogKey.detail: "\(signal)"])
+                "the collector takes what it is sent again",
+                metadata: [LogKey.detail: "\(signal)", LogKey.outage: "\(Outage.text(length))"])
         case nil: break
         }
     }

@@ -40,7 +40,7 @@ package struct LedgerReader {
         at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
     ) async throws -> LedgerHoldings {
         var holdings = LedgerHoldings()
-        try await eachTable(readings: 1) { table, _, _ in holdings.add(table, matching: filter, at: now) }
+        try await eachTable(readings: 1, at: now) { table, _, _ in holdings.add(table, matching: filter, at: now) }
         return holdings
     }
 
@@ -49,7 +49,7 @@ package struct LedgerReader {
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func keys(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
         var found: [(end: Int64, key: [UInt8])] = []
-        try await eachTable(readings: 2) { table, partition, turns in
+        try await eachTable(readings: 2, at: now) { table, partition, turns in
             try await turns.read(partition) { record in
                 guard let key = record.key,
                     let end = table.end(key: key, offset: record.position.offset, matching: filter, at: now)
@@ -63,9 +63,11 @@ package struct LedgerReader {
 
     /// Calls `body` with the table of each slice of each partition.
     ///
-    /// - Parameter readings: how often each is read in all, `body`'s included.
+    /// - Parameters:
+    ///   - readings: how often each is read in all, `body`'s included.
+    ///   - now: what versions and times are held against.
     private func eachTable(
-        readings: Int, _ body: (LedgerTable, TopicPartition, inout LedgerTurns) async throws -> Void
+        readings: Int, at now: UnixTime, _ body: (LedgerTable, TopicPartition, inout LedgerTurns) async throws -> Void
     ) async throws {
         let reader = try await TopicReader(
             configuration.topics.tokens, configuration, brokers: brokers, logger: logger)
@@ -78,9 +80,7 @@ package struct LedgerReader {
             for slice in slices {
                 var table = LedgerTable(slice, subjects: LedgerPlan.room(records: records, slices: slices.count))
                 try await turns.read(partition) { record in
-                    table.take(
-                        key: record.key, headers: record.headers, isTombstone: record.value == nil,
-                        offset: record.position.offset)
+                    table.take(record.body, offset: record.position.offset, at: now)
                 }
                 try await body(table, partition, &turns)
             }

@@ -46,7 +46,7 @@ package struct LedgerTable: Sendable {
     package private(set) var subjectCount = 0
     /// Records that are no replacement tokens.
     package private(set) var strangers = 0
-    /// Records that claim to be replacement tokens and cannot be read.
+    /// Records that say they are replacement tokens and cannot be read.
     package private(set) var unreadable = 0
 
     /// What a subject takes in a table that is as full as it gets, in bytes.
@@ -62,17 +62,22 @@ package struct LedgerTable: Sendable {
         slots = Self.room(for: max(16, subjects))
     }
 
-    /// A record of the token topic; one without a value takes the subject's token away.
-    package mutating func take(key: [UInt8]?, headers: [RecordHeader], isTombstone: Bool, offset: Int64) {
-        guard let key else {
+    /// Takes a record of the token topic at the time `now`; one without a value takes the subject's token away.
+    package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) {
+        guard let key = record.key else {
             if slice.isFirst { strangers += 1 }
             return
         }
         let hash = SubjectHash(key)
         guard slice.contains(hash) else { return }
-        if isTombstone { return remove(hash) }
-        guard let entry = LedgerEntry(headers: headers), let label = number(of: entry) else {
-            if Self.claimsToBeToken(headers) { unreadable += 1 } else { strangers += 1 }
+        if !record.hasValue { return remove(hash) }
+        let entry: PublishedToken
+        do throws(RecordFault) { entry = try PublishedToken(record, at: now) } catch {
+            if error == .foreign { strangers += 1 } else { unreadable += 1 }
+            return
+        }
+        guard let label = number(of: entry) else {
+            unreadable += 1
             return
         }
         if (used + 1) * 5 > slots.count * 4 { grow() }
@@ -84,12 +89,7 @@ package struct LedgerTable: Sendable {
         slots[place] = Slot(
             high: hash.high, low: hash.low, version: entry.version, offset: offset,
             expiresAt: UInt32(clamping: entry.expiresAt), label: label,
-            isChallengeBound: SubjectKey.isChallengeBound(key))
-    }
-
-    private static func claimsToBeToken(_ headers: [RecordHeader]) -> Bool {
-        headers.contains { $0.name == "remint-key-id" || $0.name == "remint-version" }
-            || headers.text("ce_type") == "remint.token.replaced.v1"
+            isChallengeBound: entry.challenge != nil)
     }
 
     /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
@@ -140,8 +140,8 @@ package struct LedgerTable: Sendable {
 
     private static func room(for subjects: Int) -> [Slot] { Array(repeating: Slot(), count: subjects / 4 * 5 + 8) }
 
-    private mutating func number(of entry: LedgerEntry) -> UInt16? {
-        let label = LedgerLabel(app: entry.app, keyID: entry.keyID, ring: entry.ring)
+    private mutating func number(of entry: PublishedToken) -> UInt16? {
+        let label = LedgerLabel(app: entry.app, keyID: entry.keyID, ring: entry.keyRing)
         if let number = labelNumbers[label] { return number }
         guard let number = UInt16(exactly: labels.count + 1) else { return nil }
         labels.append(label)

@@ -23,12 +23,22 @@ package struct LetterOrder: Sendable {
         case refused(Redrive.Refusal)
         /// What is written for it.
         case write(HandledLetter)
+
+        /// The topic that is written to, or why none is; nil for a record that is not meant.
+        var target: PlannedLetter.Target? {
+            switch self {
+            case .other: nil
+            case .refused(let reason): .failure(RedriveRefused(reason))
+            case .write(let letter): .success(letter.record.topic)
+            }
+        }
     }
 
     let work: LetterWork
     let filter: DeadLetterFilter
     let now: UnixTime
     private let topics: Configuration.Topics
+    private let inputs: Set<String>
     private let decoder: EventDecoder
 
     /// The order to do `work` with what `filter` means at the time `now`.
@@ -37,6 +47,7 @@ package struct LetterOrder: Sendable {
         self.filter = filter
         self.now = now
         topics = configuration.topics
+        inputs = Set(configuration.eventTopics)
         decoder = configuration.deadLetterDecoder
     }
 
@@ -45,9 +56,12 @@ package struct LetterOrder: Sendable {
         if case .park = work { topics.deadLetters } else { topics.parkedLetters }
     }
 
+    /// Returns the letter in `record`, without its payload.
+    func entry(of record: InputRecord) -> DeadLetterEntry { DeadLetterEntry(record, decoder: decoder, at: now) }
+
     /// What is to be done with `record` of `source`.
     package func step(_ record: InputRecord, _ states: LetterStates) -> Step {
-        let entry = DeadLetterEntry(record, decoder: decoder)
+        let entry = entry(of: record)
         switch work {
         case .park(let parking):
             guard filter.matches(entry, at: now) else { return .other }
@@ -63,7 +77,7 @@ package struct LetterOrder: Sendable {
             }
         case .redrive(let most):
             return parked(record, entry, states, .redriven) { () throws(RedriveRefused) in
-                try Redrive(record, entry, inputs: topics.inputs, maximumRedrives: most).output
+                try Redrive(record, entry, inputs: inputs, named: filter.code, maximumRedrives: most).output
             }
         }
     }
@@ -76,6 +90,7 @@ package struct LetterOrder: Sendable {
         guard let letter = ParkedLetter(record), states[letter.name] != .done, filter.matches(entry, at: now) else {
             return .other
         }
+        guard entry.fault == nil else { return .refused(.noDeadLetter) }
         do throws(RedriveRefused) {
             return .write(
                 HandledLetter(

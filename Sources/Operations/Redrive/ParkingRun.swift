@@ -13,16 +13,19 @@ package struct ParkingRun {
     /// Letters a second; 0 for no limit.
     let rate: Int
     let display: any ProgressDisplay
+    let plan: PlannedLetterDisplay
 
-    /// A run of `order`; `rate` letters a second, 0 for no limit.
+    /// A run of `order`; `rate` letters a second, 0 for no limit. A dry run tells `plan` of each letter.
     package init(
-        configuration: Configuration, order: LetterOrder, isDryRun: Bool, rate: Int, display: any ProgressDisplay
+        configuration: Configuration, order: LetterOrder, isDryRun: Bool, rate: Int, display: any ProgressDisplay,
+        plan: @escaping PlannedLetterDisplay
     ) {
         self.configuration = configuration
         self.order = order
         self.isDryRun = isDryRun
         self.rate = rate
         self.display = display
+        self.plan = plan
     }
 
     /// - Throws: `KafkaError`, or `MissingTopic`.
@@ -55,7 +58,12 @@ package struct ParkingRun {
         let batch = LetterPace.batch(at: rate)
         do {
             try await reader.readAll { record, done, total in
-                switch order.step(InputRecord(deadLetter: record), states) {
+                let input = InputRecord(deadLetter: record)
+                let step = order.step(input, states)
+                if isDryRun, let target = step.target {
+                    plan(PlannedLetter(entry: order.entry(of: input), target: target))
+                }
+                switch step {
                 case .other: result.unmatched += 1
                 case .refused(let reason): result.refused[reason, default: 0] += 1
                 case .write(let letter):

@@ -1,63 +1,45 @@
+package import AdapterKit
 package import Kafka
 package import Pipeline
 
 /// A dead letter on its way back to the topic its event came from.
+///
+/// The event becomes a new record at a new position, under the rules of its topic, and is judged like any other: its age counts
+/// from now, unless it states when its failure was observed, and without an id of its own it gets a new one.
 package struct Redrive: Sendable {
-    /// Why a dead letter stays where it is.
-    package enum Refusal: String, Sendable, CaseIterable {
-        /// It was redriven as often as it may be; another time would only be another loop.
-        case redrivenTooOften = "redriven too often"
-        /// It only refers to its event, which was too large.
-        case byReference = "by reference"
-        /// It is no dead letter of a worker's.
-        case noDeadLetter = "not a dead letter"
-        /// It waits until it is unparked.
-        case parked = "parked"
-        /// It was sent back before, or unparked: its event has another record by now.
-        case done = "done already"
-    }
-
-    /// The topic.
+    /// The topic that the worker consumed the event from.
     package let topic: String
     /// Key and value as they came.
     package let key: [UInt8]?
     /// See `key`.
     package let value: [UInt8]?
-    /// The event's own headers, where it first stood, and how often it was redriven.
+    /// The event's own headers, and how often it was redriven.
     package let headers: [RecordHeader]
 
-    /// The event of `record`, for one of the topics `inputs`: the one it came from where that is one of them, else the
-    /// first.
+    /// The event of `record` for the topic it came from.
     ///
+    /// - Parameters:
+    ///   - entry: the same letter, read.
+    ///   - inputs: the topics that events may be written to.
+    ///   - named: the code that the operator asked for; nil for any.
+    ///   - maximumRedrives: an event that was redriven as often stays.
     /// - Throws: `RedriveRefused`.
     package init(
-        _ record: InputRecord, _ entry: DeadLetterEntry, inputs: [String], maximumRedrives: Int
+        _ record: InputRecord, _ entry: DeadLetterEntry, inputs: Set<String>, named: ErrorCode?, maximumRedrives: Int
     ) throws(RedriveRefused) {
-        guard let origin = entry.origin, entry.code != nil, let first = inputs.first else {
-            throw RedriveRefused(.noDeadLetter)
-        }
+        guard let origin = entry.origin, let code = entry.code else { throw RedriveRefused(.noDeadLetter) }
         guard !entry.isReference else { throw RedriveRefused(.byReference) }
+        // Any other topic has other producers: the event would say there what it may not.
+        guard inputs.contains(origin.topic) else { throw RedriveRefused(.noLongerInput) }
+        guard !code.isAboutIdentity || code == named else { throw RedriveRefused(.unnamed(code)) }
         guard entry.redrives < maximumRedrives else { throw RedriveRefused(.redrivenTooOften) }
-        topic = inputs.contains(origin.topic) ? origin.topic : first
+        topic = origin.topic
         key = record.key
         value = record.value
-        let kept = record.headers.filter { !HopHeaders.all.contains($0.name) || Self.passedOn.contains($0.name) }
-        headers = kept + [RecordHeader(HopHeaders.redrives, String(max(0, entry.redrives) + 1))]
+        let own = record.headers.filter { !HopHeaders.all.contains($0.name) }
+        headers = own + [RecordHeader(HopHeaders.redrives, String(max(0, entry.redrives) + 1))]
     }
 
     /// The record to produce.
     package var output: ProducerRecord { ProducerRecord(topic: topic, key: key, value: value, headers: headers) }
-
-    /// From these the worker knows the event again: its id, and when its failure was observed.
-    private static let passedOn: Set<String> = [
-        HopHeaders.topic, HopHeaders.partition, HopHeaders.offset, HopHeaders.timestamp,
-    ]
-}
-
-/// A dead letter that is not redriven.
-package struct RedriveRefused: Error, Sendable {
-    /// Why.
-    package let reason: Redrive.Refusal
-
-    init(_ reason: Redrive.Refusal) { self.reason = reason }
 }

@@ -27,11 +27,13 @@ package struct RedriveRun {
     let rate: Int
     let now: UnixTime
     let display: any ProgressDisplay
+    let plan: PlannedLetterDisplay
+    private let inputs: Set<String>
 
-    /// A redrive of what `filter` means; `rate` letters a second, 0 for no limit.
+    /// A redrive of what `filter` means; `rate` letters a second, 0 for no limit. A dry run tells `plan` of each letter.
     package init(
         configuration: Configuration, filter: DeadLetterFilter, maximumRedrives: Int, isDryRun: Bool, rate: Int,
-        now: UnixTime, display: any ProgressDisplay
+        now: UnixTime, display: any ProgressDisplay, plan: @escaping PlannedLetterDisplay
     ) {
         self.configuration = configuration
         self.filter = filter
@@ -40,6 +42,8 @@ package struct RedriveRun {
         self.rate = rate
         self.now = now
         self.display = display
+        self.plan = plan
+        inputs = Set(configuration.eventTopics)
     }
 
     /// How many are published together: a tenth of a second's worth where there is a limit.
@@ -123,14 +127,21 @@ package struct RedriveRun {
         var letters: [HandledLetter] = []
         for record in records {
             let input = InputRecord(deadLetter: record)
-            let entry = DeadLetterEntry(input, decoder: configuration.deadLetterDecoder)
+            let entry = DeadLetterEntry(input, decoder: configuration.deadLetterDecoder, at: now)
             guard filter.matches(entry, at: now) else {
                 result.unmatched += 1
                 continue
             }
-            do throws(RedriveRefused) { letters.append(try letter(input, entry, states)) } catch {
+            let target: PlannedLetter.Target
+            do throws(RedriveRefused) {
+                let letter = try letter(input, entry, states)
+                letters.append(letter)
+                target = .success(letter.record.topic)
+            } catch {
                 result.refused[error.reason, default: 0] += 1
+                target = .failure(error)
             }
+            if isDryRun { plan(PlannedLetter(entry: entry, target: target)) }
         }
         guard !isDryRun else {
             result.redriven += letters.count
@@ -152,7 +163,8 @@ package struct RedriveRun {
         let topics = configuration.topics
         guard let name = LetterName(input) else { throw RedriveRefused(.noDeadLetter) }
         if let state = states?[name] { throw RedriveRefused(state.refusal) }
-        let redrive = try Redrive(input, entry, inputs: topics.inputs, maximumRedrives: maximumRedrives)
+        let redrive = try Redrive(
+            input, entry, inputs: inputs, named: filter.code, maximumRedrives: maximumRedrives)
         return HandledLetter(
             name: name, record: redrive.output,
             mark: states == nil ? nil : ParkedLetter.mark(name, .redriven, to: topics.parkedLetters))
@@ -162,8 +174,7 @@ package struct RedriveRun {
     private static func ends(of records: [ConsumedRecord]) -> [PartitionOffset] {
         var ends: [TopicPartition: Int64] = [:]
         for record in records {
-            ends[TopicPartition(record.position)] =
-                record.position.offset + 1
+            ends[TopicPartition(record.position)] = record.position.nextOffset
         }
         return ends.map { PartitionOffset($0, offset: $1) }
     }

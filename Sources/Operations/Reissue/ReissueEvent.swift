@@ -19,7 +19,7 @@ package struct ReissueEvent: Sendable, Equatable {
     ) throws(UserRow.BadRow) {
         guard let root = try? JSONDocument(parsing: user).root else { throw UserRow.BadRow("the user is not JSON") }
         let subject: Subject
-        do throws(Rejection) { subject = try adapter.subject(reissuing: root) } catch {
+        do throws(Rejection) { subject = try adapter.user(reissuing: root) } catch {
             throw UserRow.BadRow("\(error.code.rawValue): \(error.detail)")
         }
         key = subject.key(app: app)

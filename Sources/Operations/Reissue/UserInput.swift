@@ -30,6 +30,7 @@ package final class UserInput {
         }
         let magic = try file.read(upToCount: 2) ?? Data()
         try file.seek(toOffset: 0)
+        guard !TextMark.isUTF16(magic) else { throw InputUnreadable(path: path, reason: "it \(TextMark.utf16)") }
         if magic == Data([0x1F, 0x8B]) {
             (handle, unpacking) = try Self.unpack(file, path)
         } else {

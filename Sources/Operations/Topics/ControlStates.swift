@@ -17,6 +17,7 @@ package struct ControlHolds: Sendable {
         switch word {
         case .app(let record): apps[record.app] = record.suspension
         case .lane(let record): lanes[record.lane] = record.pause
+        case .refusals: break
         }
     }
 
@@ -49,7 +50,9 @@ package struct ControlStates {
             configuration.topics.control, configuration, brokers: brokers, logger: logger)
         let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
-            if let word = ControlWord(key: record.key, value: record.value, group: group) { holds.take(word) }
+            // A record that is not valid pauses nothing.
+            let word = try? ControlWord(key: record.key, value: record.value, group: group, at: now)
+            if let word { holds.take(word) }
         }
         return holds.holding(at: now)
     }

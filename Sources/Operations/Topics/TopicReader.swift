@@ -112,8 +112,8 @@ struct TopicReading {
     mutating func took(_ position: RecordPosition) -> Bool {
         let partition = TopicPartition(position)
         guard let bounds = open[partition] else { return false }
-        positions[partition] = min(position.offset + 1, bounds.upperBound)
-        if position.offset + 1 >= bounds.upperBound { open[partition] = nil }
+        positions[partition] = min(position.nextOffset, bounds.upperBound)
+        if position.nextOffset >= bounds.upperBound { open[partition] = nil }
         return position.offset < bounds.upperBound
     }
 

@@ -1,40 +1,96 @@
 import Access
-import AsyncHTTPClient
-import Foundation
+import Formats
+import HTTPTransport
 import JOSE
-import NIOCore
-import NIOHTTP1
+import Logging
+import Synchronization
+import Telemetry
 import WorkerConfiguration
 
 /// The session issuer's keys, from its URL or from a file.
 struct KeySourceFile: Sendable {
     let keys: FetchedKeys
 
-    /// The longest set, in bytes.
-    private static let limit = 256 << 10
+    /// The time of a fetch, from the connection to the last byte.
+    private static let timeout = Duration.seconds(5)
 
     /// Nil where only backends ask.
-    init?(_ session: Configuration.Pickup.Session?) {
+    ///
+    /// - Parameters:
+    ///   - timeout: the longest time of a fetch.
+    ///   - authorities: the authorities that the issuer's certificate is checked against; nil for the system's.
+    init?(
+        _ session: Configuration.Pickup.Session?, timeout: Duration = KeySourceFile.timeout,
+        trusting authorities: TrustedAuthorities? = nil, logger: Logger
+    ) {
         guard let session else { return nil }
         let place = session.keySet
+        let journal = FetchJournal(logger)
         keys = FetchedKeys(
             algorithms: session.algorithms, times: KeySetTimes(coolDown: session.coolDown), now: { .now },
             pause: { try await Task.sleep(for: $0) },
-            fetch: { try await Self.fetch(place) })
+            fetch: { try await Self.fetch(place, trusting: authorities, within: timeout) },
+            ended: { journal.record($0) })
     }
 
     /// Fetches what is asked for, until the task is cancelled.
     func run() async { await keys.run() }
 
-    private static func fetch(_ place: String) async throws -> KeySetDocument {
-        guard place.contains("://") else {
-            return KeySetDocument(bytes: Array(try Data(contentsOf: URL(filePath: place))), maxAge: nil)
+    /// The JWK Set in the file `path`. Others may read the file, but not change it: whoever can write it signs sessions for
+    /// everybody.
+    ///
+    /// - Throws: `PickupError`.
+    static func document(in path: String) throws(PickupError) -> [UInt8] {
+        do throws(GuardedFileError) {
+            return try GuardedFile.read(path, .instructions, limit: KeySet.mostBytes).withBytes { Array($0) }
+        } catch { throw PickupError("pickup.session.jwks: \(error.path) \(error.message)") }
+    }
+
+    private static func fetch(
+        _ place: String, trusting authorities: TrustedAuthorities?, within limit: Duration
+    ) async throws(PickupError) -> KeySetDocument {
+        guard place.contains("://") else { return KeySetDocument(bytes: try Self.document(in: place), maxAge: nil) }
+        // Said again here, where the request is made: keys that came in plain text are anybody's.
+        guard let url = try? EndpointURL(parsing: String(place.prefix { $0 != "?" })), url.isEncrypted || url.isLoopback
+        else { throw PickupError("pickup.session.jwks must be an https URL, or a file") }
+        let request = TransportRequest(
+            url: place, host: url.authority,
+            headers: [(name: "Accept", value: "application/jwk-set+json, application/json")],
+            reading: .body(upTo: KeySet.mostBytes))
+        let response: TransportResponse
+        do throws(TransportError) {
+            response = try await HTTPTransport.send(request, trusting: authorities, within: limit)
+        } catch { throw PickupError(error.description) }
+        guard response.status == 200 else {
+            throw PickupError("\(url.authority) answers with status \(response.status)")
         }
-        var request = HTTPClientRequest(url: place)
-        request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
-        guard response.status == .ok else { throw PickupError("the issuer's keys answered \(response.status.code)") }
-        let body = try await response.body.collect(upTo: limit)
-        return KeySetDocument(bytes: Array(buffer: body), cacheControl: response.headers.first(name: "cache-control"))
+        return KeySetDocument(bytes: response.body, cacheControl: response.header("cache-control"))
+    }
+}
+
+/// Reports that the issuer's keys cannot be had, once in each outage and for each reason, and that they can be had again.
+private final class FetchJournal: Sendable {
+    private let outage = Mutex(Outage())
+    private let epoch = ContinuousClock.now
+    private let logger: Logger
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func record(_ failure: (any Error)?) {
+        let now = ContinuousClock.now - epoch
+        let notice = outage.withLock { outage in
+            failure.map { outage.failed("\($0)", at: now) } ?? outage.succeeded(at: now)
+        }
+        switch notice {
+        case .failed(let reason):
+            logger.error(
+                "the session issuer's keys cannot be fetched; the known ones are used for a day, and it is tried again",
+                metadata: [LogKey.detail: "\(reason)"])
+        case .recovered(let length):
+            logger.notice(
+                "the session issuer's keys can be fetched again",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
+        case nil: break
+        }
     }
 }

@@ -47,7 +47,7 @@ struct PickupApp: Sendable {
             guard let root = try? JSONDocument(parsing: members, limits: .init(bytes: 16 << 10, depth: 8)).root else {
                 throw Rejection(.malformedEvent, "what vouches for the user is not JSON")
             }
-            return try adapter.vouchedUser(root).subject
+            return try adapter.user(vouchedBy: root).subject
         } catch { throw Problem(error.code, error.detail) }
     }
 

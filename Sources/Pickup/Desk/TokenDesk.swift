@@ -16,6 +16,7 @@ final class TokenDesk: Sendable {
     private let now: @Sendable () -> UnixTime
     let room = WaitingRoom()
     let asks = Mutex(AsksUnderWay())
+    let probes = Mutex(ProbeAsks())
 
     init(capacity: Int, now: @escaping @Sendable () -> UnixTime) {
         state = Mutex(State(cache: TokenCache(capacity: capacity)))
@@ -44,7 +45,7 @@ final class TokenDesk: Sendable {
 
     func erased(_ key: [UInt8]) { state.withLock { $0.cache.remove(key) } }
 
-    func died(_ event: String, _ code: ErrorCode) { room.died(event, code) }
+    func died(_ letter: DeadLetterEntry, key: [UInt8]?) { room.died(letter, key: key) }
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 

@@ -1,4 +1,5 @@
 import AdapterKit
+import Pipeline
 import Synchronization
 
 /// What came to somebody who waits.
@@ -20,7 +21,7 @@ final class WaitingRoom: Sendable {
     private struct Waiter {
         let key: [UInt8]
         let after: Int64
-        let event: String?
+        let event: AwaitedEvent?
         let until: ContinuousClock.Instant
         let continuation: CheckedContinuation<Arrival, Never>
     }
@@ -42,7 +43,7 @@ final class WaitingRoom: Sendable {
     ///
     /// - Parameter check: looked at once the wait is known, so that nothing that came in between is missed.
     func wait(
-        for key: [UInt8], after: Int64, event: String? = nil, until: ContinuousClock.Instant,
+        for key: [UInt8], after: Int64, event: AwaitedEvent? = nil, until: ContinuousClock.Instant,
         unless check: () -> HeldToken?
     ) async -> Arrival {
         await withCheckedContinuation { continuation in
@@ -53,7 +54,7 @@ final class WaitingRoom: Sendable {
                 state.waiters[number] = Waiter(
                     key: key, after: after, event: event, until: until, continuation: continuation)
                 state.byKey[key, default: []].insert(number)
-                if let event { state.byEvent[event, default: []].insert(number) }
+                if let event { state.byEvent[event.id, default: []].insert(number) }
                 return number
             }
             guard let number else { return continuation.resume(returning: .draining) }
@@ -72,10 +73,15 @@ final class WaitingRoom: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: .token(token)) }
     }
 
-    /// The event called `event` became a dead letter.
-    func died(_ event: String, _ code: ErrorCode) {
+    /// Whether a call waits for the end of the event with this id.
+    func isAwaited(_ event: String) -> Bool { state.withLock { $0.byEvent[event] != nil } }
+
+    /// Ends the waits for the event of `letter`, a dead letter under `key`. A letter of another event with the same id ends none.
+    func died(_ letter: DeadLetterEntry, key: [UInt8]?) {
+        guard let event = letter.eventID, let code = letter.code else { return }
         let waiters = state.withLock { state in
-            (state.byEvent[event] ?? []).compactMap { Self.take($0, from: &state) }
+            (state.byEvent[event] ?? []).filter { state.waiters[$0]?.event?.isEnded(by: letter, key: key) == true }
+                .compactMap { Self.take($0, from: &state) }
         }
         for waiter in waiters { waiter.continuation.resume(returning: .deadLetter(code)) }
     }
@@ -106,8 +112,8 @@ final class WaitingRoom: Sendable {
         state.byKey[waiter.key]?.remove(number)
         if state.byKey[waiter.key]?.isEmpty == true { state.byKey[waiter.key] = nil }
         if let event = waiter.event {
-            state.byEvent[event]?.remove(number)
-            if state.byEvent[event]?.isEmpty == true { state.byEvent[event] = nil }
+            state.byEvent[event.id]?.remove(number)
+            if state.byEvent[event.id]?.isEmpty == true { state.byEvent[event.id] = nil }
         }
         return waiter
     }

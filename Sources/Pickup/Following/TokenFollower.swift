@@ -27,16 +27,18 @@ final class TokenFollower: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let desk: TokenDesk
+    private let unreadable: UnreadableRecords
     private let state = Mutex(State())
 
     init(
-        _ configuration: Configuration, age: Duration, brokers: String, desk: TokenDesk, logger: Logger,
-        now: @escaping @Sendable () -> UnixTime
+        _ configuration: Configuration, age: Duration, brokers: String, desk: TokenDesk,
+        unreadable: UnreadableRecords, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.configuration = configuration
         self.age = age
         self.brokers = brokers
         self.desk = desk
+        self.unreadable = unreadable
         self.logger = logger
         self.now = now
     }
@@ -136,26 +138,22 @@ final class TokenFollower: Sendable {
         let isToken = record.position.topic == topics.tokens
         state.withLock { state in
             let position = record.position
-            state.next[TopicPartition(topic: position.topic, partition: position.partition)] = position.offset + 1
+            state.next[TopicPartition(topic: position.topic, partition: position.partition)] = position.nextOffset
             if isToken { state.records += 1 }
         }
-        switch record.position.topic {
-        case topics.tokens:
-            guard let key = record.key else { return }
-            if let token = HeldToken(record) {
-                desk.published(token, for: key)
-            } else if record.value == nil {
-                desk.erased(key)
+        do throws(RecordFault) {
+            let read = try FollowedRecord(record.body, at: record.position, configuration, now: now()) {
+                desk.room.isAwaited($0)
             }
-        case topics.deadLetters:
-            guard let event = record.body.text("ce_id"),
-                let code = record.body.text("remint-error-code").flatMap(ErrorCode.init(rawValue:))
-            else { return }
-            desk.died(event, code)
-        case topics.control:
-            let control = ControlRecord(key: record.key, value: record.value, group: configuration.kafka.group)
-            if let control { desk.held(control.app, control.suspension) }
-        default: break
+            switch read {
+            case .token(let token, let key): desk.published(token, for: key)
+            case .erased(let key): desk.erased(key)
+            case .letter(let letter, let key): desk.died(letter, key: key)
+            case .app(let control): desk.held(control.app, control.suspension)
+            case .other: break
+            }
+        } catch {
+            unreadable.count(error, FollowedRecord.kind(of: record.position.topic, topics), at: record.position)
         }
     }
 }

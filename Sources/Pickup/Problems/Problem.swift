@@ -1,6 +1,7 @@
 import AdapterKit
 import Hummingbird
 import NIOCore
+import Pipeline
 
 /// Why a call has no token, as the caller reads it (RFC 9457).
 struct Problem: Error {
@@ -33,7 +34,8 @@ struct Problem: Error {
         case .unknownApp: self.init(.notFound, code.rawValue, detail)
         case .userGone: self.init(.gone, code.rawValue, detail, retryAfter: Self.day)
         case .challengeExpired: self.init(.conflict, code.rawValue, detail)
-        case .rejectedByVendor, .notFixableByToken, .appSuspended:
+        case .appSuspended: self.init(.serviceUnavailable, code.rawValue, detail, retryAfter: Self.probe)
+        case .rejectedByVendor, .notFixableByToken:
             self.init(.conflict, code.rawValue, detail, retryAfter: Self.quarter)
         case .lookupFailed, .keyUnavailable, .mintFailed, .retriesExhausted:
             self.init(.serviceUnavailable, code.rawValue, detail, retryAfter: Self.minute)
@@ -42,9 +44,30 @@ struct Problem: Error {
         }
     }
 
+    /// The longest wait of a suspended app's devices before they ask again; the answer spreads it up to twice as long.
+    static let probe = 15
     static let minute = 60
     static let quarter = 15 * 60
     static let day = 24 * 3600
+
+    /// The app's events wait, because its vendor refuses the key that signs: a probe finds out when it no longer does, or an
+    /// operator paused it.
+    ///
+    /// - Parameter probeWait: the time until the first probe, in seconds.
+    static func waiting(_ suspension: Suspension, probeWait: Int64, at now: UnixTime) -> Problem {
+        func bounded(_ seconds: Int64, _ most: Int) -> Int { Int(clamping: max(1, min(seconds, Int64(most)))) }
+        if suspension.cause == .paused {
+            let remaining = suspension.until.map { bounded($0.seconds - now.seconds, minute) } ?? minute
+            return Problem(
+                .serviceUnavailable, "app_paused", "an operator paused the app at \(suspension.since)",
+                retryAfter: remaining)
+        }
+        let first = suspension.since.seconds + probeWait - now.seconds
+        return Problem(
+            .serviceUnavailable, ErrorCode.appSuspended.rawValue,
+            "the app is suspended since \(suspension.since); a probe decides when its tokens are minted again",
+            retryAfter: first > 0 ? bounded(first, probe) : probe)
+    }
 
     static func unavailable(_ detail: String) -> Problem {
         Problem(.serviceUnavailable, "unavailable", detail, retryAfter: 2)

@@ -45,6 +45,9 @@ extension PickupService {
         }
         check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
+        if let place = pickup.session?.keySet, !place.contains("://") {
+            check { () throws(PickupError) in _ = try KeySourceFile.document(in: place) }
+        }
         return diagnostics
     }
 }

@@ -18,6 +18,8 @@ final class PickupMetrics: Sendable {
     private let tokens: GaugeFamily
     private let bytes: GaugeFamily
     private let renewals: CounterFamily
+    /// Records that were read back and skipped.
+    let unreadable: CounterFamily
 
     init() {
         answers = registry.counter(
@@ -41,6 +43,7 @@ final class PickupMetrics: Sendable {
         renewals = registry.counter(
             "remint_pickup_renewals_total", "Tokens asked for because a connected device's is about to end.",
             labels: ["app"])
+        unreadable = UnreadableRecords.counter(in: registry)
     }
 
     func answered(_ call: String, _ status: Int) { answers.add(1, call, "\(status)") }

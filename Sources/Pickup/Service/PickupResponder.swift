@@ -104,8 +104,8 @@ struct PickupResponder: HTTPResponder {
         let known = request.headers[.ifNoneMatch]
         if parameters.after != nil || parameters.challenge != nil {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
-            let outcome = asks.newer(
-                than: parameters.after ?? 0, key.key(app: app.name), within: parameters.wait ?? .zero)
+            let outcome = try asks.newer(
+                than: parameters.after ?? 0, key.key(app: app.name), of: app, within: parameters.wait ?? .zero)
             return try step(outcome) { outcome throws(Problem) in try answer(outcome, app, unless: known) }
         }
         let wait = parameters.wait ?? Self.patience

@@ -69,10 +69,9 @@ enum TokenTopicKey {
     /// The subject in a token's value, as its adapter reads it.
     static func subject(of value: [UInt8], _ app: PickupApp) -> Subject? {
         guard let subject = try? JSONDocument(parsing: value).root["subject"] else { return nil }
-        if let user = subject["user"], subject.members.count == 1, let found = try? app.adapter.subject(reissuing: user)
-        {
+        if let user = subject["user"], subject.members.count == 1, let found = try? app.adapter.user(reissuing: user) {
             return found
         }
-        return try? app.adapter.subject(reissuing: subject)
+        return try? app.adapter.user(reissuing: subject)
     }
 }

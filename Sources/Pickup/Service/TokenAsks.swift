@@ -7,17 +7,21 @@ import Synchronization
 struct TokenAsks: Sendable {
     let desk: TokenDesk
     let sender: EventSender
+    let ids: EventIDs
     let forecaster: EventForecaster
     let now: @Sendable () -> UnixTime
     /// For how long after a token a worker takes reports for the failure it answers, in microseconds.
     let coalesce: Int64
+    /// The time until the first probe of a suspended app, in seconds.
+    let probeWait: Int64
 
     /// What is waited for, and how long.
     struct Wait: Sendable {
+        let app: String
         let key: [UInt8]
         let after: Int64
         /// The event whose end ends the wait too, and by what name it is under way; nil where just the next token is awaited.
-        var event: (id: String, name: [UInt8])?
+        var event: (awaited: AwaitedEvent, name: [UInt8])?
         var challenge: String?
         let until: ContinuousClock.Instant
     }
@@ -42,12 +46,12 @@ struct TokenAsks: Sendable {
     func answer(
         _ report: [UInt8], of asker: Asker, _ app: PickupApp, within wait: Duration
     ) async throws(Problem) -> Outcome {
-        let id = Self.id(of: report, asker, app)
+        let id = ids.id(of: report, subjectKey: asker.subject.key(app: app.name), device: asker.device)
         let record = sender.record(.report(report), id: id, asker, app)
         let (key, challenge, isCertain) = try subject(of: record, asker, app)
         try requireOpen(app)
         if isCertain, challenge == nil, let token = justMinted(key, after: report) { return .token(token) }
-        return try await ask(record, id: id, key, challenge: challenge, asker, within: wait)
+        return try await ask(record, id: id, key, challenge: challenge, asker, app, within: wait)
     }
 
     /// The subject key that the report's token will have, the challenge it answers, and whether there will be one at all, as far as
@@ -68,18 +72,11 @@ struct TokenAsks: Sendable {
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
         guard let token = desk.newest(key), token.expiresAt > time.seconds,
-            (0..<coalesce).contains(time.microseconds - token.version),
+            (0..<coalesce).contains(time.microseconds(since: UnixTime(microseconds: token.version))),
             let text = try? JSONDocument(parsing: token.value).root["token"]?.string
         else { return nil }
         let signature = Array(text.utf8.suffix(24))
         return report.indices.contains { report[$0...].starts(with: signature) } ? nil : token
-    }
-
-    /// The same report of the same device has the same id, so that an answer which was lost is not asked for twice.
-    private static func id(of report: [UInt8], _ asker: Asker, _ app: PickupApp) -> String {
-        var text = asker.subject.key(app: app.name) + [0]
-        text += Array((asker.device ?? "").utf8) + [0]
-        return "pickup-" + Base64.url.encode(Array(SHA256.hash(text + report).prefix(18)))
     }
 
     // MARK: Tokens
@@ -92,31 +89,40 @@ struct TokenAsks: Sendable {
         let key = asker.subject.key(app: app.name)
         if let token = desk.live(key, life: life) { return .token(token) }
         try requireOpen(app)
-        let id = "pickup-\(Self.hex(now().microseconds))-" + Base64.url.encode(Array(SHA256.hash(key).prefix(6)))
+        let id = ids.fresh()
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
-        return try await ask(record, id: id, key, challenge: nil, asker, within: wait)
+        return try await ask(record, id: id, key, challenge: nil, asker, app, within: wait)
     }
 
     /// A token above `after`, if there is one or one may come within `wait`.
-    func newer(than after: Int64, _ key: [UInt8], within wait: Duration) -> Outcome {
+    ///
+    /// - Throws: `Problem` where the app's events wait and the caller does not.
+    func newer(
+        than after: Int64, _ key: [UInt8], of app: PickupApp, within wait: Duration
+    ) throws(Problem) -> Outcome {
         let seconds = now().seconds
         if let token = desk.newest(key), token.version > after, token.expiresAt > seconds { return .token(token) }
-        return wait > .zero ? .waits(Wait(key: key, after: after, until: .now + wait)) : .nothing
+        if wait > .zero { return .waits(Wait(app: app.name, key: key, after: after, until: .now + wait)) }
+        if let problem = waiting(app.name) { throw problem }
+        return .nothing
     }
 
     /// Waits, and says what came. Few bytes of a task's stack are in use here: thousands wait at once.
     ///
     /// - Throws: `Problem`.
     func outcome(of wait: Wait) async throws(Problem) -> Outcome {
-        let arrival = await desk.room.wait(for: wait.key, after: wait.after, event: wait.event?.id, until: wait.until) {
+        let arrival = await desk.room.wait(
+            for: wait.key, after: wait.after, event: wait.event?.awaited, until: wait.until
+        ) {
             desk.newest(wait.key).flatMap { $0.version > wait.after ? $0 : nil }
         }
         switch arrival {
         case .token(let token): return .token(token)
         case .draining: throw Problem.draining
         case .nothing:
+            if let problem = waiting(wait.app) { throw problem }
             guard let event = wait.event else { return .nothing }
-            return .accepted(event: event.id, after: wait.after, challenge: wait.challenge)
+            return .accepted(event: event.awaited.id, after: wait.after, challenge: wait.challenge)
         case .deadLetter(let code):
             guard let event = wait.event else { return .nothing }
             desk.asks.withLock { $0.ended(event.name) }
@@ -124,18 +130,28 @@ struct TokenAsks: Sendable {
         }
     }
 
-    private static func hex(_ number: Int64) -> String { String(UInt64(bitPattern: number), radix: 16) }
-
-    /// An app that is suspended or paused gives no token, and asking again changes nothing.
+    /// An app whose events wait gives no token now. Of a suspended app some asks reach a worker, which finds a probe among them;
+    /// where only users who refused wait, all do, because the worker alone knows these users.
     private func requireOpen(_ app: PickupApp) throws(Problem) {
         guard let suspension = desk.suspension(of: app.name) else { return }
-        throw Problem(.appSuspended, "the app is \(suspension.cause.rawValue) since \(suspension.since)")
+        let time = now()
+        if suspension.cause == .suspended {
+            if suspension.reach == .refusingUsers { return }
+            if desk.probes.withLock({ $0.admits(app.name, at: time) }) { return }
+        }
+        throw Problem.waiting(suspension, probeWait: probeWait, at: time)
+    }
+
+    /// Returns the problem of an app whose events wait; nil if they do not.
+    private func waiting(_ app: String) -> Problem? {
+        desk.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
     }
 
     // MARK: Asking
 
     private func ask(
-        _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, within wait: Duration
+        _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, _ app: PickupApp,
+        within wait: Duration
     ) async throws(Problem) -> Outcome {
         let name = key + [0] + Array((asker.device ?? "").utf8)
         let known = desk.newest(key)
@@ -161,7 +177,10 @@ struct TokenAsks: Sendable {
             }
         }
         guard wait > .zero else { return .accepted(event: ask.event, after: ask.after, challenge: challenge) }
+        let awaited = AwaitedEvent(id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic)
         return .waits(
-            Wait(key: key, after: ask.after, event: (ask.event, name), challenge: challenge, until: .now + wait))
+            Wait(
+                app: app.name, key: key, after: ask.after, event: (awaited, name), challenge: challenge,
+                until: .now + wait))
     }
 }

@@ -1,7 +1,7 @@
 import AdapterKit
-import Kafka
+import Pipeline
 
-/// A token as the token topic has it, and what a gateway asks of it before anybody wants to read it.
+/// A token as the token topic has it, and what the gateway asks of it before anybody wants to read it.
 struct HeldToken: Sendable {
     /// The record's value, JSON.
     let value: [UInt8]
@@ -17,16 +17,14 @@ struct HeldToken: Sendable {
     /// About how much memory it takes, in bytes.
     var memory: Int { value.count + eventID.utf8.count + (recovery == nil ? 160 : 224) }
 
-    /// What `record` holds; nil for a tombstone, and for what is no token of a worker's.
-    init?(_ record: ConsumedRecord) {
-        guard let value = record.value, let version = record.body.text("remint-version").flatMap({ Int64($0) }),
-            let expiresAt = record.body.text("remint-expires-at").flatMap({ Int64($0) })
-                .map({ UnixTime(seconds: $0).seconds })
-        else { return nil }
-        let reported = record.body.text("remint-reported-at").flatMap { Int64($0) }
+    /// Reads `record` of the token topic at the time `now`, as every reader of that topic does.
+    ///
+    /// - Throws: `RecordFault` for what is no token of its key's subject.
+    init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
+        let token = try PublishedToken(record, at: now)
         self.init(
-            value: value, version: version, expiresAt: expiresAt, eventID: record.body.text("ce_id") ?? "",
-            reportedAt: reported.map { UnixTime(milliseconds: $0) })
+            value: record.value ?? [], version: token.version, expiresAt: token.expiresAt, eventID: token.eventID,
+            reportedAt: token.reportedAt)
     }
 
     /// A token with these parts.

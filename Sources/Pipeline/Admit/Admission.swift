@@ -11,6 +11,8 @@ struct Admission: Sendable {
         /// Whether its token answers a challenge.
         var isChallenge: Bool
         var loopGuard: LoopGuard
+        /// The fact about the failed token that the vendor's code proves.
+        var evidence: Evidence
         /// Whether its remedy is to mint once: the vendor refused a token.
         var isRefusal: Bool
         /// Whether the vendor refused the request; otherwise nothing it reports is evidence.
@@ -33,7 +35,7 @@ struct Admission: Sendable {
         /// A newer token answers it.
         case superseded(Supersession)
         /// The vendor refuses our tokens for this user.
-        case refused(String, Suspension?)
+        case refused(String)
         /// Its app is suspended; it waits.
         case suspended
     }
@@ -43,16 +45,22 @@ struct Admission: Sendable {
         let id: SubjectID
         fileprivate let replaced: (UInt64, UInt64)
         fileprivate let keyPrint: UInt32
+        fileprivate let keyVersion: String
         fileprivate let device: UInt32
         fileprivate let streak: UInt8
         fileprivate let recent: UInt8
+        /// The finding that the token answers: `expired` for a clock that is wrong, `revoked`, or `none`.
+        fileprivate let answers: Evidence
         /// Whether its token probes a suspended app.
         fileprivate var isProbe = false
 
+        /// Whether the report called an unexpired token expired.
+        var isClockSkew: Bool { answers == .expired }
+
         static func == (left: Ticket, right: Ticket) -> Bool {
             left.id == right.id && left.replaced == right.replaced && left.keyPrint == right.keyPrint
-                && left.device == right.device && left.streak == right.streak && left.recent == right.recent
-                && left.isProbe == right.isProbe
+                && left.keyVersion == right.keyVersion && left.device == right.device && left.streak == right.streak
+                && left.recent == right.recent && left.answers == right.answers && left.isProbe == right.isProbe
         }
     }
 
@@ -93,32 +101,60 @@ struct Admission: Sendable {
         let last = latest.flatMap { $0.keyPrint == print ? $0 : nil }
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
         if !request.isChallenge, let fresh, let why = supersession(of: request, by: fresh) { return .superseded(why) }
-        let evidence = isOn ? evidence(in: request, last, isFresh: fresh != nil, now) : nil
-        switch suspensions.standing(of: request.app, keyVersion: request.key.version, at: now) {
+        let isEvidence = isOn && suspensions.mayBeEvidence(request.observedAt, of: request.app)
+        let finding =
+            isEvidence ? Finding(request, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now) : nil
+        if case .key? = finding {
+            suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
+        }
+        switch suspensions.standing(of: request.app, for: id, keyVersion: request.key.version, at: now) {
         case .open: break
-        case .closed:
-            if evidence != nil, suspensions.isProbe(id, of: request.app) {
-                suspensions.probeRefused(of: request.app, at: now)
-            }
-            return .suspended
+        case .closed: return .suspended
         case .probe:
-            suspensions.choseProbe(of: request.app)
+            suspensions.choseProbe(of: request.app, id)
             return .mint(ticket(id, print, request, after: latest, streak: 1, recent: 1, isProbe: true))
         }
-        let before = last.map { isWithin(rules.loopWindow, of: $0, now) ? Int($0.recent) : 0 } ?? 0
+        let before = last.map { $0.isWithin(rules.loopWindow, of: now) ? Int($0.recent) : 0 } ?? 0
         // As far as a byte goes: a count that began anew would forget what it counted.
         let recent = UInt8(clamping: before + count + 1)
         let isOverrun = isOn && recent > rules.tokensPerWindow
-        if let evidence {
+        switch finding {
+        case .key, .refused:
             let streak = fresh.map { Int($0.streak) } ?? 1
-            guard streak < request.loopGuard.tokens, !isOverrun else { return refusal(of: request, id, evidence, now) }
+            guard streak < request.loopGuard.tokens, !isOverrun else {
+                return refusal(of: request, id, last, finding, now)
+            }
             return .mint(
                 ticket(id, print, request, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
+        case .clockSkew:
+            // One further token in case the SDK named the wrong one; the next after the loop window.
+            let isAnswered = last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) } ?? false
+            guard !isAnswered, !isOverrun else { return .superseded(.clockSkew) }
+            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent, answers: .expired))
+        case .revoked:
+            // The vendor's word that a token is gone is answered; that the next one is gone too, up to the limit.
+            let isAgain = last.map { $0.answers == .revoked && $0.isWithin(rules.loopWindow, of: now) } ?? false
+            guard !isAgain || !isOverrun else { return .refused(revokedAgain) }
+            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent, answers: .revoked))
+        case nil: break
         }
-        guard !isOverrun else {
-            return request.isChallenge ? limited(request) : .superseded(.recentToken)
-        }
+        guard !isOverrun else { return request.isChallenge ? .refused(limited) : .superseded(.recentToken) }
         return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
+    }
+
+    /// Counts a report that blames the key and that no token repairs, such as "no matching public key": it gets no token, and is as
+    /// good a reason to suspend the app as a refusal that would be answered with one.
+    mutating func heardBlame(in request: Request, of id: SubjectID, at now: UnixTime) {
+        guard isOn, suspensions.mayBeEvidence(request.observedAt, of: request.app) else { return }
+        let print = suspensions.fingerprint(of: request.key, for: request.app)
+        let last = mints.last(of: id).flatMap { isFromTheFuture($0, now) || $0.keyPrint != print ? nil : $0 }
+        let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
+        if !request.isChallenge, let fresh, supersession(of: request, by: fresh) != nil { return }
+        let finding = Finding(request, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now)
+        guard case .key(let evidence)? = finding else { return }
+        suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
+        suspensions.refused(
+            id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
     }
 
     /// Whether a failure of `id` that was observed at `time` has no token yet that is newer, as far as is remembered.
@@ -144,68 +180,43 @@ struct Admission: Sendable {
         if let failed, failed == last.token { return nil }
         if request.observedAt <= last.mintedAt { return .observedEarlier }
         if let failed, last.hasReplaced(failed) { return .olderToken }
-        return isWithin(rules.coalescing, of: last, request.observedAt) ? .burst : nil
-    }
-
-    /// What says that the vendor refuses the last token; nil where nothing does.
-    ///
-    /// A token of ours is evidence, and so is a second report of one device that is named. A nameless device is nobody: two
-    /// of them are not the same one.
-    private func evidence(
-        in request: Request, _ last: RecentMint?, isFresh: Bool, _ now: UnixTime
-    ) -> Suspensions.Evidence? {
-        guard !request.isReissue, request.isEnforced else { return nil }
-        guard let last, isFresh else {
-            // Nothing is remembered, but what is refused is a token that the key of this moment has signed.
-            return last == nil && request.isRefusal && request.isOfActiveKey ? .token : nil
-        }
-        if let failed = request.failedToken { return failed == last.token ? .token : nil }
-        guard request.isRefusal || request.loopGuard.countsEveryReport else { return nil }
-        let device = fingerprint(of: request.device)
-        guard device != 0, last.device == device, isWithin(rules.loopWindow, of: last, now) else { return nil }
-        return .device(device)
-    }
-
-    private func isWithin(_ window: Int64, of last: RecentMint, _ time: UnixTime) -> Bool {
-        time.microseconds(since: last.mintedAt) <= window
+        return last.isWithin(rules.coalescing, of: request.observedAt) ? .burst : nil
     }
 
     private mutating func refusal(
-        of request: Request, _ id: SubjectID, _ evidence: Suspensions.Evidence, _ now: UnixTime
+        of request: Request, _ id: SubjectID, _ last: RecentMint?, _ finding: Finding?, _ now: UnixTime
     ) -> Verdict {
-        let suspension = suspensions.refused(
-            id, of: request.app, keyVersion: request.key.version, by: evidence, at: now)
+        guard case .key(let evidence)? = finding else { return .refused(Self.refusedForNoReason) }
+        suspensions.refused(
+            id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
         return .refused(
-            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)",
-            suspension)
+            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)"
+        )
+    }
+
+    private static let refusedForNoReason =
+        "the vendor refuses our unexpired token for this user, and its code does not blame the key; look up the reason at the vendor"
+
+    private var revokedAgain: String {
+        "the vendor revokes this user's tokens as soon as they are minted, and the user got \(rules.tokensPerWindow) within the last minute; find out at the vendor who revokes them, the key is not the cause"
     }
 
     /// More challenges than a device's. Nobody refused a token, so it is no evidence.
-    private func limited(_ request: Request) -> Verdict {
-        .refused(
-            "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often",
-            nil)
+    private var limited: String {
+        "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often"
     }
 
     private func ticket(
         _ id: SubjectID, _ keyPrint: UInt32, _ request: Request, after last: RecentMint?, streak: UInt8, recent: UInt8,
-        isProbe: Bool = false
+        answers: Evidence = .none, isProbe: Bool = false
     ) -> Ticket {
         let reported = request.failedToken ?? 0
         let published = last?.token ?? 0
         var replaced = (reported, published)
         if reported == 0 || reported == published { replaced = (published, last?.replaced.0 ?? 0) }
         return Ticket(
-            id: id, replaced: replaced, keyPrint: keyPrint, device: fingerprint(of: request.device), streak: streak,
-            recent: recent, isProbe: isProbe)
-    }
-
-    /// Zero for a device without a name.
-    private func fingerprint(of device: String?) -> UInt32 {
-        guard let device else { return 0 }
-        var hasher = Hasher()
-        hasher.combine(device)
-        return max(1, UInt32(truncatingIfNeeded: hasher.finalize()))
+            id: id, replaced: replaced, keyPrint: keyPrint, keyVersion: request.key.version,
+            device: request.devicePrint, streak: streak, recent: recent, answers: answers, isProbe: isProbe)
     }
 
     // MARK: Memory
@@ -217,22 +228,26 @@ struct Admission: Sendable {
         _ token: UInt64, of app: String, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
     ) {
         suspensions.minted(
-            for: ticket.id, of: app, isProbe: ticket.isProbe, before: mints.last(of: ticket.id)?.mintedAt, at: now)
+            for: ticket.id, of: app, keyVersion: ticket.keyVersion, isProbe: ticket.isProbe,
+            before: mints.last(of: ticket.id)?.mintedAt, at: now, inBatch: number)
         guard isOn else { return }
         let mint = RecentMint(
             id: ticket.id, mintedAt: now, token: token, replaced: ticket.replaced,
             expiresAt: UInt32(clamping: expiresAt), keyPrint: ticket.keyPrint, device: ticket.device,
-            streak: ticket.streak, recent: ticket.recent)
+            streak: ticket.streak, recent: ticket.recent, answers: ticket.answers)
         mints.remember(mint, inBatch: number)
     }
 
     /// The tokens of the batches up to `number` were published.
-    mutating func confirm(throughBatch number: Int) { mints.confirm(throughBatch: number) }
+    mutating func confirm(throughBatch number: Int) {
+        mints.confirm(throughBatch: number)
+        suspensions.confirm(throughBatch: number)
+    }
 
     /// Whatever is not confirmed was not published.
-    mutating func rollBack(at now: UnixTime) {
+    mutating func rollBack() {
         mints.rollBack()
-        suspensions.rollBack(at: now)
+        suspensions.rollBack()
     }
 }
 
@@ -240,7 +255,8 @@ extension Admission.Request {
     init(_ order: MintRequest, key: SigningKeyReference) {
         self.init(
             app: order.app.name, isChallenge: order.subject.challenge != nil, loopGuard: order.app.loopGuard,
-            isRefusal: order.isRefusal, isEnforced: order.isEnforced, isReissue: order.isReissue,
+            evidence: order.evidence, isRefusal: order.isRefusal, isEnforced: order.isEnforced,
+            isReissue: order.isReissue,
             failedToken: order.failedToken, isOfActiveKey: order.isOfActiveKey, observedAt: order.observedAt,
             device: order.event.device, key: key)
     }

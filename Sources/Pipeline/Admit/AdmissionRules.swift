@@ -1,6 +1,6 @@
-/// What admission goes by, in seconds and counts.
+/// The limits of admission, in microseconds and counts.
 public struct AdmissionRules: Sendable, Equatable {
-    /// How many recent subjects are remembered; 0 turns coalescing and the loop guard off.
+    /// The number of recent subjects that are remembered; 0 turns coalescing and the loop guard off.
     public var subjects: Int
     /// For how long after a token every report that does not name the failed token is taken for the failure that token
     /// answers, in microseconds: one failure makes several SDK callbacks, and a device needs a moment to fetch the token.
@@ -8,26 +8,37 @@ public struct AdmissionRules: Sendable, Equatable {
     /// For how long after a token a report from the same device refuses it, where the report does not name the token, in
     /// microseconds.
     public var loopWindow: Int64
-    /// How many tokens of one key a subject gets in a row with no more than `loopWindow` between them, whatever the reports say.
+    /// The number of tokens of one key a subject gets in a row with no more than `loopWindow` between them, whatever the
+    /// reports say.
     public var tokensPerWindow: Int
-    /// How many distinct users of an app must refuse their tokens within `suspensionWindow` for it to be suspended, at least.
+    /// The number of distinct users of an app who must refuse their tokens within `suspensionWindow` for everybody's events
+    /// to wait. With fewer users who were given tokens, every one of them must refuse, and only their own events wait.
     public var usersToSuspend: Int
-    /// What share they must be of the users who were given tokens in that time: from 0 to 1.
+    /// The share they must be of the users who were given tokens in that time: from 0 to 1.
     public var shareToSuspend: Double
-    /// See `usersToSuspend`; in microseconds.
+    /// The time in which users are counted, in microseconds.
     public var suspensionWindow: Int64
-    /// How long a suspended app waits for its first probe, and then for it to be refused, in microseconds. Each probe that is
+    /// The age a user's token must have for the user to count, in microseconds: before that nobody knows whether it is accepted.
+    public var minimumAge: Int64
+    /// A suspended app's wait for its first probe, and then for it to be refused, in microseconds. Each probe that is
     /// refused doubles the wait, up to fifteen times the first.
     public var probeWait: Int64
     /// The name of this worker, which others are told.
     public var worker: String
 
-    /// The defaults: a quarter of a million subjects; 2 s; 60 s; 5 tokens; 10 users who are 5 % of those minted for within 10
-    /// minutes; a probe after a minute.
+    /// The share of refusing users that is worth an alert.
+    static let shareToWarn = 0.05
+
+    /// The least time between two of a worker's records with its counts of an app, in microseconds.
+    var countsInterval: Int64 { min(5_000_000, max(1_000_000, minimumAge / 12)) }
+
+    /// The defaults: a quarter of a million subjects; 2 s; 60 s; 5 tokens; 20 users who are half of those who were given tokens
+    /// within 10 minutes and at least a minute ago; a probe after a minute.
     public init(
         subjects: Int = 250_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
-        tokensPerWindow: Int = 5, usersToSuspend: Int = 10, shareToSuspend: Double = 0.05,
-        suspensionWindow: Duration = .seconds(600), probeWait: Duration = .seconds(60), worker: String = ""
+        tokensPerWindow: Int = 5, usersToSuspend: Int = 20, shareToSuspend: Double = 0.5,
+        suspensionWindow: Duration = .seconds(600), minimumAge: Duration = .seconds(60),
+        probeWait: Duration = .seconds(60), worker: String = ""
     ) {
         self.subjects = subjects
         self.coalescing = coalescing.microseconds
@@ -36,6 +47,7 @@ public struct AdmissionRules: Sendable, Equatable {
         self.usersToSuspend = usersToSuspend
         self.shareToSuspend = shareToSuspend
         self.suspensionWindow = suspensionWindow.microseconds
+        self.minimumAge = minimumAge.microseconds
         self.probeWait = probeWait.microseconds
         self.worker = worker
     }

@@ -1,21 +1,24 @@
-import AdapterKit
+public import AdapterKit
 
-/// What the control topic says of one app: suspended, paused, or neither.
+/// A record of the control topic about one app: suspended, paused, or neither.
 ///
 /// The topic is compacted and its key is the app, so that the last record says how things are: for every worker, and over every
 /// restart. Value:
-/// `{"group":"remint","state":"suspended","since":"2026-11-24T03:00:00Z","by":"…","why":"…","users":12,"key_version":"2026-11"}`,
-/// or the state `active`; `until` where it ends by itself. Records of another group are another fleet's, and those of lanes are
+/// `{"group":"remint","app":"shop","state":"suspended","since":"2026-11-24T03:00:00Z","by":"…","why":"…","users":12,"key_version":"2026-11"}`,
+/// or the state `active`; `until` where it ends by itself. The state `suspended_users` is a suspension that holds only the users who
+/// refused a token; workers of earlier releases ignore it. Records of another group are another fleet's, and those of lanes are
 /// `LaneRecord`'s.
 public struct ControlRecord: Sendable, Equatable {
     /// The state of an app whose events go on.
     private static let active = "active"
+    /// The state of a suspension that holds only the users who refused.
+    private static let suspendedUsers = "suspended_users"
 
     /// The consumer group whose workers it is for.
     public let group: String
     /// The app.
     public let app: String
-    /// What it is held by; nil where its events go on.
+    /// The suspension or pause that holds it; nil if its events are answered.
     public let suspension: Suspension?
 
     /// In the fleet `group`, the app `app` is held by `suspension`.
@@ -25,30 +28,48 @@ public struct ControlRecord: Sendable, Equatable {
         self.suspension = suspension
     }
 
-    /// Reads a record of the topic; nil where it is none for `group`, which changes nothing. A null value is everybody's, and
-    /// lets the app's events go on.
-    public init?(key: [UInt8]?, value: [UInt8]?, group: String) {
-        guard let key, let app = String(validating: key, as: UTF8.self), !app.isEmpty else { return nil }
+    /// Reads a record of the topic at the time `now`; nil where it is another fleet's, which changes nothing. A null value is
+    /// every fleet's, and lets the app's events go on.
+    ///
+    /// - Throws: `RecordFault` for what is no such record.
+    public init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
+        guard let key, let app = String(validating: key, as: UTF8.self), !app.isEmpty else { throw .foreign }
         guard let value else {
             self.init(group: group, app: app, suspension: nil)
             return
         }
         guard let root = try? JSONDocument(parsing: value, limits: .init(bytes: 16 << 10, depth: 4)).root,
-            group.hasSameBytes(as: root["group"]?.string), let state = root["state"]?.string
-        else { return nil }
+            let owner = root["group"]?.string, let state = root["state"]?.string
+        else { throw .malformed }
+        guard group.hasSameBytes(as: owner) else { return nil }
+        // Records of earlier versions do not repeat their app.
+        if let named = root["app"], !app.hasSameBytes(as: named.string) { throw .mismatched }
+        guard root["lane"] == nil else { throw .mismatched }
         if state == Self.active {
             self.init(group: group, app: app, suspension: nil)
             return
         }
-        guard let cause = Suspension.Cause(rawValue: state), root["lane"] == nil, let note = ControlNote(root) else {
-            return nil
+        let reach: Suspension.Reach = state == Self.suspendedUsers ? .refusingUsers : .everyone
+        let name = reach == .everyone ? state : Suspension.Cause.suspended.rawValue
+        guard let cause = Suspension.Cause(rawValue: name), let users = Self.users(root["users"]) else {
+            throw .malformed
         }
+        let note = try ControlNote(root, at: now)
         self.init(
             group: group, app: app,
             suspension: Suspension(
-                app: app, cause: cause, since: note.since, by: note.by, why: note.why,
-                users: root["users"]?.integer.flatMap { Int(exactly: $0) } ?? 0,
+                app: app, cause: cause, reach: reach, since: note.since, by: note.by, why: note.why, users: users,
                 keyVersion: root["key_version"]?.string, until: note.until))
+    }
+
+    private static func state(of suspension: Suspension) -> String {
+        suspension.reach == .refusingUsers ? suspendedUsers : suspension.cause.rawValue
+    }
+
+    /// The number of users in `member`; 0 where there is none, nil for what is no such number.
+    private static func users(_ member: JSONValue?) -> Int? {
+        guard let member else { return 0 }
+        return member.integer.flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
     /// The record's key.
@@ -59,7 +80,8 @@ public struct ControlRecord: Sendable, Equatable {
         var json = JSONWriter(capacity: 160)
         json.beginObject()
         json.member("group", group)
-        json.member("state", suspension?.cause.rawValue ?? Self.active)
+        json.member("app", app)
+        json.member("state", suspension.map(Self.state) ?? Self.active)
         if let suspension {
             ControlNote(since: suspension.since, until: suspension.until, by: suspension.by, why: suspension.why)
                 .write(to: &json)

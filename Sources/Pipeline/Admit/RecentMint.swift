@@ -20,6 +20,8 @@ struct RecentMint: Sendable, Equatable {
     var streak: UInt8
     /// How many tokens were minted with no more than the loop window between them.
     var recent: UInt8
+    /// The finding that it answers: `expired` for a clock that is wrong, `revoked`, or `none`.
+    var answers: Evidence
 
     /// The time of no token.
     static let never = UnixTime(microseconds: .min)
@@ -27,15 +29,18 @@ struct RecentMint: Sendable, Equatable {
     /// No token of nobody.
     static let none = RecentMint(
         id: SubjectID(high: 0, low: 0), mintedAt: never, token: 0, replaced: (0, 0), expiresAt: 0, keyPrint: 0,
-        device: 0,
-        streak: 0, recent: 0)
+        device: 0, streak: 0, recent: 0, answers: .none)
 
     /// Whether the token is older than this one: one that it replaced.
     func hasReplaced(_ token: UInt64) -> Bool { token != 0 && (replaced.0 == token || replaced.1 == token) }
+
+    /// Whether `time` is at most `window` microseconds after it was minted.
+    func isWithin(_ window: Int64, of time: UnixTime) -> Bool { time.microseconds(since: mintedAt) <= window }
 
     static func == (left: RecentMint, right: RecentMint) -> Bool {
         left.id == right.id && left.mintedAt == right.mintedAt && left.token == right.token
             && left.replaced == right.replaced && left.expiresAt == right.expiresAt && left.keyPrint == right.keyPrint
             && left.device == right.device && left.streak == right.streak && left.recent == right.recent
+            && left.answers == right.answers
     }
 }

@@ -2,7 +2,7 @@ public import AdapterKit
 
 /// An app whose events wait: because the vendor refuses the tokens we mint for it, or because an operator says so.
 public struct Suspension: Sendable, Equatable {
-    /// Why its events wait.
+    /// The reason its events wait.
     public enum Cause: String, Sendable, CaseIterable {
         /// The loop guard's: the vendor refuses our tokens. It ends by itself once a probe is not refused.
         case suspended
@@ -10,30 +10,42 @@ public struct Suspension: Sendable, Equatable {
         case paused
     }
 
+    /// The users whose events wait.
+    public enum Reach: String, Sendable, CaseIterable {
+        /// Every user of the app.
+        case everyone
+        /// The users who refused a token: too few were given tokens to conclude anything about the others.
+        case refusingUsers = "refusing_users"
+    }
+
     /// The app.
     public let app: String
-    /// Why.
+    /// The reason its events wait.
     public let cause: Cause
-    /// Since when.
+    /// The users whose events wait; everyone for a pause.
+    public let reach: Reach
+    /// Its start.
     public let since: UnixTime
-    /// Who said so: a worker's name, or what an operator gave.
+    /// The worker that suspended it, or the operator who paused it.
     public let by: String
     /// In a line, what was seen or what the operator wants to be known.
     public let why: String
-    /// How many distinct users refused their tokens; 0 for a pause.
+    /// The number of distinct users who refused their tokens; 0 for a pause.
     public let users: Int
     /// The version of the key that signed what they refused; nil for a pause.
     public let keyVersion: String?
-    /// When it ends by itself; nil where somebody has to end it.
+    /// The moment it ends by itself; nil if somebody has to end it.
     public let until: UnixTime?
 
     /// A suspension with these parts.
     public init(
-        app: String, cause: Cause = .suspended, since: UnixTime, by: String = "", why: String = "", users: Int = 0,
+        app: String, cause: Cause = .suspended, reach: Reach = .everyone, since: UnixTime, by: String = "",
+        why: String = "", users: Int = 0,
         keyVersion: String? = nil, until: UnixTime? = nil
     ) {
         self.app = app
         self.cause = cause
+        self.reach = reach
         self.since = since
         self.by = by
         self.why = why

@@ -14,12 +14,17 @@ struct ControlNote {
         self.why = why
     }
 
-    /// Reads the members of a record; nil where it says no moment, or one that is none.
-    init?(_ record: JSONValue) {
-        guard let since = record["since"]?.string.flatMap(RFC3339.parse) else { return nil }
+    /// Reads the members of a record at the time `now`.
+    ///
+    /// - Throws: `RecordFault.time` for a record without a moment, with one that lies more than a day ahead, or with an end before
+    ///   its beginning.
+    init(_ record: JSONValue, at now: UnixTime) throws(RecordFault) {
+        guard let since = record["since"]?.string.flatMap(RFC3339.parse),
+            ReadBackBound.admits(pastTime: since, at: now)
+        else { throw .time }
         self.since = since
         if let until = record["until"] {
-            guard let moment = until.string.flatMap(RFC3339.parse) else { return nil }
+            guard let moment = until.string.flatMap(RFC3339.parse), moment >= since else { throw .time }
             self.until = moment
         }
         by = record["by"]?.string ?? ""

@@ -1,4 +1,4 @@
-import AdapterKit
+public import AdapterKit
 
 /// What the control topic says of one lane: paused, or not.
 ///
@@ -24,9 +24,14 @@ public struct LaneRecord: Sendable, Equatable {
         self.pause = pause
     }
 
-    /// Reads a record of the topic; nil where it is about no lane of `group`, which changes nothing. A null value lets the lane's
-    /// events go on.
-    public init?(key: [UInt8]?, value: [UInt8]?, group: String) {
+    /// Whether `key` is that of a lane's record, of whichever fleet.
+    package static func isKey(_ key: [UInt8]?) -> Bool { key?.starts(with: prefix.utf8) == true }
+
+    /// Reads a record of the topic at the time `now`; nil where its key names no lane of `group`, which changes nothing. A null
+    /// value lets the lane's events go on.
+    ///
+    /// - Throws: `RecordFault` for a record of a lane of `group` that says something else than its key, or is no such record.
+    public init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
         guard let key, let text = String(validating: key, as: UTF8.self), text.hasPrefix(Self.prefix),
             let lane = Lane.allCases.first(where: { text.hasSameBytes(as: Self.key(of: $0, group)) })
         else { return nil }
@@ -35,13 +40,15 @@ public struct LaneRecord: Sendable, Equatable {
             return
         }
         guard let root = try? JSONDocument(parsing: value, limits: .init(bytes: 16 << 10, depth: 4)).root,
-            group.hasSameBytes(as: root["group"]?.string), let state = root["state"]?.string
-        else { return nil }
+            let owner = root["group"]?.string, let named = root["lane"]?.string, let state = root["state"]?.string
+        else { throw .malformed }
+        guard group.hasSameBytes(as: owner), lane.rawValue.hasSameBytes(as: named) else { throw .mismatched }
         if state == Self.active {
             self.init(group: group, lane: lane, pause: nil)
             return
         }
-        guard state == Self.paused, let note = ControlNote(root) else { return nil }
+        guard state == Self.paused else { throw .malformed }
+        let note = try ControlNote(root, at: now)
         self.init(
             group: group, lane: lane,
             pause: LanePause(lane: lane, since: note.since, by: note.by, why: note.why, until: note.until))

@@ -5,14 +5,17 @@ struct AppDirectory: Sendable {
     private let apps: [String: App]
     /// The topics that belong to single apps.
     private let ownTopics: Set<String>
+    /// The topic that producers share.
+    let liveTopic: String
     /// Where operators' jobs write, for every app.
     let bulkTopic: String
 
     /// - Parameter reserved: further topics that belong to single apps, though to none of these: what still arrives there is
     ///   nobody else's.
-    init(_ apps: [App], bulkTopic: String, reserved: Set<String> = []) {
+    init(_ apps: [App], liveTopic: String, bulkTopic: String, reserved: Set<String> = []) {
         self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
         ownTopics = apps.reduce(into: reserved) { $0.formUnion($1.topics) }
+        self.liveTopic = liveTopic
         self.bulkTopic = bulkTopic
     }
 
@@ -20,6 +23,11 @@ struct AppDirectory: Sendable {
 
     /// Their names.
     var names: Set<String> { Set(apps.keys) }
+
+    /// Whether events come from `topic` at all: a record of a retry tier must not have begun anywhere else.
+    func isInput(_ topic: String) -> Bool {
+        topic == liveTopic || topic == bulkTopic || ownTopics.contains(topic)
+    }
 
     /// Whether an event of `app` may come from `topic`.
     ///

@@ -30,7 +30,7 @@ public struct Envelope: Sendable {
     public let producedAt: UnixTime?
     /// The device that reported it.
     public let device: String?
-    /// The topic that the event was first written to.
+    /// The topic that the event was first consumed from; of a retry tier's record without an origin, the tier's own.
     public let topic: String
     /// Whether it waited in a retry tier before, and so was counted.
     public let hasWaited: Bool

@@ -133,9 +133,8 @@ public struct EventDecoder: Sendable {
         return Envelope(
             app: app, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates, observedAt: observed,
             producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
-            // A live record may claim any origin; only what waited in a retry tier is asked for its own.
-            topic: record.lane == .retries ? provenance.origin.topic : record.origin.topic,
-            hasWaited: record.lane == .retries, traceHeaders: Self.traceHeaders(of: record, members))
+            topic: provenance.origin.topic, hasWaited: record.lane == .retries,
+            traceHeaders: Self.traceHeaders(of: record, members))
     }
 
     /// The context that goes on: its own where the event is followed, else what it came with.

@@ -21,9 +21,9 @@ package struct EventForecaster: Sendable {
     private let apps: AppDirectory
 
     /// A forecaster for `apps`.
-    package init(apps: [App], maximumBytes: Int, bulkTopic: String) {
+    package init(apps: [App], maximumBytes: Int, liveTopic: String, bulkTopic: String) {
         decoder = EventDecoder(maximumBytes: maximumBytes)
-        self.apps = AppDirectory(apps, bulkTopic: bulkTopic)
+        self.apps = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
     }
 
     /// What the event of `record` comes to.
@@ -31,6 +31,7 @@ package struct EventForecaster: Sendable {
         switch Triage(of: record, by: decoder, apps: apps, keys: [:], now: now) {
         case .mint(let request): .token(subjectKey: request.subjectKey, challenge: request.subject.challenge)
         case .skip(_, let why): .nothing(why)
+        case .blameKey: .open
         case .reject(_, let rejection, _):
             switch rejection.code {
             case .unproven, .notFixableByToken: .open

@@ -10,6 +10,8 @@ final class MintRequest: Sendable {
     let subjectKey: [UInt8]
     /// As whom the memory knows the subject.
     let id: SubjectID
+    /// The fact about the failed token that the vendor's code proves.
+    let evidence: Evidence
     /// Whether the vendor refused a token: its remedy is to mint once.
     let isRefusal: Bool
     /// Whether the vendor refused the request; otherwise the report is no evidence of anything.
@@ -36,6 +38,7 @@ final class MintRequest: Sendable {
         self.subject = subject
         self.isOfActiveKey = isOfActiveKey
         self.grants = grants
+        evidence = failure.evidence
         isRefusal = remedy == .mintOnce
         isEnforced = failure.isEnforced
         isReissue = failure.reason == Reissue.reason

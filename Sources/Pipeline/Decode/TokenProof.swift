@@ -22,20 +22,27 @@ struct TokenProof {
     let adapter: any Adapter
 
     /// What a token's signature tells.
-    struct Finding: Sendable, Equatable {
+    struct Authorship: Sendable, Equatable {
         /// Who signed it.
         let signer: TokenSigner
         /// When it ends, in seconds since 1970; nil where it is not ours, or does not say.
         let expiresAt: Int64?
 
+        /// Whether it is unexpired. A device's clock may be ahead as far as it is believed: its word that a token expired is
+        /// wrong only where more is left of the token than that.
+        func isUnexpired(at now: UnixTime, for evidence: Evidence) -> Bool {
+            guard let expiresAt else { return false }
+            return expiresAt > now.advanced(byMicroseconds: evidence == .expired ? ObservedTime.bound : 0).seconds
+        }
+
         /// Nobody we answer for.
-        static let foreign = Finding(signer: .foreign, expiresAt: nil)
+        static let foreign = Authorship(signer: .foreign, expiresAt: nil)
         /// There is no token.
-        static let none = Finding(signer: .none, expiresAt: nil)
+        static let none = Authorship(signer: .none, expiresAt: nil)
     }
 
     /// Who signed `token`, where it is `subject`'s; somebody else's token proves nothing, whoever signed it.
-    func finding(on token: FailedToken?, for subject: Subject?) -> Finding {
+    func authorship(of token: FailedToken?, for subject: Subject?) -> Authorship {
         guard case .token(let bytes)? = token else { return .none }
         guard let jws = try? CompactJWS(parsing: bytes) else { return .foreign }
         var signer = TokenSigner.foreign
@@ -46,6 +53,6 @@ struct TokenProof {
         guard signer.isOurs, let subject, let claims = try? jws.claims(),
             let named = adapter.subject(named: claims), named.withoutChallenge == subject.withoutChallenge
         else { return .foreign }
-        return Finding(signer: signer, expiresAt: claims["exp"]?.integer)
+        return Authorship(signer: signer, expiresAt: claims["exp"]?.integer)
     }
 }

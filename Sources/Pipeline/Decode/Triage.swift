@@ -10,6 +10,8 @@ enum Triage: Sendable {
     indirect case skip(Envelope, String)
     /// It cannot be answered; without an envelope it could not be read.
     indirect case reject(Envelope?, Rejection, Stage)
+    /// No token repairs it, and the vendor's code blames the key that signed. The request names the user and the token.
+    indirect case blameKey(MintRequest, Rejection)
 
     /// Reads the event of `record` and asks what it calls for.
     init(
@@ -29,6 +31,10 @@ enum Triage: Sendable {
             self = .reject(envelope, Rejection(.unknownApp, "no app of that name is configured"), .decode)
             return
         }
+        guard !envelope.hasWaited || apps.isInput(envelope.topic) else {
+            self = .reject(envelope, Self.unknownOrigin, .admit)
+            return
+        }
         let reader = EventReader(event, app, keys: keys, now: now)
         guard apps.accepts(app, from: envelope.topic, isReissue: reader.isReissue) else {
             let foreign = Rejection(.wrongTopic, "events of the app \(app.name) do not come from this topic")
@@ -37,6 +43,11 @@ enum Triage: Sendable {
         }
         self = reader.triage()
     }
+
+    private static let unknownOrigin = Rejection(
+        .wrongTopic,
+        "the record of a retry tier has no origin, or one that is no input: restore that topic in the configuration, then redrive with --code wrong_topic"
+    )
 }
 
 /// Reads an event with the rules of its app: who vouches, what the adapter makes of the report, what its token proves.
@@ -59,7 +70,13 @@ private struct EventReader {
 
     func triage() -> Triage {
         let vouched: VouchedUser?
-        do throws(Rejection) { vouched = try event.vouched.map(app.adapter.vouchedUser) } catch {
+        do throws(Rejection) {
+            if let members = event.vouched {
+                vouched = try app.adapter.user(vouchedBy: members)
+            } else {
+                vouched = nil
+            }
+        } catch {
             return .reject(event.envelope, error, .decode)
         }
         let reading: Reading
@@ -67,7 +84,7 @@ private struct EventReader {
         case .reissue(let request): reading = Reissue.read(request, for: app.adapter)
         case .report(let root):
             guard vouched != nil || app.identity == .reported else { return missingIdentity }
-            reading = app.adapter.read(Report(root, observedAt: observedAt, vouched: vouched))
+            reading = app.adapter.reading(of: Report(root, observedAt: observedAt, vouched: vouched))
         }
         switch reading {
         case .rejected(let rejection):
@@ -93,7 +110,7 @@ private struct EventReader {
             return .reject(event.envelope, .identityMismatch, .admit)
         }
         let finding = TokenProof(keys: isReissue ? [] : keys[app.keyRing] ?? [], adapter: app.adapter)
-            .finding(on: failure.failedToken, for: failure.subject)
+            .authorship(of: failure.failedToken, for: failure.subject)
         let signer = finding.signer
         var envelope = event.envelope
         envelope.reason = failure.reason
@@ -101,7 +118,11 @@ private struct EventReader {
         switch failure.remedy(signedBy: signer) {
         case .notForUs(let why): return .skip(envelope, why)
         case .notFixable(let why):
-            return .reject(envelope, Rejection(.notFixableByToken, "\(failure.reason): \(why)"), .resolve)
+            let rejection = Rejection(.notFixableByToken, "\(failure.reason): \(why)")
+            guard failure.evidence == .key, let subject = failure.subject else {
+                return .reject(envelope, rejection, .resolve)
+            }
+            return .blameKey(request(for: subject, failure, envelope, remedy: .mintOnce, finding, vouched), rejection)
         case .mint, .mintOnce: break
         }
         if app.proof == .ownToken, !isReissue, !signer.isOurs, !failure.hadNoToken {
@@ -117,12 +138,19 @@ private struct EventReader {
         guard let subject = failure.subject else {
             return .reject(envelope, Rejection(.malformedReport, "the report names nobody to mint for"), .decode)
         }
-        return .mint(
-            MintRequest(
-                envelope, app, subject, failure,
-                remedy: failure.remedy(signedBy: signer),
-                isOfActiveKey: signer == .active && (finding.expiresAt ?? 0) > now.seconds, grants: vouched?.grants,
-                observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt)))
+        let remedy = failure.remedy(signedBy: signer)
+        return .mint(request(for: subject, failure, envelope, remedy: remedy, finding, vouched))
+    }
+
+    private func request(
+        for subject: Subject, _ failure: AuthenticationFailure, _ envelope: Envelope, remedy: Remedy,
+        _ finding: TokenProof.Authorship, _ vouched: VouchedUser?
+    ) -> MintRequest {
+        MintRequest(
+            envelope, app, subject, failure, remedy: remedy,
+            isOfActiveKey: finding.signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
+            grants: vouched?.grants,
+            observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt, at: now))
     }
 }
 
@@ -148,10 +176,12 @@ enum ObservedTime {
     /// behind would make every failure look older than the token that answers it.
     static let bound: Int64 = 60_000_000
 
-    /// `observed`, moved towards `produced` until it is within the bound.
-    static func believed(_ observed: UnixTime, producedAt produced: UnixTime?) -> UnixTime {
-        guard let produced else { return observed }
-        return min(
+    /// `observed`, moved towards `produced` until it is within the bound, and never after `now`: a producer's clock that is ahead would
+    /// make an old failure look newer than the token that answers it.
+    static func believed(_ observed: UnixTime, producedAt produced: UnixTime?, at now: UnixTime) -> UnixTime {
+        guard let produced = produced.map({ min($0, now) }) else { return min(observed, now) }
+        let near = min(
             max(observed, produced.advanced(byMicroseconds: -bound)), produced.advanced(byMicroseconds: bound))
+        return min(near, now)
     }
 }

@@ -3,8 +3,10 @@ public import Records
 
 /// A token as it stands on the token topic, for whoever hands it over: what `UnsignedToken` writes, read back.
 ///
-/// The bytes may be anybody's. A record counts only where its key, its headers and its value say the same, so that nobody gets
-/// a token whose subject is another than the one it stands under. The token itself is not verified, and a sealed one not opened.
+/// The one reader of the token topic: the gateway, the ledger, the version floor and the tests all read with it. The bytes may be
+/// anybody's. A record counts only where its key, its headers and its value agree, so that nobody gets a token whose subject is
+/// another than the one of its key, and where its version and its times are possible. The token itself is not verified, and a
+/// sealed one not opened.
 public struct PublishedToken: Sendable {
     /// The app.
     public let app: String
@@ -22,6 +24,8 @@ public struct PublishedToken: Sendable {
     public let algorithm: String
     /// The id of the key's version that signed it.
     public let keyID: String
+    /// The ring of that version; nil for a record of an earlier release, which did not name it.
+    public let keyRing: String?
     /// When it was issued, in seconds since 1970.
     public let issuedAt: Int64
     /// When it ends, in seconds since 1970; later than `issuedAt`.
@@ -44,30 +48,38 @@ public struct PublishedToken: Sendable {
     /// The years 1970 to 9999.
     private static let times: ClosedRange<Int64> = 0...253_402_300_799
 
-    /// The token in `record`; nil for a tombstone and for anything else that is not a token's record.
-    public init?(_ record: RecordBody) {
+    /// The longest life of any vendor's token, with a day to spare, in seconds.
+    private static let longestLife: Int64 = 367 * 86_400
+
+    /// Reads the token in `record` at the time `now`.
+    ///
+    /// - Throws: `RecordFault` for a tombstone and for anything else that is not a token's record.
+    public init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
         guard let keyPart = record.keyPart, let valuePart = record.valuePart,
-            Self.has(record, "ce_type", "remint.token.replaced.v1"),
-            let root = Self.value(record.bytes, in: valuePart),
+            Self.has(record, "ce_type", "remint.token.replaced.v1")
+        else { throw .foreign }
+        guard let root = Self.value(record.bytes, in: valuePart),
             let app = root["app"]?.string, !app.isEmpty, let vendor = root["vendor"]?.string,
             let token = root["token"]?.string, let algorithm = root["algorithm"]?.string,
             let keyID = root["key_id"]?.string, let issuedAt = root["issued_at"]?.integer,
             let expiresAt = root["expires_at"]?.integer, let version = root["version"]?.integer,
             let eventID = root["event_id"]?.string
-        else { return nil }
+        else { throw .malformed }
         for name in ["sealed_for", "device", "challenge"] {
-            if let member = root[name], !member.isString { return nil }
+            if let member = root[name], !member.isString { throw .malformed }
         }
         let sealedFor = root["sealed_for"]?.string
-        guard Self.times.contains(issuedAt), Self.times.contains(expiresAt), issuedAt < expiresAt, version > 0,
-            Self.isCompact(token, parts: sealedFor == nil ? 3 : 5),
-            Self.has(record, "ce_source", "/remint/\(app)"), Self.has(record, "remint-key-id", keyID),
+        guard Self.isCompact(token, parts: sealedFor == nil ? 3 : 5) else { throw .malformed }
+        guard ReadBackBound.admits(version: version, at: now) else { throw .version }
+        try Self.checkLife(from: issuedAt, to: expiresAt, at: now)
+        guard Self.has(record, "ce_source", "/remint/\(app)"), Self.has(record, "remint-key-id", keyID),
             Self.has(record, "remint-expires-at", "\(expiresAt)"), Self.has(record, "remint-version", "\(version)"),
-            sealedFor.map({ Self.has(record, "remint-seal", $0) }) ?? !record.has("remint-seal")
-        else { return nil }
+            sealedFor.map({ Self.has(record, "remint-seal", $0) }) ?? !record.has("remint-seal"),
+            record.text("ce_id")?.hasSameBytes(as: eventID) != false
+        else { throw .mismatched }
         let key = Array(record.bytes[keyPart])
         let subjects = Self.subjects(root["subject"], challenge: root["challenge"]?.string)
-        guard let subject = subjects.first(where: { $0.key(app: app) == key }) else { return nil }
+        guard let subject = subjects.first(where: { $0.key(app: app) == key }) else { throw .mismatched }
         self.app = app
         self.vendor = vendor
         self.subject = subject
@@ -76,12 +88,28 @@ public struct PublishedToken: Sendable {
         self.sealedFor = sealedFor
         self.algorithm = algorithm
         self.keyID = keyID
+        keyRing = record.text("remint-key-ring")
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.version = version
         self.eventID = eventID
         device = root["device"]?.string
-        reportedAt = record.text("remint-reported-at").flatMap { Int64($0) }.map { UnixTime(milliseconds: $0) }
+        reportedAt = try Self.reportedAt(record, at: now)
+    }
+
+    private static func checkLife(from issuedAt: Int64, to expiresAt: Int64, at now: UnixTime) throws(RecordFault) {
+        guard times.contains(issuedAt), times.contains(expiresAt), issuedAt < expiresAt,
+            expiresAt - issuedAt <= longestLife,
+            ReadBackBound.admits(pastTime: UnixTime(seconds: issuedAt), at: now)
+        else { throw .time }
+    }
+
+    private static func reportedAt(_ record: RecordBody, at now: UnixTime) throws(RecordFault) -> UnixTime? {
+        guard record.has("remint-reported-at") else { return nil }
+        guard let time = record.text("remint-reported-at").flatMap({ Int64($0) }).map({ UnixTime(milliseconds: $0) }),
+            ReadBackBound.admits(pastTime: time, at: now)
+        else { throw .time }
+        return time
     }
 
     /// Whether the header `name`, the last one of several, says `text` byte for byte.

@@ -1,6 +1,9 @@
 import AdapterKit
 
-/// The headers that follow an event through retry tiers, dead letters and redrives.
+/// The headers that follow an event through retry tiers and dead letters.
+///
+/// The worker writes them, and believes them on its own retry topics alone. On any other topic they are whatever a producer wrote:
+/// they decide nothing there, and go no further.
 package enum HopHeaders {
     package static let code = "remint-error-code"
     package static let stage = "remint-error-stage"
@@ -36,8 +39,8 @@ package enum HopHeaders {
 }
 
 extension InputRecord {
-    /// The headers that go on with the event where it is not answered: as they came, without those of an earlier hop, and with the
-    /// context of what follows it.
+    /// The event's own headers, for a retry tier or a dead letter: as they came, without hop headers, and with the context of the
+    /// event's trace.
     var keptHeaders: [RecordHeader] {
         let kept = headers.filter { !HopHeaders.all.contains($0.name) }
         guard let trace else { return kept }
@@ -45,19 +48,23 @@ extension InputRecord {
     }
 }
 
-/// Where an event first stood and what it has been through.
+/// The origin of an event, and its hops since.
 ///
-/// Only a record from a retry tier, which the worker itself wrote, and one that was redriven are asked for their origin: their
-/// id, their age and what a dead letter says of them stay the same over any number of hops. Such headers can tell nothing that
-/// an event's own body could not.
+/// The origin is the position that the worker consumed the event from, which is the broker's word. Only a record of a retry tier
+/// states its origin in headers, because the worker itself wrote them: id, age and dead letter stay the same over any number of
+/// attempts. A redriven event is a new record at a new position. A producer's hop headers change nothing but `redrives`.
 struct Provenance: Sendable {
-    /// Where the event first stood.
+    /// The position that the event was first consumed from.
     let origin: RecordPosition
     /// When it was produced there.
     let timestamp: UnixTime?
     /// Attempts that failed so far.
     let attempts: Int
-    /// How often it was redriven from the dead letters.
+    /// Redrives so far, as the last redrive counted them.
+    ///
+    /// The one hop header that a worker passes on from an input, where a producer may write it too. Nothing is decided by it but
+    /// whether a redrive sends the event again, so that a forged count can only keep the producer's own event among the dead
+    /// letters.
     let redrives: Int
     /// What happened at each attempt; empty for a fresh event.
     let history: String
@@ -67,14 +74,15 @@ struct Provenance: Sendable {
     init(_ record: InputRecord) {
         let body = record.body
         redrives = Self.count(HopHeaders.redrives, body)
-        let stated = record.lane == .retries || redrives > 0 ? Self.origin(in: body) : nil
-        origin = stated ?? record.origin
-        timestamp = stated == nil ? record.timestamp : Self.time(HopHeaders.timestamp, body)
-        guard record.lane == .retries, stated != nil else {
+        guard record.lane == .retries, let stated = Self.origin(in: body) else {
+            (origin, timestamp) = (record.origin, record.timestamp)
             (attempts, history, firstFailedAt) = (0, "", nil)
             return
         }
-        firstFailedAt = Self.time(HopHeaders.firstFailedAt, body)
+        origin = stated
+        timestamp = Self.time(HopHeaders.timestamp, body)
+        // A failure that has not come yet would never be too old.
+        firstFailedAt = Self.time(HopHeaders.firstFailedAt, body).map { min($0, record.timestamp ?? $0) }
         attempts = Self.count(HopHeaders.attempts, body)
         let told = body.text(HopHeaders.history) ?? ""
         // What the worker writes is shorter; a dead letter by reference must stay small.
@@ -85,7 +93,7 @@ struct Provenance: Sendable {
     static func origin(in body: RecordBody) -> RecordPosition? {
         guard let topic = body.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
             let partition = body.text(HopHeaders.partition).flatMap({ Int32($0) }),
-            let offset = body.text(HopHeaders.offset).flatMap({ Int64($0) })
+            let offset = body.text(HopHeaders.offset).flatMap({ Int64($0) }), partition >= 0, offset >= 0
         else { return nil }
         return RecordPosition(topic: topic, partition: partition, offset: offset)
     }
@@ -98,7 +106,7 @@ struct Provenance: Sendable {
         body.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
     }
 
-    /// Where it first stood, as the id of an event that has no other.
+    /// The origin as the id of an event that has no other.
     var coordinates: String {
         // Written for every event without an id of its own; interpolation takes five times as long.
         let bytes = ByteWriter.bytes { text in
@@ -111,7 +119,7 @@ struct Provenance: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The headers that say where the event came from.
+    /// The headers that state the origin.
     var headers: [RecordHeader] {
         [
             RecordHeader(HopHeaders.topic, origin.topic),

@@ -123,9 +123,9 @@ struct AccountSchedule: Sendable {
     /// The vendor answered as it should.
     ///
     /// - Returns: what an operator should know of.
-    mutating func works() -> LookupNotice? {
+    mutating func works(at now: UnixTime) -> LookupNotice? {
         throttles = 0
-        return breaker.succeeded() ? .closed(account: account.name) : nil
+        return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) }
     }
 
     /// The vendor has had enough. Where it did not say for how long, the pauses grow.
@@ -137,7 +137,7 @@ struct AccountSchedule: Sendable {
             limiter.pause(until: now.advanced(byMicroseconds: 1_000_000 + jitter))
         }
         // It works, and says so.
-        return breaker.succeeded() ? .closed(account: account.name) : nil
+        return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) }
     }
 
     /// The vendor did not answer as it should.

@@ -22,6 +22,8 @@ struct CircuitBreaker: Sendable {
     private static let whiles = (first: Int64(2_000_000), longest: Int64(30_000_000))
 
     private var condition = Condition.closed(failures: 0)
+    /// The first of the failures in a row; nil after a success.
+    private var failingSince: UnixTime?
 
     func state(at now: UnixTime) -> State {
         switch condition {
@@ -47,11 +49,13 @@ struct CircuitBreaker: Sendable {
 
     /// The vendor answered.
     ///
-    /// - Returns: whether it closed just now.
-    mutating func succeeded() -> Bool {
+    /// - Returns: how long it had failed, in microseconds, where the circuit closed just now.
+    mutating func succeeded(at now: UnixTime) -> Int64? {
+        let length = failingSince.map { max(0, now.microseconds(since: $0)) } ?? 0
+        failingSince = nil
         defer { condition = .closed(failures: 0) }
-        if case .closed = condition { return false }
-        return true
+        if case .closed = condition { return nil }
+        return length
     }
 
     /// The vendor did not answer as it should.
@@ -61,6 +65,7 @@ struct CircuitBreaker: Sendable {
     mutating func failed(
         at now: UnixTime, isCertain: Bool, random: inout some RandomNumberGenerator
     ) -> Bool {
+        if failingSince == nil { failingSince = now }
         switch condition {
         case .closed(let failures):
             guard isCertain || failures + 1 >= Self.failuresToOpen else {

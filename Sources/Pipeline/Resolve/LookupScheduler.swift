@@ -171,9 +171,9 @@ struct LookupScheduler: Sendable {
         }
         let account = lines[flight.line].account.name
         tally.count(failed.first?.failure.kind.rawValue ?? "answered", account, took: took)
-        guard let failure = failed.first?.failure else { return tell(lines[flight.line].works()) }
+        guard let failure = failed.first?.failure else { return tell(lines[flight.line].works(at: now)) }
         if Self.isAboutRequest(reply), failure.kind == .misconfigured {
-            return flight.isOutdated ? tell(lines[flight.line].works()) : refused(flight, failure, now)
+            return flight.isOutdated ? tell(lines[flight.line].works(at: now)) : refused(flight, failure, now)
         }
         judge(failure, isPartial: failed.count < flight.questions.count, flight, now, &random)
         guard !flight.isOutdated else { return }
@@ -236,7 +236,7 @@ struct LookupScheduler: Sendable {
     /// Halves a request that was refused, until the one user stands alone whom it is about. Who finds fault with a request has read
     /// it: the vendor works, and a circuit that was trying with this very request closes.
     private mutating func refused(_ flight: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
-        tell(lines[flight.line].works())
+        tell(lines[flight.line].works(at: now))
         guard flight.questions.count > 1 else {
             for question in flight.questions { give(up: question, failure, now) }
             return tell(.refused(account: lines[flight.line].account.name, detail: failure.detail))
@@ -254,10 +254,10 @@ struct LookupScheduler: Sendable {
         switch failure.kind {
         case .throttled: tell(lines[flight.line].throttled(at: now, random: &random))
         case .mismatched:
-            tell(lines[flight.line].works())
+            tell(lines[flight.line].works(at: now))
             tell(.mismatched(account: lines[flight.line].account.name, detail: failure.detail))
         case .unavailable, .unreadable, .misconfigured:
-            if isPartial { return tell(lines[flight.line].works()) }
+            if isPartial { return tell(lines[flight.line].works(at: now)) }
             tell(lines[flight.line].failed(failure, at: now, random: &random))
         }
     }

@@ -26,8 +26,8 @@ public struct LookupTally: Sendable {
 public enum LookupNotice: Sendable, Equatable {
     /// So much failed that nothing is asked for a while. The detail is the last failure's.
     case opened(account: String, detail: String)
-    /// The vendor answers again.
-    case closed(account: String)
+    /// The vendor answers again, after so many microseconds.
+    case closed(account: String, after: Int64)
     /// An answer named another user than it was asked about, and was refused.
     case mismatched(account: String, detail: String)
     /// The vendor refuses what is asked about one user.

@@ -42,6 +42,8 @@ public struct CommitUnit: Sendable {
     public internal(set) var offsets: PerLane<[TopicPartition: Int64]>
     /// The highest version of its tokens, or one above; it goes with the offsets. 0 for none.
     public var highestVersion: Int64 = 0
+    /// The first record of each partition's log, which goes with the partition's offset.
+    public var marks: [TopicPartition: LogMark] = [:]
 
     /// How many events it ends.
     public var eventCount: Int { batches.reduce(0) { $0 + $1.records.count } }
@@ -57,6 +59,7 @@ public struct CommitUnit: Sendable {
         batches += addition.batches
         offsets = addition.offsets
         highestVersion = max(highestVersion, addition.highestVersion)
+        marks = addition.marks
     }
 
     /// Replaces the ends of some events, because a topic does not take them as they are.

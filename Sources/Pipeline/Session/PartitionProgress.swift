@@ -23,14 +23,14 @@ public struct PartitionProgress: Sendable {
         mutating func finish(_ offset: Int64) {
             if head < taken.count, taken[head].offset == offset {
                 // In order, as nearly all are.
-                next = offset + 1
+                next = RecordPosition.next(after: offset)
                 head += 1
             } else {
                 guard isOpen(offset) else { return }
                 finished.insert(offset)
             }
             while !finished.isEmpty, head < taken.count, finished.remove(taken[head].offset) != nil {
-                next = taken[head].offset + 1
+                next = RecordPosition.next(after: taken[head].offset)
                 head += 1
             }
             guard head > 1024, head * 2 > taken.count else { return }

@@ -1,4 +1,5 @@
 public import AdapterKit
+import Records
 
 /// What a dead letter says of itself, without its payload.
 public struct DeadLetterEntry: Sendable {
@@ -27,23 +28,51 @@ public struct DeadLetterEntry: Sendable {
     /// How large the event is, in bytes.
     public let valueBytes: Int
 
-    /// Reads the headers of `record`, and its value for nothing but app and id.
-    public init(_ record: InputRecord, decoder: EventDecoder) {
+    /// The reason the record is no valid dead letter; nil where it is one. Where there is a reason, `code`, `stage` and `origin` are nil.
+    public let fault: RecordFault?
+
+    /// Reads the headers of `record` at the time `now`, and its value for nothing but app and id. The one reader of dead letters and
+    /// parked ones.
+    public init(_ record: InputRecord, decoder: EventDecoder, at now: UnixTime) {
         let headers = record.body
-        func number(_ name: String) -> Int { headers.text(name).flatMap { Int($0) } ?? 0 }
         let event = try? decoder.decode(record)
         app = event?.envelope.app
         eventID = event?.envelope.id
-        code = headers.text(HopHeaders.code).flatMap(ErrorCode.init(rawValue:))
-        stage = headers.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
+        let named = headers.text(HopHeaders.code).flatMap(ErrorCode.init(rawValue:))
+        let stood = headers.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
+        let place = Provenance.origin(in: headers)
+        let time = headers.text(HopHeaders.failedAt).flatMap { RFC3339.parse($0) }
+        let counts = [HopHeaders.attempts, HopHeaders.redrives, HopHeaders.size].map { Self.count($0, headers) }
+        let fault: RecordFault? =
+            if !headers.has(HopHeaders.code) {
+                .foreign
+            } else if named == nil || stood == nil || place == nil || counts.contains(nil) {
+                .malformed
+            } else if !(time.map { ReadBackBound.admits(pastTime: $0, at: now) } ?? false) {
+                .time
+            } else {
+                nil
+            }
+        self.fault = fault
+        code = fault == nil ? named : nil
+        stage = fault == nil ? stood : nil
+        origin = fault == nil ? place : nil
+        failedAt = fault == .time ? nil : time
         detail = headers.text(HopHeaders.detail) ?? ""
         history = headers.text(HopHeaders.history) ?? ""
-        origin = Provenance.origin(in: headers)
-        failedAt = headers.text(HopHeaders.failedAt).flatMap { RFC3339.parse($0) }
-        attempts = number(HopHeaders.attempts)
-        redrives = number(HopHeaders.redrives)
-        isReference = headers.text(HopHeaders.size) != nil
-        valueBytes = headers.text(HopHeaders.size).flatMap { Int($0) } ?? record.value?.count ?? 0
+        attempts = counts[0] ?? 0
+        redrives = counts[1] ?? 0
+        isReference = headers.has(HopHeaders.size)
+        valueBytes = headers.has(HopHeaders.size) ? counts[2] ?? 0 : record.value?.count ?? 0
+    }
+
+    /// The most of anything that is counted in a header: attempts, redrives, and the bytes of an event.
+    private static let most = Int(Int32.max)
+
+    /// The count in the header `name`; 0 where there is no such header, nil for what is no count.
+    private static func count(_ name: String, _ headers: RecordBody) -> Int? {
+        guard headers.has(name) else { return 0 }
+        return headers.text(name).flatMap { Int($0) }.flatMap { 0...most ~= $0 ? $0 : nil }
     }
 }
 

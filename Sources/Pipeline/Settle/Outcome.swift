@@ -79,6 +79,9 @@ public final class Settlement: Sendable {
     /// When the first of the reports that its token answers was made; nil where no token was minted, and for a token that nobody
     /// reported a failure for.
     public let reportedAt: UnixTime?
+    /// Whether the report calls an unexpired token of ours expired: the device's clock is wrong, or its SDK names the wrong
+    /// token.
+    public let isClockSkew: Bool
 
     /// The end of `record`, of which `event` is known.
     convenience init(
@@ -93,19 +96,22 @@ public final class Settlement: Sendable {
     /// The token that answers `event`.
     convenience init(
         _ event: Envelope, at origin: RecordPosition, app: String?, outcome: Outcome, output: OutputRecord?,
-        algorithm: Algorithm?, reportedAt: UnixTime?
+        algorithm: Algorithm?, reportedAt: UnixTime?, isClockSkew: Bool
     ) {
         self.init(
             origin: origin, eventID: event.id, app: app, outcome: outcome, output: output, algorithm: algorithm,
-            reason: event.reason, signer: event.signer, reportedAt: reportedAt)
+            reason: event.reason, signer: event.signer, reportedAt: reportedAt,
+            isClockSkew: isClockSkew)
     }
 
     init(
         origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?,
         detail: String? = nil,
-        algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil, reportedAt: UnixTime? = nil
+        algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil, reportedAt: UnixTime? = nil,
+        isClockSkew: Bool = false
     ) {
         self.reportedAt = reportedAt
+        self.isClockSkew = isClockSkew || outcome == .superseded(.clockSkew)
         self.reason = reason
         self.signer = signer
         self.origin = origin

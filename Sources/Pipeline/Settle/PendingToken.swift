@@ -52,6 +52,7 @@ struct SignedToken: Sendable {
         let order = draft.token.order
         settlement = Settlement(
             order.event, at: origin, app: order.app.name, outcome: .minted, output: record,
-            algorithm: draft.token.key.algorithm, reportedAt: draft.reportedAt)
+            algorithm: draft.token.key.algorithm, reportedAt: draft.reportedAt,
+            isClockSkew: draft.ticket.isClockSkew)
     }
 }

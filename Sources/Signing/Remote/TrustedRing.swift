@@ -68,7 +68,7 @@ struct TrustedRing: Sendable {
 
     private static func version(_ version: PublishedRing.Version) throws(Distrust) -> Version {
         guard !version.id.isEmpty else { throw Distrust(reason: "a version has no id") }
-        guard let algorithm = Algorithm(rawValue: version.algorithm) else {
+        guard let algorithm = Algorithm(named: version.algorithm) else {
             throw Distrust(reason: "the version \(version.id) is for an algorithm this worker does not know")
         }
         guard algorithm.keyType != .secret else {

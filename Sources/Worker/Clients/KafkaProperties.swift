@@ -19,6 +19,8 @@ public struct KafkaProperties: Sendable {
         let embedded = configuration.kafka.isEmbedded ? EmbeddedBroker.clientProperties : [:]
         var common: ClientProperties = [
             "client.id": "remint", "socket.nagle.disable": "true", "reconnect.backoff.max.ms": "2000",
+            // New partitions are read, and written to, this soon; the library's default is five minutes.
+            "topic.metadata.refresh.interval.ms": "15000", "metadata.max.age.ms": "30000",
         ]
         if let tokens = configuration.kafka.tokens {
             common["sasl.mechanism"] = "OAUTHBEARER"
@@ -34,6 +36,8 @@ public struct KafkaProperties: Sendable {
                 [
                     "enable.auto.commit": "false", "enable.auto.offset.store": "false",
                     "isolation.level": "read_committed", "partition.assignment.strategy": "range",
+                    // Where a partition is read from is decided by `PartitionStart`.
+                    "auto.offset.reset": "error",
                 ])
         producer = common.merging(Self.producerDefaults).merging(configured).merging(address).merging([
             "enable.idempotence": "true"
@@ -53,6 +57,7 @@ public struct KafkaProperties: Sendable {
 
     /// The properties of a reader that belongs to no group of the worker's.
     public func reader(group: String) -> ClientProperties {
+        // A reader reads all that a topic holds, so that whatever it missed is the beginning.
         // The end of a partition is told by a fetch that comes back empty, for which somebody waits.
         consumer.merging([
             "group.id": group, "auto.offset.reset": "earliest", "enable.partition.eof": "true",
@@ -79,7 +84,7 @@ public struct KafkaProperties: Sendable {
     }
 
     private static let consumerDefaults: ClientProperties = [
-        "auto.offset.reset": "earliest", "session.timeout.ms": "45000",
+        "session.timeout.ms": "45000",
         // Three consumers fetch ahead of one worker; what waits here waits for the signer anyway. A record that is larger
         // comes alone.
         "queued.max.messages.kbytes": "8192", "queued.min.messages": "5000", "max.partition.fetch.bytes": "262144",

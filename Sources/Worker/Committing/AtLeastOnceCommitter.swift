@@ -31,7 +31,7 @@ struct AtLeastOnceCommitter: Committer {
         self.now = now
         self.patience = patience
         self.isBlocked = isBlocked
-        offsets = OffsetCommits { await Self.commit($0, version: $1, consumers, logger) }
+        offsets = OffsetCommits { await Self.commit($0, $1, at: now(), consumers, logger) }
     }
 
     func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult {
@@ -41,7 +41,9 @@ struct AtLeastOnceCommitter: Committer {
             if let result = await deliver(&addition) { return result }
             transaction.add(addition)
         }
-        await offsets.add(transaction.offsets, version: transaction.highestVersion)
+        await offsets.add(
+            transaction.offsets,
+            OffsetCommits.Note(version: transaction.highestVersion, marks: transaction.marks))
         return .committed(transaction)
     }
 
@@ -50,11 +52,13 @@ struct AtLeastOnceCommitter: Committer {
     var hasOpenOffsets: Bool { get async { await offsets.areOpen } }
 
     private static func commit(
-        _ open: OffsetCommits.Offsets, version: Int64, _ consumers: PerLane<KafkaConsumer>, _ logger: Logger
+        _ open: OffsetCommits.Offsets, _ note: OffsetCommits.Note, at time: UnixTime,
+        _ consumers: PerLane<KafkaConsumer>, _ logger: Logger
     ) async {
         for lane in Lane.allCases where !open[lane].isEmpty {
             let offsets = open[lane].map {
-                PartitionOffset($0, offset: $1, metadata: VersionMetadata.text(version))
+                let metadata = CommitMetadata(version: note.version, mark: note.marks[$0], committedAt: time)
+                return PartitionOffset($0, offset: $1, metadata: metadata.text)
             }
             do throws(KafkaError) {
                 guard !(await consumers[lane].isAssignmentLost) else { continue }

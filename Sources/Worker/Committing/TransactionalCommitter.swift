@@ -98,9 +98,11 @@ struct TransactionalCommitter: Committer {
     ) async throws(KafkaError) -> [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] {
         var groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] = []
         for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
+            let time = now()
             let offsets = transaction.offsets[lane].map {
-                PartitionOffset(
-                    $0, offset: $1, metadata: VersionMetadata.text(transaction.highestVersion))
+                let metadata = CommitMetadata(
+                    version: transaction.highestVersion, mark: transaction.marks[$0], committedAt: time)
+                return PartitionOffset($0, offset: $1, metadata: metadata.text)
             }
             groups.append((offsets, try await consumers[lane].groupMetadata(committing: offsets)))
         }

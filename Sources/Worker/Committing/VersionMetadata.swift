@@ -1,13 +1,26 @@
+import AdapterKit
+import Pipeline
+
 /// The highest version so far, as the metadata of a committed offset.
 ///
 /// It commits with the tokens it is about, and whoever takes the partition next reads it, however the clocks of the two differ.
 enum VersionMetadata {
     private static let name = "remint-version="
 
+    /// Whether a worker wrote `metadata`.
+    static func isOurs(_ metadata: String) -> Bool { metadata.hasPrefix(name) }
+
     static func text(_ version: Int64) -> String { name + String(version) }
 
-    /// The version in `metadata`; nil where it is somebody else's.
-    static func version(_ metadata: String) -> Int64? {
-        metadata.hasPrefix(name) ? Int64(metadata.dropFirst(name.count)).flatMap { $0 > 0 ? $0 : nil } : nil
+    /// The version in `metadata`, read at the time `now`; nil where another program wrote it.
+    ///
+    /// - Throws: `RecordFault.version` for a version that is no number, not positive, or more than a day ahead.
+    static func version(_ metadata: String, at now: UnixTime) throws(RecordFault) -> Int64? {
+        guard metadata.hasPrefix(name) else { return nil }
+        guard let version = Int64(metadata.dropFirst(name.count)), ReadBackBound.admits(version: version, at: now)
+        else {
+            throw .version
+        }
+        return version
     }
 }

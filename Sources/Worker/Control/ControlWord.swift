@@ -1,20 +1,37 @@
+package import AdapterKit
 package import Pipeline
 
-/// A record of the control topic: what it says of an app or of a lane.
+/// A record of the control topic: what it says of an app or of a lane, or one worker's counts.
 package enum ControlWord: Sendable, Equatable {
     /// Of an app.
     case app(ControlRecord)
     /// Of a lane.
     case lane(LaneRecord)
+    /// A worker's counts of an app's refusals.
+    case refusals(RefusalRecord)
 
-    /// Reads a record; nil where it is none for the fleet `group`.
-    package init?(key: [UInt8]?, value: [UInt8]?, group: String) {
-        if let lane = LaneRecord(key: key, value: value, group: group) {
+    /// Reads a record at the time `now`; nil where it is another fleet's. The one reader of the control topic.
+    ///
+    /// - Throws: `RecordFault` for what is no such record.
+    package init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
+        if LaneRecord.isKey(key) {
+            guard let lane = try LaneRecord(key: key, value: value, group: group, at: now) else { return nil }
             self = .lane(lane)
-        } else if let app = ControlRecord(key: key, value: value, group: group) {
-            self = .app(app)
+        } else if RefusalRecord.isKey(key) {
+            guard let refusals = try RefusalRecord(key: key, value: value, group: group, at: now) else { return nil }
+            self = .refusals(refusals)
         } else {
-            return nil
+            guard let app = try ControlRecord(key: key, value: value, group: group, at: now) else { return nil }
+            self = .app(app)
+        }
+    }
+
+    /// The app it is about; nil for a lane.
+    package var app: String? {
+        switch self {
+        case .app(let record): record.app
+        case .refusals(let record): record.app
+        case .lane: nil
         }
     }
 
@@ -23,14 +40,16 @@ package enum ControlWord: Sendable, Equatable {
         switch self {
         case .app(let record): record.key
         case .lane(let record): record.key
+        case .refusals(let record): record.key
         }
     }
 
-    /// The record's value.
-    package var value: [UInt8] {
+    /// The record's value; nil where the record erases its key.
+    package var value: [UInt8]? {
         switch self {
         case .app(let record): record.value
         case .lane(let record): record.value
+        case .refusals(let record): record.value
         }
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTransport
 import JOSE
 import Keyring
 import Pipeline

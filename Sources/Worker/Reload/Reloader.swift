@@ -1,4 +1,5 @@
 import AdapterKit
+import HTTPTransport
 import JOSE
 import Logging
 import Pipeline

@@ -24,6 +24,9 @@ struct CommittedOffsets {
         expected.formUnion(partitions)
     }
 
+    /// The log of `partition` is another one, or ends earlier: what was committed for it is no measure any more.
+    mutating func forget(_ partition: TopicPartition) { next[partition] = nil }
+
     /// The partitions among `records`, taken in order, that begin before what was committed.
     mutating func setbacks(in records: [InputRecord]) -> [OffsetRegression] {
         guard !expected.isEmpty else { return [] }

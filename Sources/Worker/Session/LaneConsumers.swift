@@ -13,13 +13,15 @@ struct LaneConsumers: Sendable {
     private let tracing: EventTracing?
     private let retries: RetryPolicy
 
-    /// - Parameter tracing: what follows events; nil where nobody wants to see any.
+    /// - Parameters:
+    ///   - wakeup: signalled when any of them has something to take.
+    ///   - tracing: what follows events; nil where nobody wants to see any.
     init(
-        _ configuration: Configuration, _ properties: KafkaProperties, tracing: EventTracing? = nil, logger: Logger
+        _ configuration: Configuration, _ properties: KafkaProperties, wakeup: Wakeup = Wakeup(),
+        tracing: EventTracing? = nil, logger: Logger
     ) throws(KafkaError) {
         self.tracing = tracing
         retries = configuration.retryPolicy
-        let wakeup = Wakeup()
         self.wakeup = wakeup
         consumers = try PerLane { lane throws(KafkaError) in
             try KafkaConsumer(

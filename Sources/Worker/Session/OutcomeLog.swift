@@ -9,6 +9,8 @@ import Telemetry
 struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
+    /// Reports by app that call an unexpired token expired.
+    private var skewed: [String: Int] = [:]
     private var deadTraces: [String] = []
     private var waitingTraces: [String] = []
     /// How many traces a line names; who looks for another one finds its event by the headers of its dead letter.
@@ -21,6 +23,7 @@ struct OutcomeLog {
     init(_ transaction: CommitUnit) {
         for batch in transaction.batches {
             for (record, settlement) in zip(batch.records, batch.settlements) {
+                if settlement.isClockSkew, let app = settlement.app { skewed[app, default: 0] += 1 }
                 switch settlement.outcome {
                 case .deadLettered(let code):
                     dead[code.rawValue, default: 0] += 1
@@ -44,6 +47,7 @@ struct OutcomeLog {
     mutating func add(_ other: OutcomeLog) {
         dead.merge(other.dead, uniquingKeysWith: +)
         waiting.merge(other.waiting, uniquingKeysWith: +)
+        skewed.merge(other.skewed, uniquingKeysWith: +)
         deadTraces = Array((deadTraces + other.deadTraces).prefix(Self.mostTraces))
         waitingTraces = Array((waitingTraces + other.waitingTraces).prefix(Self.mostTraces))
     }
@@ -54,12 +58,20 @@ struct OutcomeLog {
         if !waiting.isEmpty {
             logger.notice("events wait in the retry tiers", metadata: Self.details(waiting, waitingTraces))
         }
+        if !skewed.isEmpty {
+            logger.notice(
+                "devices call unexpired tokens expired: a wrong clock or the SDK, not the key",
+                metadata: [LogKey.app: "\(Self.list(skewed))"])
+        }
         self = OutcomeLog()
     }
 
+    private static func list(_ counts: [String: Int]) -> String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    }
+
     private static func details(_ counts: [String: Int], _ traces: [String]) -> Logger.Metadata {
-        let list = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
-        var details: Logger.Metadata = [LogKey.errorCode: "\(list)"]
+        var details: Logger.Metadata = [LogKey.errorCode: "\(list(counts))"]
         if !traces.isEmpty { details[LogKey.traces] = "\(traces.joined(separator: ", "))" }
         return details
     }

@@ -40,7 +40,7 @@ struct Session {
             throw error
         }
         switch end {
-        case .stopped, .renewed: await producer.close(within: configuration.worker.shutdownDeadline / 4)
+        case .stopped, .renewed, .reopened: await producer.close(within: configuration.worker.shutdownDeadline / 4)
         case .unusable, .fenced:
             // What it still holds is nobody's any more.
             await producer.close(within: .seconds(1))
@@ -57,16 +57,27 @@ struct Session {
         }
         let tokenPartitions = try await producer.metadata(of: configuration.topics.tokens, within: .seconds(15))
             .partitionCount
-        let floor = VersionFloor(configuration, bootstrapServers: bootstrapServers, logger: context.logger)
+        let floor = VersionFloor(context, bootstrapServers: bootstrapServers)
         producer.prepare(configuration.outputTopics)
         if isExactlyOnce, let end = await register(producer) { return end }
-        let lanes = try LaneConsumers(
-            configuration, properties, tracing: context.tracing, logger: context.logger)
-        context.lookups?.onReply { [wakeup = lanes.wakeup] in wakeup.signal() }
-        let control = ControlTopic(configuration, bootstrapServers: bootstrapServers, logger: context.logger) {
-            [wakeup = lanes.wakeup] in wakeup.signal()
+        let wakeup = Wakeup()
+        let control = ControlTopic(
+            configuration, bootstrapServers: bootstrapServers, now: context.now, unreadable: context.unreadable,
+            logger: context.logger
+        ) { wakeup.signal() }
+        // Before the groups are joined: partitions wait for nobody who does not take part.
+        let controlReader: KafkaConsumer?
+        switch try await openControl(control) {
+        case .stopped: return .stopped
+        case .renewed: return .renewed
+        case .missing: controlReader = nil
+        case .open(let reader): controlReader = reader
         }
-        let controlReader = await control.open()
+        processor.follow(fleet: controlReader != nil)
+        context.status.set(.topics, nil)
+        let lanes = try LaneConsumers(
+            configuration, properties, wakeup: wakeup, tracing: context.tracing, logger: context.logger)
+        context.lookups?.onReply { wakeup.signal() }
         context.metrics.opened()
         context.show(lanePauses)
         context.status.set(.worker, nil)
@@ -82,6 +93,7 @@ struct Session {
         var loop = SessionLoop(
             lanes: lanes, committer: committer(producer, lanes, patience), context: context, control: control,
             patience: patience,
+            logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.logger),
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed, lanePauses: lanePauses)
         // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
@@ -163,6 +175,31 @@ struct Session {
                 "retry topics hold events and belong to no tier; put the tiers back until they are empty, or delete the topics; waiting",
                 metadata: [LogKey.topic: "\(found)"])
             guard await pause(backoff.pause()) else { return false }
+        }
+    }
+
+    /// Reads the control topic to its end, however long that takes: nothing is answered that an operator paused.
+    ///
+    /// - Throws: `KafkaError` where no client can be made.
+    private func openControl(_ control: ControlTopic) async throws -> ControlTopic.Opening {
+        let start = ContinuousClock.now
+        var isTold = false
+        return try await control.open { problem in
+            context.status.beat()
+            context.metrics.set(context.status.problems)
+            if context.status.takeRenewal() { return .renewed }
+            if Task.isShuttingDownGracefully || Task.isCancelled { return .stopped }
+            guard .now - start > ControlTopic.timeout || problem != nil else { return nil }
+            let reason = problem ?? "it was not read to its end within \(ControlTopic.timeout)"
+            context.status.set(.topics, "the control topic \(configuration.topics.control) is not read yet: \(reason)")
+            guard !isTold else { return nil }
+            isTold = true
+            context.logger.error(
+                "the control topic is not read yet; nothing is consumed until the operators' pauses are known",
+                metadata: [
+                    LogKey.topic: "\(configuration.topics.control)", LogKey.kafkaError: "\(reason)",
+                ])
+            return nil
         }
     }
 

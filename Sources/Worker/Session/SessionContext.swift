@@ -1,4 +1,5 @@
 import AdapterKit
+import HTTPTransport
 import Kafka
 import Logging
 import Pipeline
@@ -14,6 +15,8 @@ struct SessionContext: Sendable {
     let lookups: (any LookupPort)?
     let status: WorkerStatus
     let metrics: WorkerMetrics
+    /// Counts records that were read back and are not valid.
+    let unreadable: UnreadableRecords
     let reachability: Reachability
     let logger: Logger
     let now: @Sendable () -> UnixTime
@@ -68,16 +71,53 @@ struct SessionContext: Sendable {
         metrics.wentBack(topic: setback.partition.topic, partition: setback.partition.partition)
     }
 
+    /// Where a partition is read from, where that is out of the ordinary.
+    func report(_ start: PartitionStart, of partition: TopicPartition, group: String) {
+        let details: Logger.Metadata = [
+            LogKey.partitions: "\(partition.topic)[\(partition.partition)]", LogKey.offset: "\(start.offset)",
+        ]
+        let remedy =
+            "kafka-consumer-groups.sh --group \(group) --topic \(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute"
+        switch start.reason {
+        case .fresh, .resumed: break
+        case .lost(let count):
+            logger.error(
+                "records were deleted before they were read; their events are never answered",
+                metadata: details.merging([LogKey.records: "\(count)"]) { first, _ in first })
+            metrics.lost(count, topic: partition.topic, partition: partition.partition)
+        case .beyondEnd:
+            logger.error(
+                "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again",
+                metadata: details.merging([
+                    LogKey.detail: "to answer them: stop the workers, then \(remedy)"
+                ]) { first, _ in first })
+            metrics.regressed(.truncated, topic: partition.topic, partition: partition.partition)
+        case .replaced:
+            logger.error(
+                "the topic was deleted and created again; the worker reads it from its start", metadata: details)
+            metrics.regressed(.replaced, topic: partition.topic, partition: partition.partition)
+        }
+    }
+
     /// Something an operator should know of.
     func raise(_ alarm: BatchProcessor.Alarm) {
         switch alarm {
         case .suspended(let suspension):
             logger.error(
-                "the vendor refuses the tokens of one user after the other; the app is suspended and its events wait",
-                metadata: [
-                    LogKey.app: "\(suspension.app)", LogKey.users: "\(suspension.users)",
-                    LogKey.keyVersion: "\(suspension.keyVersion ?? "")",
-                ])
+                suspension.reach == .everyone
+                    ? "the vendor refuses the key that signs; the app is suspended and its events wait"
+                    : "every user of the app who was given a token refuses it; the events of these users wait",
+                metadata: details(suspension))
+        case .suspendedHere(let suspension):
+            logger.error(
+                "the vendor refuses the key that signs; the app is suspended for this worker's partitions alone, because the other workers' counts cannot be read",
+                metadata: details(suspension))
+        case .refusing(let app, let counts):
+            logger.warning(
+                "some users of the app refuse their tokens because of the key; they are limited, and nobody is suspended",
+                metadata: details(app, counts))
+        case .accepting(let app, let counts):
+            logger.notice("the app's users accept their tokens again", metadata: details(app, counts))
         case .told(let suspension):
             logger.warning(
                 suspension.cause == .paused
@@ -93,6 +133,20 @@ struct SessionContext: Sendable {
                 logger.notice("the time of the app's pause is over; its events are answered again", metadata: details)
             }
         }
+    }
+
+    private func details(_ suspension: Suspension) -> Logger.Metadata {
+        [
+            LogKey.app: "\(suspension.app)", LogKey.users: "\(suspension.users)",
+            LogKey.keyVersion: "\(suspension.keyVersion ?? "")", LogKey.detail: "\(suspension.why)",
+        ]
+    }
+
+    private func details(_ app: String, _ counts: RefusalCounts) -> Logger.Metadata {
+        [
+            LogKey.app: "\(app)", LogKey.users: "\(counts.refusing)", LogKey.keyVersion: "\(counts.keyVersion)",
+            LogKey.detail: "\(counts.refusing) of \(counts.minted) users refuse their tokens",
+        ]
     }
 
     /// A lane rests, or goes on.
@@ -134,8 +188,11 @@ struct SessionContext: Sendable {
                 logger.error(
                     "a vendor's REST API does not answer as it should; it is left alone for a while, and events wait",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
-            case .closed(let account):
-                logger.notice("the vendor's REST API answers again", metadata: [LogKey.account: "\(account)"])
+            case .closed(let account, let length):
+                let outage = Outage.text(.microseconds(length))
+                logger.notice(
+                    "the vendor's REST API answers again",
+                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
             case .mismatched(let account, let detail):
                 logger.error(
                     "a vendor's answer names another user than was asked about; it is refused, and the event waits",

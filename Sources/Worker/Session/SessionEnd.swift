@@ -7,6 +7,8 @@ enum SessionEnd: Sendable {
     /// New ones are wanted: the files of their certificates changed. All that was ready is committed, and the partitions are given
     /// back.
     case renewed
+    /// A partition's log is not the one that was read; the next session decides where to read from.
+    case reopened
     /// They are of no further use; new ones start from the broker's committed offsets.
     case unusable(KafkaError)
     /// Another worker has this one's transactional id.

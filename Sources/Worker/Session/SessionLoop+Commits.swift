@@ -7,10 +7,11 @@ import Telemetry
 // MARK: Commits
 
 extension SessionLoop {
-    /// With the highest version there is: whoever takes its partitions next goes on above it.
+    /// With the highest version there is, above which whoever takes its partitions next goes on, and with the marks of their logs.
     func stamped(_ transaction: CommitUnit) -> CommitUnit {
         var transaction = transaction
         transaction.highestVersion = processor.highestVersion
+        transaction.marks = marks.all
         return transaction
     }
 

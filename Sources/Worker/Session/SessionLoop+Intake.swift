@@ -48,12 +48,14 @@ extension SessionLoop {
         guard !taken.records.isEmpty else { return }
         for setback in committed.setbacks(in: taken.records) { context.report(setback) }
         if context.status.problems[.topics] != nil { context.status.set(.topics, nil) }
+        marks.took(taken.records)
         machine.received(taken.records, on: lane, at: context.now())
         context.metrics.took(taken.records.count, lane)
     }
 
-    private func handle(_ error: KafkaError, _ lane: Lane) throws(KafkaError) {
+    private mutating func handle(_ error: KafkaError, _ lane: Lane) throws(KafkaError) {
         guard !error.isFatal else { throw error }
+        if error.code == .positionOutOfRange { return reopen("\(error)") }
         context.reachability.noted(error)
         if error.code.isAboutReading {
             context.status.set(.topics, "the \(lane.rawValue) lane's topics cannot be read: \(error)")
@@ -66,48 +68,32 @@ extension SessionLoop {
 // MARK: Rebalances
 
 extension SessionLoop {
-    mutating func answer(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance) async {
+    /// - Throws: `KafkaError` where it is not known where assigned partitions are to be read from.
+    mutating func answer(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance) async throws(KafkaError) {
         let partitions = rebalance.partitions
+        var starts: [TopicPartition: PartitionStart] = [:]
         if case .assigned = rebalance, !partitions.isEmpty {
-            for floor in [await versions(), await committedVersion(of: partitions, lane)].compactMap({ $0 }) {
-                raiseVersions(above: floor)
-            }
+            if let floor = await versions() { processor.raiseVersions(above: floor) }
+            starts = try await self.starts(of: partitions, lane) ?? [:]
             committed.assigned(partitions)
+            assignments += 1
+        } else {
+            marks.drop(partitions)
         }
         let names = partitions.map(\.description).joined(separator: ", ")
         context.logger.info(
             rebalance.isAssignment ? "partitions were assigned" : "partitions were revoked",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
-        do throws(KafkaError) { try await lanes.consumers[lane].answer(Rebalance(rebalance)) } catch {
+        do throws(KafkaError) {
+            try await lanes.consumers[lane].answer(Rebalance(rebalance), from: starts.mapValues(\.offset))
+        } catch {
             context.logger.warning(
                 "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
+            starts = [:]
         }
         machine.answered(lane)
         watch.forget(lane)
-    }
-
-    /// The highest version that whoever had these partitions before committed with their offsets.
-    private func committedVersion(of partitions: [TopicPartition], _ lane: Lane) async -> Int64? {
-        do throws(KafkaError) {
-            let offsets = try await lanes.consumers[lane].committedOffsets(partitions, within: .seconds(5))
-            return offsets.compactMap { $0.metadata.flatMap(VersionMetadata.version) }.max()
-        } catch {
-            context.logger.warning(
-                "the versions in the committed offsets could not be read; this worker goes by the token topic and its clock",
-                metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
-            return nil
-        }
-    }
-
-    /// A version that lies more than a day ahead is no clock's, and nothing would ever come after it.
-    private mutating func raiseVersions(above floor: Int64) {
-        guard floor < context.now().advanced(bySeconds: 86_400).microseconds else {
-            context.logger.warning(
-                "a version on the token topic lies more than a day ahead and is not followed",
-                metadata: [LogKey.topic: "\(context.configuration.topics.tokens)"])
-            return
-        }
-        processor.raiseVersions(above: floor)
+        try await settle(starts, lane)
     }
 }
 

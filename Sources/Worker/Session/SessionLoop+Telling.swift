@@ -18,6 +18,8 @@ extension SessionLoop {
             case .resumed(let suspension, .probe): control.tell(suspension.app, nil)
             // Where a pause's time is over, every worker knows by itself.
             case .resumed(_, .told), .resumed(_, .elapsed), .told: break
+            // It holds for this worker's partitions alone.
+            case .suspendedHere, .refusing, .accepting: break
             }
         }
     }
@@ -27,6 +29,9 @@ extension SessionLoop {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)
         processor.checkSuspensions()
+        for report in processor.dueReports() {
+            control.tell(report.app, counts: report.counts, of: report.worker)
+        }
         raiseAlarms()
         digest.tell(context.logger)
         var lag: [[String]: Double] = [:]
@@ -51,6 +56,7 @@ extension SessionLoop {
                 }
             }
         }
+        context.metrics.set(refusals: processor.refusalCounts())
         context.report(machine, processor, lag: lag)
         context.report(processor.takeLookupTally())
         if context.reachability.isQuestionDue {

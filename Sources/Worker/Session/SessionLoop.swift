@@ -16,6 +16,8 @@ struct SessionLoop {
     let control: ControlTopic
     /// Whether commits are to give up on a topic that cannot be written.
     let patience: CommitPatience
+    /// The logs of the partitions, as the brokers have them.
+    let logs: PartitionLogs
     /// The highest version on the token topic, which others may have written.
     let versions: @Sendable () async -> Int64?
     var processor: BatchProcessor
@@ -24,6 +26,16 @@ struct SessionLoop {
     var lanePauses: LanePauses
     var machine: SessionStateMachine
     var watch = PartitionWatch()
+    /// The first records of the assigned partitions' logs.
+    var marks = LogMarks()
+    let logViews = Handoff<LogViews>()
+    var isLookingAtLogs = false
+    /// How often partitions were assigned.
+    var assignments = 0
+    var nextLogLook = ContinuousClock.now + Self.logInterval
+    var lastLogLook: UnixTime?
+    /// Whether the session ends because a log is not the one that was read.
+    var isReopening = false
     /// The topics that could not be written, for as long as they cannot.
     var blockage: Blockage?
     var aborts = EqualAborts()
@@ -41,10 +53,11 @@ struct SessionLoop {
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, control: ControlTopic,
-        patience: CommitPatience,
+        patience: CommitPatience, logs: PartitionLogs,
         versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets,
         lanePauses: LanePauses
     ) {
+        self.logs = logs
         self.versions = versions
         self.lanes = lanes
         self.committer = committer
@@ -70,12 +83,13 @@ struct SessionLoop {
             do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
             if let end = collect() { return end }
             await report(&background)
+            await watchLogs(&background)
             patience.isOver = machine.isGivingUp
             // Asked where it matters alone: the answer may have to wait for a commit of offsets.
             machine.hasOpenOffsets = machine.isGivingUp ? await committer.hasOpenOffsets : false
             if let end = await perform(machine.next(at: context.now()), hasMore: hasMore, &background) { return end }
             // Brokers that take the old certificate no more answer no commit either.
-            if let renewal, .now > renewal { return .renewed }
+            if let renewal, .now > renewal { return isReopening ? .reopened : .renewed }
         }
         return .stopped
     }
@@ -93,11 +107,20 @@ struct SessionLoop {
         case .add(let addition): machine.added(additions.offer(stamped(addition)) ? addition : nil)
         case .rollBack: processor.rollBack()
         case .check: check(&background)
-        case .answer(let lane, let rebalance): await answer(lane, rebalance)
+        case .answer(let lane, let rebalance):
+            do throws(KafkaError) { try await answer(lane, rebalance) } catch { return .unusable(error) }
         case .wait(let moment): if !hasMore { await wait(until: moment) }
-        case .stop: return renewal == nil || Task.isShuttingDownGracefully ? .stopped : .renewed
+        case .stop:
+            if renewal == nil || Task.isShuttingDownGracefully { return .stopped }
+            return isReopening ? .reopened : .renewed
         }
         return nil
+    }
+
+    /// Takes the session to its end, for new clients to follow.
+    mutating func beginRenewal() {
+        machine.stop()
+        renewal = .now + context.configuration.worker.shutdownDeadline
     }
 
     // MARK: Orders
@@ -107,8 +130,7 @@ struct SessionLoop {
             machine.stop()
             context.status.set(.worker, "it is stopping")
         } else if context.status.takeRenewal() {
-            machine.stop()
-            renewal = .now + context.configuration.worker.shutdownDeadline
+            beginRenewal()
             context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
         } else if renewal == nil, context.status.isQuiet != machine.isQuiet {
             let isQuiet = context.status.isQuiet
@@ -123,6 +145,7 @@ struct SessionLoop {
         for word in control.take() {
             switch word {
             case .app(let record): processor.hold(record.suspension, of: record.app)
+            case .refusals(let record): processor.heard(record.counts, of: record.app, from: record.worker)
             case .lane(let record):
                 tell(lanePauses.hold(record.pause, of: record.lane, at: context.now()).map { [$0] } ?? [])
             }

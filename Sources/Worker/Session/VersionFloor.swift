@@ -17,10 +17,14 @@ struct VersionFloor: Sendable {
     let configuration: Configuration
     let properties: ClientProperties
     let logger: Logger
+    private let now: @Sendable () -> UnixTime
+    private let unreadable: UnreadableRecords
 
-    init(_ configuration: Configuration, bootstrapServers: String, logger: Logger) {
-        self.configuration = configuration
-        self.logger = logger
+    init(_ context: SessionContext, bootstrapServers: String) {
+        configuration = context.configuration
+        logger = context.logger
+        now = context.now
+        unreadable = context.unreadable
         properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers).reader(
             group: "\(configuration.kafka.group)-versions")
     }
@@ -64,14 +68,22 @@ struct VersionFloor: Sendable {
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 switch event {
                 case .record(let record):
-                    let header = record.headers.last { $0.name == "remint-version" }?.value
-                    let version = header.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
-                    highest = [highest, version].compactMap { $0 }.max()
+                    guard let version = version(of: record) else { continue }
+                    highest = max(highest ?? version, version)
                 case .endOfPartition(let partition): open.remove(partition)
                 case .rebalance, .error: break
                 }
             }
         }
         return (highest, open.isEmpty)
+    }
+
+    /// The version of the token in `record`; nil for a tombstone and for what is no token's record.
+    private func version(of record: ConsumedRecord) -> Int64? {
+        guard record.body.hasValue else { return nil }
+        do throws(RecordFault) { return try PublishedToken(record.body, at: now()).version } catch {
+            unreadable.count(error, .tokens, at: record.position)
+            return nil
+        }
     }
 }

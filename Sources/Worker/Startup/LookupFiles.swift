@@ -11,10 +11,13 @@ enum LookupFiles {
             .compactMap { trouble($0, source) }
     }
 
+    /// The complaint about a file that cannot be used, or that others could change.
     private static func trouble(_ file: Configuration.Lookup.File, _ source: ConfigurationSource) -> Diagnostic? {
         do throws(JOSEError) {
             _ = try Certificates.count(inPEM: source.file(file.path) ?? "")
-            return nil
+            return GuardedFile.exposure(of: file.path, .instructions).map {
+                Diagnostic(.error, at: file.place, "\(file.path) \($0)")
+            }
         } catch {
             return Diagnostic(.error, at: file.place, "\(file.path) \(error.message)")
         }

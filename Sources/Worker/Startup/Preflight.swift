@@ -41,6 +41,7 @@ public struct Preflight: Sendable {
     public var notices: [Diagnostic] {
         let apps = configuration?.apps ?? []
         return apps.flatMap(\.missingFacts)
+            + (configuration?.keys ?? []).flatMap(Self.repeatedKeys)
             + apps.filter { $0.identity == .reported }.map { app in
                 Diagnostic(
                     .notice, at: app.keyPlace,
@@ -73,6 +74,7 @@ public struct Preflight: Sendable {
             diagnostics
             + (known?.hasClients(of: configuration) == true ? [] : KafkaProperties.diagnostics(for: configuration))
             + keyDiagnostics
+            + BrokerAuthorities.diagnostics(for: configuration)
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
             + Self.certificateDiagnostics(of: configuration.admin)
             + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
@@ -102,6 +104,19 @@ public struct Preflight: Sendable {
             }
         }
         return (rings, diagnostics)
+    }
+
+    /// Two versions with one key: refused when a key is imported, and only reported here, as the ring signs. Where one of them is
+    /// revoked, the leaked key still signs or verifies under the other's name.
+    private static func repeatedKeys(of key: Configuration.Key) -> [Diagnostic] {
+        guard let path = key.path, let found = try? KeyRingDirectory(path: path).repeatedKeys() else { return [] }
+        return found.map { version, earlier in
+            let extra = version.state == .active ? earlier : version
+            return Diagnostic(
+                .warning, at: key.place,
+                "keys.\(key.name): the versions \(earlier.id) (\(earlier.state.rawValue)) and \(version.id) (\(version.state.rawValue)) hold the same key; put another key into the ring and retire \(extra.id)"
+            )
+        }
     }
 
     /// A ring behind a signer is not here to be looked at: whether its keys fit is known once the signer told them.

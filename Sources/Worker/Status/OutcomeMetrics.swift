@@ -12,6 +12,7 @@ final class OutcomeMetrics: Sendable {
     private let coalesced: CounterFamily
     private let superseded: CounterFamily
     private let minted: CounterFamily
+    private let clockSkew: CounterFamily
     private let tally = Mutex(Tally<OutcomeLabels>())
     /// What was counted for apps that are no more, with the app left out.
     private let departed = Mutex<[[String]: Double]>([:])
@@ -32,6 +33,10 @@ final class OutcomeMetrics: Sendable {
         superseded = registry.counter(
             "remint_superseded_total", "Reports that a newer token answered already.", labels: ["app"])
         minted = registry.counter("remint_minted_total", "Tokens published.", labels: ["app", "algorithm"])
+        clockSkew = registry.counter(
+            "remint_clock_skew_total",
+            "Reports that call an unexpired token expired: a wrong clock, or an SDK that names the wrong token.",
+            labels: ["app"])
         registry.beforeReading { [self] in write() }
     }
 
@@ -71,6 +76,7 @@ final class OutcomeMetrics: Sendable {
         reports.add(ends.counts { end in end.signer.map { [end.app, $0.rawValue] } })
         coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
         superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
+        clockSkew.add(ends.counts { $0.isClockSkew ? [$0.app] : nil })
         minted.add(
             ends.counts { end in
                 guard let algorithm = end.algorithm, end.outcome == .minted else { return nil }
@@ -87,6 +93,7 @@ struct OutcomeLabels: Hashable {
     /// The vendor's name of the failure, one of the adapter's own; empty where no report was understood.
     let reason: String
     let signer: TokenSigner?
+    let isClockSkew: Bool
 
     init(_ settlement: Settlement) {
         app = settlement.app ?? ""
@@ -95,6 +102,7 @@ struct OutcomeLabels: Hashable {
         algorithm = settlement.algorithm
         reason = settlement.reason ?? ""
         signer = settlement.signer
+        isClockSkew = settlement.isClockSkew
     }
 
     /// Whether a newer token answers it: one that was made for several reports together, or one from before.

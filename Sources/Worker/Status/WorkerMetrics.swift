@@ -15,6 +15,9 @@ final class WorkerMetrics: Sendable {
     private let transactions: CounterFamily
     private let sessions: CounterFamily
     private let setbacks: CounterFamily
+    let unreadable: CounterFamily
+    private let lostRecords: CounterFamily
+    private let logRegressions: CounterFamily
     private let transactionTime: HistogramFamily
     private let batchTime: HistogramFamily
     private let batchEvents: HistogramFamily
@@ -24,6 +27,8 @@ final class WorkerMetrics: Sendable {
     let queued: GaugeFamily
     private let suspended: GaugeFamily
     private let pausedApps: GaugeFamily
+    private let refusingUsers: GaugeFamily
+    private let mintedUsers: GaugeFamily
     private let pausedLanes: GaugeFamily
     private let remembered: GaugeFamily
     private let rememberedBytes: GaugeFamily
@@ -52,6 +57,14 @@ final class WorkerMetrics: Sendable {
             "remint_offset_setbacks_total",
             "Partitions that the group handed back at an offset before what this worker committed.",
             labels: ["topic", "partition"])
+        unreadable = UnreadableRecords.counter(in: registry)
+        lostRecords = registry.counter(
+            "remint_lost_records_total", "Records that retention or an operator deleted before they were read.",
+            labels: ["topic", "partition"])
+        logRegressions = registry.counter(
+            "remint_log_regressions_total",
+            "Partitions whose log ended before the committed offset (truncated), or that were created again (replaced).",
+            labels: ["topic", "partition", "reason"])
         transactionTime = registry.histogram(
             "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
         batchTime = registry.histogram(
@@ -70,7 +83,15 @@ final class WorkerMetrics: Sendable {
         queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
         suspended = registry.gauge(
             "remint_app_suspended",
-            "1 while an app's events wait: its vendor refuses our tokens, or an operator paused it.", labels: ["app"])
+            "1 while every user's events of an app wait: its vendor refuses the key, or an operator paused it.",
+            labels: ["app"])
+        refusingUsers = registry.gauge(
+            "remint_app_refusing_users",
+            "Users among remint_app_minted_users whose tokens the vendor refuses because of the key.", labels: ["app"])
+        mintedUsers = registry.gauge(
+            "remint_app_minted_users",
+            "Users who were given tokens of the current key by this worker, within suspend_window and suspend_min_age ago or longer.",
+            labels: ["app"])
         pausedApps = registry.gauge("remint_app_paused", "1 while an operator's pause holds an app.", labels: ["app"])
         pausedLanes = registry.gauge(
             "remint_lane_paused", "1 while an operator's pause holds a lane.", labels: ["lane"])
@@ -102,6 +123,22 @@ final class WorkerMetrics: Sendable {
 
     func wentBack(topic: String, partition: Int32) {
         setbacks.add(1, topic, String(partition))
+    }
+
+    /// Why a log does not go on from where it was read.
+    enum LogRegression: String {
+        /// It ends before the committed offset.
+        case truncated
+        /// Its topic was created again.
+        case replaced
+    }
+
+    func regressed(_ reason: LogRegression, topic: String, partition: Int32) {
+        logRegressions.add(1, topic, String(partition), reason.rawValue)
+    }
+
+    func lost(_ count: Int64, topic: String, partition: Int32) {
+        lostRecords.add(Int(clamping: count), topic, String(partition))
     }
 
     func processed(_ batch: [Progress], seconds: Double) {
@@ -180,11 +217,16 @@ final class WorkerMetrics: Sendable {
 
     func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {
         suspended.replace(
-            Dictionary(apps.map { ([$0.name], $0.suspension == nil ? 0 : 1) }) { first, _ in first })
+            Dictionary(apps.map { ([$0.name], $0.suspension?.reach == .everyone ? 1 : 0) }) { first, _ in first })
         pausedApps.replace(
             Dictionary(apps.map { ([$0.name], $0.suspension?.cause == .paused ? 1 : 0) }) { first, _ in first })
         remembered.set(Double(memory.subjects))
         rememberedBytes.set(Double(memory.bytes))
+    }
+
+    func set(refusals counts: [String: RefusalCounts]) {
+        refusingUsers.replace(Dictionary(counts.map { ([$0.key], Double($0.value.refusing)) }) { first, _ in first })
+        mintedUsers.replace(Dictionary(counts.map { ([$0.key], Double($0.value.minted)) }) { first, _ in first })
     }
 
     func set(paused lanes: Set<Lane>) {

@@ -123,7 +123,7 @@ public struct ConfigurationReader {
             guard let node = section.value(key), let text = node.scalar?.string, !text.isEmpty else { continue }
             names.append((key == "retries" ? configuration.retryTopics : [text], node))
         }
-        let all = configuration.allTopics + [configuration.topics.control]
+        let all = configuration.allTopics + [configuration.topics.control, configuration.topics.parkedLetters]
         for (topics, node) in names {
             if !topics.allSatisfy(TopicName.isValid) {
                 section.diagnostics.error(
@@ -144,7 +144,7 @@ public struct ConfigurationReader {
     private func checkAppTopics(_ configuration: Configuration, _ diagnostics: Diagnostics) {
         let own = configuration.topics
         let taken = Set(
-            [own.invalidations, own.invalidationsBulk, own.tokens, own.deadLetters, own.control]
+            [own.invalidations, own.invalidationsBulk, own.tokens, own.deadLetters, own.parkedLetters, own.control]
                 + configuration.retryTopics)
         for app in configuration.apps where app.topics.contains(where: taken.contains) {
             diagnostics.error(

@@ -6,7 +6,16 @@ struct KafkaReader {
 
     func read(_ section: Section, into kafka: inout Configuration.Kafka) {
         let servers = section.requiredText(Configuration.Kafka.serversKey)
-        if let servers { kafka.bootstrapServers = servers.text }
+        var brokers: BrokerList?
+        if let servers, servers.text != "embedded" {
+            do throws(BrokerList.Problem) {
+                let list = try BrokerList(servers.text)
+                kafka.bootstrapServers = list.text
+                brokers = list
+            } catch { section.diagnostics.error(servers.node, "kafka.bootstrap_servers: \(error)") }
+        } else if let servers {
+            kafka.bootstrapServers = servers.text
+        }
         if let (text, node) = section.requiredTextIfPresent("group") {
             kafka.group = text
             if let suffix = Self.laneSuffixes.first(where: text.hasSuffix) {
@@ -22,7 +31,10 @@ struct KafkaReader {
         kafka.properties = properties.all.compactMap { key, name, value in
             property(name, key, value, properties)
         }
-        if let servers { requireEncryption(kafka, servers.node, section) }
+        if let servers, let brokers {
+            requireEncryption(kafka, brokers, servers.node, section)
+            requireProtocol(kafka, brokers, servers.node, section)
+        }
         kafka.oauth = OAuthReader(source: source).read(section.section("oauth"), isThere: section.value("oauth") != nil)
         if section.value("oauth") != nil { requireMechanism(kafka, section) }
         section.finish()
@@ -71,6 +83,8 @@ struct KafkaReader {
     private static let ownProperties: Set<String> = [
         "bootstrap.servers", "metadata.broker.list", "group.id", "enable.auto.commit", "enable.auto.offset.store",
         "isolation.level", "enable.idempotence", "transactional.id", "partition.assignment.strategy", "log.queue",
+        // Where a partition is read from is decided, counted and said by the worker.
+        "auto.offset.reset",
         // Deliveries are waited for one by one.
         "delivery.report.only.error",
     ]
@@ -99,22 +113,29 @@ struct KafkaReader {
     }
 
     /// Tokens travel here: plain text is for this machine, or for who says so in writing.
-    private func requireEncryption(_ kafka: Configuration.Kafka, _ node: Node, _ section: Section) {
+    private func requireEncryption(
+        _ kafka: Configuration.Kafka, _ brokers: BrokerList, _ node: Node, _ section: Section
+    ) {
         let encrypted = kafka.properties.contains {
             $0.name == "security.protocol" && ["ssl", "sasl_ssl"].contains($0.value.lowercased())
         }
         guard !kafka.isEmbedded, !encrypted, !kafka.isInsecure else { return }
-        let isLocal = kafka.bootstrapServers.split(separator: ",").allSatisfy { server in
-            let address = server.drop { $0 == " " }
-            if address.hasPrefix("[") { return address.hasPrefix("[::1]") }
-            let host = address.prefix { $0 != ":" && $0 != " " }
-            let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-            return host == "localhost" || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-        }
-        guard !isLocal else { return }
+        guard !brokers.addresses.allSatisfy(\.isLocal) else { return }
         section.diagnostics.error(
             node,
             "brokers beyond this machine need kafka.properties security.protocol: ssl or sasl_ssl; or write kafka.insecure: true"
+        )
+    }
+
+    /// librdkafka passes over a broker whose address names another protocol than the client's.
+    private func requireProtocol(
+        _ kafka: Configuration.Kafka, _ brokers: BrokerList, _ node: Node, _ section: Section
+    ) {
+        let property = kafka.properties.last { $0.name == "security.protocol" }?.value.uppercased() ?? "PLAINTEXT"
+        guard let scheme = brokers.addresses.lazy.compactMap(\.scheme).first(where: { $0 != property }) else { return }
+        section.diagnostics.error(
+            node,
+            "kafka.bootstrap_servers names the protocol \(scheme), and kafka.properties has security.protocol: \(property.lowercased()); make them the same"
         )
     }
 }

@@ -96,9 +96,9 @@ struct PickupReader {
         session.audience = inner.requiredTextIfPresent("audience")?.text
         if inner.value("algorithms") != nil {
             let names = list("algorithms", inner)
-            let known = names.compactMap(Algorithm.init(rawValue:))
+            let known = names.compactMap(Algorithm.init(named:))
             if known.count != names.count || !known.allSatisfy(Configuration.Pickup.sessionAlgorithms.contains) {
-                let list = Configuration.Pickup.sessionAlgorithms.map(\.rawValue).joined(separator: ", ")
+                let list = Configuration.Pickup.sessionAlgorithms.flatMap(\.names).joined(separator: ", ")
                 inner.diagnostics.error(
                     inner.value("algorithms"), "\(inner.path("algorithms")) knows \(list), and no shared secrets")
             }

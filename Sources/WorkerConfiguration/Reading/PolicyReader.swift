@@ -26,8 +26,8 @@ struct PolicyReader {
         }
         var algorithms: Set<Algorithm> = []
         for name in names {
-            guard let algorithm = name.string.flatMap(Algorithm.init(rawValue:)) else {
-                let known = Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            guard let algorithm = name.string.flatMap(Algorithm.init(named:)) else {
+                let known = Algorithm.allCases.flatMap(\.names).joined(separator: ", ")
                 section.diagnostics.error(name, "\(section.path("algorithms")) knows \(known)")
                 return nil
             }

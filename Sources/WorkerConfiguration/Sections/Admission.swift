@@ -1,17 +1,19 @@
 extension Configuration {
-    /// What coalescing and the loop guard go by.
+    /// The settings of coalescing, the loop guard and suspensions.
     public struct Admission: Sendable, WithDefaults {
-        /// How many recent subjects are remembered; 0 turns admission off.
+        /// The number of recent subjects that are remembered; 0 turns admission off.
         public var subjects = 250_000
         /// For how long after a token reports of the same user are taken for the failure it answers.
         public var coalesce = Duration.seconds(2)
-        /// How many distinct users of an app must refuse their tokens for it to be suspended.
-        public var suspendAfter = 10
-        /// What share they must be of the users who were given tokens meanwhile, from 0 to 1.
-        public var suspendShare = 0.05
-        /// The time within which they do.
+        /// The number of distinct users of an app who must refuse their tokens for everybody's events to wait.
+        public var suspendAfter = 20
+        /// The share they must be of the users who were given tokens meanwhile, from 0 to 1.
+        public var suspendShare = 0.5
+        /// The time in which users are counted.
         public var suspendWindow = Duration.seconds(600)
-        /// How long a suspended app waits for its first probe.
+        /// The age a user's token must have for the user to count.
+        public var suspendMinimumAge = Duration.seconds(60)
+        /// A suspended app's wait for its first probe.
         public var probeWait = Duration.seconds(60)
 
         /// Every default.
@@ -30,18 +32,25 @@ extension Configuration.Admission {
             "For how long after a token reports of the same user are taken for the failure it answers."),
         .integer(
             "suspend_after", \.suspendAfter, in: 1...1_000_000, change: .reloads,
-            "How many distinct users must refuse their tokens for an app to be suspended."),
+            """
+            Number of distinct users who must refuse their tokens because of the key for an app to be suspended. If fewer users were \
+            given tokens in the window, every one of them must refuse, and only their own events wait.
+            """),
         .share(
             "suspend_share", \.suspendShare, in: 0...1, change: .reloads,
-            "What share they must be of the users who were given tokens meanwhile."),
+            "Their minimum share of the users who were given tokens in the window."),
         .duration(
             "suspend_window", \.suspendWindow, in: .seconds(1)...(.seconds(86_400)), change: .reloads,
-            "The time within which they do."),
+            "The time in which users are counted."),
+        .duration(
+            "suspend_min_age", \.suspendMinimumAge, in: .seconds(1)...(.seconds(3600)), change: .reloads,
+            "Minimum age of a user's token for the user to count; at most half of suspend_window."),
         .duration(
             "suspend_probe", \.probeWait, in: .seconds(1)...(.seconds(3600)), change: .reloads,
             """
-            After this long one event of a suspended app is let through; where its token is not refused for as long again, the app \
-            resumes, else the next wait is twice as long, up to fifteen times the first.
+            After this long one event of a suspended app is admitted; if its token is not refused for as long again, the app \
+            resumes, else the next wait is twice as long, up to fifteen times the first. A user who refused a token is admitted \
+            only after two waits without another user.
             """),
     ]
 }

@@ -62,7 +62,7 @@ extension Configuration.SigningPolicy {
     static let keys = [algorithmsKey, longestLifeKey, issuerKey]
 
     static let algorithmsKey = KeyDescription(
-        "algorithms", .list(of: .choice(Algorithm.allCases.map(\.rawValue))), example: "[RS256]",
+        "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names))), example: "[RS256]",
         "The algorithms that are signed with. Default: all that the ring's keys are for.")
     static let lifeRange: ClosedRange<Duration> = .seconds(1)...longest
     static let longestLifeKey = KeyDescription(

@@ -193,7 +193,7 @@ extension Configuration.Pickup {
                 "What aud is or holds. Only for an issuer that signs for nobody else leave it out."),
             keySetKey,
             KeyDescription(
-                "algorithms", .list(of: .choice(sessionAlgorithms.map(\.rawValue))),
+                "algorithms", .list(of: .choice(sessionAlgorithms.flatMap(\.names))),
                 standard: "[EdDSA, ES256, PS256, RS256]",
                 "What sessions may be signed with."),
         ] + sessionSettings.map(\.description)

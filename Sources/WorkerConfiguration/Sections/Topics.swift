@@ -16,8 +16,6 @@ extension Configuration {
 
         /// The parked dead letters, and the marks of those that were dealt with.
         public var parkedLetters: String { "\(deadLetters).parked" }
-        /// Where the event of a dead letter may go back to, the first where it came from elsewhere.
-        public var inputs: [String] { [invalidations, invalidationsBulk] }
 
         /// Every default.
         public init() {}

@@ -38,7 +38,7 @@ extension Configuration.Worker {
                 "admission",
                 """
                 One failure costs one token. An app is suspended when at least suspend_after distinct users, who are suspend_share of \
-                those given tokens, refuse theirs within suspend_window.
+                those given tokens within suspend_window, refuse theirs because of the key.
                 """, keys: Configuration.Admission.settings.map(\.description)),
             SectionDescription("lookups", "", keys: Configuration.Lookups.settings.map(\.description)),
         ])

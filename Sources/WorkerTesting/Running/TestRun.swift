@@ -62,7 +62,7 @@ package struct TestRun: Sendable {
         _ token: [UInt8], in output: OutputRecord, of name: String?, at time: UnixTime
     ) -> Ending.Token? {
         guard let app = configuration.apps.first(where: { $0.name == name }),
-            let published = PublishedToken(output.body)
+            let published = try? PublishedToken(output.body, at: time)
         else { return nil }
         return Ending.Token(
             inspection: TokenInspection(token), subject: published.subject,

@@ -3,14 +3,24 @@ import Logging
 import WorkerConfiguration
 
 extension Configuration {
-    /// - Throws: `ValidationError` where the broker lives in another process and is not named.
+    /// - Throws: `ValidationError` where the broker lives in another process and is not named, or `brokers` is no list of addresses.
     func brokers(instead brokers: String?) throws -> String {
         guard brokers != nil || !kafka.isEmbedded else {
             throw ValidationError(
                 "the embedded broker lives in another process; name its address, which that process logs, with --brokers"
             )
         }
-        return brokers ?? kafka.bootstrapServers
+        guard let brokers else { return kafka.bootstrapServers }
+        return try brokerList(brokers)
+    }
+}
+
+/// Reads the value of an option `--brokers`.
+///
+/// - Throws: `ValidationError` for anything but addresses.
+func brokerList(_ text: String) throws -> String {
+    do throws(BrokerList.Problem) { return try BrokerList(text).text } catch {
+        throw ValidationError("--brokers: \(error)")
     }
 }
 

@@ -59,12 +59,12 @@ struct EmitCommand: AsyncParsableCommand {
     /// `app/subject` where the subject is known, so that one user's events stay in one partition.
     private func key(_ app: Configuration.App) -> [UInt8]? {
         if let vouched, let root = try? JSONDocument(parsing: Array(vouched.utf8)).root {
-            return (try? app.adapter.vouchedUser(root))?.subject.key(app: app.name)
+            return (try? app.adapter.user(vouchedBy: root))?.subject.key(app: app.name)
         }
         guard let user, let value = try? userValue(user), let root = try? JSONDocument(parsing: value).root else {
             return nil
         }
-        return try? app.adapter.subject(reissuing: root).key(app: app.name)
+        return try? app.adapter.user(reissuing: root).key(app: app.name)
     }
 
     private func userValue(_ user: String) throws -> [UInt8] {

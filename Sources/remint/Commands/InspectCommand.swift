@@ -56,6 +56,9 @@ struct InspectCommand: ParsableCommand {
             throw ValidationError(
                 "the input is JSON without a \"token\"; give a compact token or a replacement token's record")
         }
+        guard root["app"].map({ app.hasSameBytes(as: $0.string) }) ?? true else {
+            throw ValidationError("the record is of another app than --app \(app)")
+        }
         return Array(token.utf8)
     }
 
@@ -84,7 +87,7 @@ struct InspectCommand: ParsableCommand {
             guard let ids = try? JSONDocument(parsing: Array(user.utf8)).root else {
                 throw ValidationError("--user is not JSON")
             }
-            return try? app.adapter.subject(reissuing: ids)
+            return try? app.adapter.user(reissuing: ids)
         }
         return Subject(user: user, challenge: challenge ?? named?.challenge)
     }

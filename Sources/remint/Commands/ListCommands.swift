@@ -26,9 +26,7 @@ struct CodesCommand: ParsableCommand {
             VendorFile.isPath(vendor)
             ? try VendorFile(vendor).loaded() : DeclaredVendor.shipped.first { $0.description.name == vendor }
         let rows = try declared.map { CodesTable($0.description).rows } ?? recorded(vendor)
-        Terminal.print("| code | matches | remedy | means |")
-        Terminal.print("|---|---|---|---|")
-        for row in rows { Terminal.print(row) }
+        for row in CodesTable.head + rows { Terminal.print(row) }
     }
 
     /// What a compiled adapter makes of its recorded reports.
@@ -46,11 +44,15 @@ struct CodesCommand: ParsableCommand {
                 case .failure(let failure) = try JSONDecoder.adapter(registration, settings: app.settings).read(
                     Report(root, observedAt: now)), failure.subject != nil
             else { continue }
-            rows["\(failure.reason)|\(failure.remedy.name)|\(failure.remedy.why)", default: []].insert(fixture.sdk)
+            rows[
+                "\(failure.reason)|\(failure.remedy.name)|\(failure.evidence.rawValue)|\(failure.remedy.why)",
+                default: []
+            ].insert(fixture.sdk)
         }
         return rows.sorted { $0.key < $1.key }.map { key, sdks in
-            let parts = key.split(separator: "|", maxSplits: 2, omittingEmptySubsequences: false)
-            return "| `\(parts[0])` | \(sdks.sorted().joined(separator: ", ")) | \(parts[1]) | \(parts[2]) |"
+            let parts = key.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
+            return
+                "| `\(parts[0])` | \(sdks.sorted().joined(separator: ", ")) | \(parts[1]) | \(parts[2]) | \(parts[3]) |"
         }
     }
 }
@@ -61,7 +63,8 @@ struct MetricsCommand: ParsableCommand {
         commandName: "metrics", abstract: "Lists the metrics, their kinds and labels, and what they say.")
 
     func run() {
-        for row in (MetricsCatalogue.table + PickupMetricsCatalogue.table).sorted() { Terminal.print(row) }
+        // Worker and gateway share some.
+        for row in Set(MetricsCatalogue.table + PickupMetricsCatalogue.table).sorted() { Terminal.print(row) }
     }
 }
 

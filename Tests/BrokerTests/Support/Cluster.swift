@@ -12,6 +12,9 @@ enum Cluster {
     static let brokers = environment["REMINT_TEST_BROKERS"] ?? ""
     /// A shell command that kills a broker and starts it again.
     static let restartCommand = environment["REMINT_TEST_BROKER_RESTART"] ?? ""
+    /// `kafka-topics.sh` and `kafka-delete-records.sh`, each with what it needs to reach the cluster.
+    private static let topicsCommand = environment["REMINT_TEST_KAFKA_TOPICS"] ?? ""
+    private static let deleteRecordsCommand = environment["REMINT_TEST_KAFKA_DELETE_RECORDS"] ?? ""
     /// How many events the long stories feed.
     static let events = environment["REMINT_TEST_BROKER_EVENTS"].flatMap { Int($0) } ?? 50_000
     /// How many times the long stories disturb the workers.
@@ -28,6 +31,32 @@ enum Cluster {
         "needs a real Kafka: set REMINT_TEST_BROKERS=host:port[,host:port] and run make test-broker"
     static let howToRestart: Comment =
         "kills a broker: set REMINT_TEST_BROKER_RESTART to a shell command that kills one and starts it again"
+
+    static var canAlterTopics: Bool { !topicsCommand.isEmpty }
+    static var canDeleteRecords: Bool { !deleteRecordsCommand.isEmpty }
+    static let howToAlterTopics: Comment =
+        "adds partitions: set REMINT_TEST_KAFKA_TOPICS to kafka-topics.sh with its --bootstrap-server"
+    static let howToDeleteRecords: Comment =
+        "deletes records: set REMINT_TEST_KAFKA_DELETE_RECORDS to kafka-delete-records.sh with its --bootstrap-server"
+
+    /// Gives `topic` as many partitions as `count`.
+    static func addPartitions(to topic: String, upTo count: Int) async throws {
+        try await run("\(topicsCommand) --alter --topic \(topic) --partitions \(count)")
+    }
+
+    /// Deletes all records before these offsets.
+    static func deleteRecords(before offsets: [TopicPartition: Int64]) async throws {
+        let list = offsets.map { #"{"topic":"\#($0.topic)","partition":\#($0.partition),"offset":\#($1)}"# }
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "offsets.json")
+        try Data(#"{"version":1,"partitions":[\#(list.joined(separator: ","))]}"#.utf8).write(to: file)
+        try await run("\(deleteRecordsCommand) --offset-json-file \(file.path)")
+    }
+
+    private static func run(_ text: String) async throws {
+        let command = try await Program.run("/bin/sh", ["-c", text])
+        try #require(command.status == 0, "\(text) failed: \(command.outputText)\(command.errorText)")
+    }
 
     /// A producer of the test's own.
     static func makeProducer() throws(KafkaError) -> KafkaProducer {

@@ -12,6 +12,8 @@ final class Shop: Sendable {
         var partitions = 6
         /// What the configuration says under `delivery`.
         var delivery = "exactly_once"
+        /// Lines of the configuration's section `kafka`.
+        var kafka: [String] = []
         /// Lines of the configuration's section `worker`.
         var worker: [String] = []
         /// Passages of the apps' configuration, and what stands there instead.
@@ -66,7 +68,7 @@ final class Shop: Sendable {
           bootstrap_servers: "\(Cluster.brokers)"
           insecure: true
           group: \(group)
-          properties:
+        \(wishes.kafka.map { "  \($0)\n" }.joined())  properties:
             session.timeout.ms: 6000
             heartbeat.interval.ms: 500
             transaction.timeout.ms: 3000

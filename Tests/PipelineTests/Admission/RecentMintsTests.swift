@@ -14,7 +14,7 @@ struct RecentMintsTests {
     private static func mint(_ number: Int, token: Int) -> RecentMint {
         RecentMint(
             id: id(number), mintedAt: TestBench.now, token: UInt64(token), replaced: (0, 0), expiresAt: 0, keyPrint: 0,
-            device: 0, streak: 1, recent: 1)
+            device: 0, streak: 1, recent: 1, answers: .none)
     }
 
     @Test(arguments: [1, 2, 3, 5, 7, 64, 65, 100, 333])

@@ -12,9 +12,11 @@ struct SuspendedAppTests {
 
     /// A processor for which two users have just refused their tokens, so that `web` is suspended.
     private func suspended(_ bench: TestBench) async throws -> BatchProcessor {
-        var processor = bench.processor(admission: AdmissionRules(usersToSuspend: 2))
+        var processor = bench.processor(
+            admission: AdmissionRules(usersToSuspend: 2, minimumAge: .seconds(1)))
         let reports = ["ann", "bob"].enumerated().map { Self.rejected($1, offset: Int64($0)) }
         #expect(await processor.process(reports, batch: 1).map(\.outcome) == [.minted, .minted])
+        processor.confirm(throughBatch: 1)
         bench.clock.now = bench.clock.now.advanced(bySeconds: 10)
         let again = ["ann", "bob"].enumerated().map { index, user in
             InputRecord.sample(
@@ -30,6 +32,8 @@ struct SuspendedAppTests {
         let subjects = settlements.flatMap { $0.output?.values("remint-refused-subject") ?? [] }
         #expect(subjects.count == 2 && subjects.allSatisfy { $0?.hasPrefix("web/") == true })
         #expect(settlements.first?.detail?.contains("version data-1 of shop-data") == true)
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 1)
+        processor.checkSuspensions()
         return processor
     }
 
@@ -61,7 +65,7 @@ struct SuspendedAppTests {
         let suspension = try #require(processor.suspensions.first)
         #expect(suspension.app == "web")
         #expect(suspension.users == 2)
-        #expect(processor.takeAlarms() == [.suspended(suspension)])
+        #expect(processor.takeAlarms() == [.suspendedHere(suspension)])
         let settlements = await processor.process(
             [Self.rejected("cid", offset: 9), .raw(SampleReport.challenge(), app: "push", offset: 10)], batch: 3)
         #expect(settlements.map(\.outcome.name) == ["deferred", "minted"])
@@ -127,8 +131,10 @@ struct SuspendedAppTests {
     @Test func `die where there is no tier to wait in`() async throws {
         let bench = try TestBench()
         let bare = RetryPolicy(tiers: [], maxAttempts: 8, deadline: .seconds(9))
-        var processor = bench.processor(admission: AdmissionRules(usersToSuspend: 1), retries: bare)
+        var processor = bench.processor(
+            admission: AdmissionRules(usersToSuspend: 1, minimumAge: .seconds(1)), retries: bare)
         _ = await processor.process([Self.rejected("ann", offset: 1)], batch: 1)
+        processor.confirm(throughBatch: 1)
         bench.clock.now = bench.clock.now.advanced(bySeconds: 10)
         let later = InputRecord.sample(
             SampleReport.bloomreach(id: "ann", code: "TOKEN_REJECTED"),
@@ -136,6 +142,7 @@ struct SuspendedAppTests {
             timestamp: bench.clock.now)
         let refusal = await processor.process([later], batch: 2)
         #expect(refusal.map(\.outcome) == [.deadLettered(.rejectedByVendor)])
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 1)
         let waiting = await processor.process([Self.rejected("bob", offset: 3)], batch: 3)
         #expect(waiting.map(\.outcome) == [.deadLettered(.appSuspended)])
     }

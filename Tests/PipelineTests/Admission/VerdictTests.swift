@@ -84,7 +84,7 @@ struct VerdictTests {
             "a failure between two refusals begins a new row", loopGuard: LoopGuard(tokens: 2),
             [
                 .init(at: 0, ends: "mint"), .init(at: 100, names: "T1", ends: "mint"), .init(at: 200, ends: "mint"),
-                .init(at: 300, names: "T3", ends: "mint"), .init(at: 400, names: "T4", ends: "refused"),
+                .init(at: 300, names: "T3", ends: "mint"), .init(at: 340, names: "T4", ends: "refused"),
             ]),
         AdmissionStory(
             "without a hash, where another token would not help: from the same device",

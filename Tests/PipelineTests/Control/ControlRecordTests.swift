@@ -13,15 +13,32 @@ struct ControlRecordTests {
         app: "shop", cause: .paused, since: UnixTime(seconds: 1_763_640_000), by: "ann",
         until: UnixTime(seconds: 1_763_643_600))
 
-    @Test(arguments: [suspension, pause, hour, nil])
-    func `are read as they were written`(_ suspension: Suspension?) {
+    private static let few = Suspension(
+        app: "shop", reach: .refusingUsers, since: UnixTime(seconds: 1_763_640_000), by: "w-1", users: 3,
+        keyVersion: "v1")
+
+    private static let now = UnixTime(seconds: 1_795_500_000)
+
+    @Test(arguments: [suspension, pause, hour, few, nil])
+    func `are read as they were written`(_ suspension: Suspension?) throws {
         let record = ControlRecord(group: "remint", app: "shop", suspension: suspension)
-        #expect(ControlRecord(key: record.key, value: record.value, group: "remint") == record)
-        #expect(ControlRecord(key: record.key, value: record.value, group: "another") == nil, "another fleet's")
+        #expect(try ControlRecord(key: record.key, value: record.value, group: "remint", at: Self.now) == record)
+        #expect(
+            try ControlRecord(key: record.key, value: record.value, group: "another", at: Self.now) == nil,
+            "another fleet's")
+    }
+
+    @Test func `a suspension of refusing users has a state of its own, which an earlier release does not know`() throws
+    {
+        let record = ControlRecord(group: "remint", app: "shop", suspension: Self.few)
+        let state = try JSONDocument(parsing: record.value).root["state"]?.string
+        #expect(state == "suspended_users")
+        #expect(Suspension.Cause(rawValue: state ?? "") == nil)
     }
 
     @Test func `a null value lets an app's events go on`() throws {
-        let record = try #require(ControlRecord(key: Array("shop".utf8), value: nil, group: "remint"))
+        let record = try #require(
+            try ControlRecord(key: Array("shop".utf8), value: nil, group: "remint", at: Self.now))
         #expect(record.app == "shop" && record.suspension == nil)
     }
 
@@ -30,15 +47,25 @@ struct ControlRecordTests {
         #"{"group":"remint","state":"suspended"}"#, #"{"group":"remint","state":"paused","since":"yesterday"}"#,
         #"{"group":"remint","state":"paused","since":"2026-11-24T03:00:00Z","until":"later"}"#,
         #"{"group":"remint","lane":"live","state":"paused","since":"2026-11-24T03:00:00Z"}"#,
+        #"{"group":"remint","lane":"live","state":"active"}"#,
+        #"{"group":"remint","app":"other","state":"active"}"#, #"{"group":"remint","app":7,"state":"active"}"#,
+        #"{"group":"remint","state":"paused","since":"2099-01-01T00:00:00Z"}"#,
+        #"{"group":"remint","state":"paused","since":"2026-11-24T03:00:00Z","until":"2026-11-24T02:59:59Z"}"#,
+        #"{"group":"remint","state":"suspended","since":"2026-11-24T03:00:00Z","users":-1}"#,
+        #"{"group":"remint","state":"suspended","since":"2026-11-24T03:00:00Z","users":1e30}"#,
         #"{"state":"active"}"#, #"{"group":7,"state":"active"}"#,
     ])
-    func `anything else changes nothing`(_ value: String) {
-        #expect(ControlRecord(key: Array("shop".utf8), value: Array(value.utf8), group: "remint") == nil)
+    func `a record that no worker writes is refused`(_ value: String) {
+        #expect(throws: RecordFault.self) {
+            try ControlRecord(key: Array("shop".utf8), value: Array(value.utf8), group: "remint", at: Self.now)
+        }
     }
 
-    @Test func `a key that names no app changes nothing`() {
+    @Test func `a key that names no app is refused`() {
         for key in [nil, [], [0xFF]] as [[UInt8]?] {
-            #expect(ControlRecord(key: key, value: nil, group: "remint") == nil)
+            #expect(throws: RecordFault.foreign) {
+                try ControlRecord(key: key, value: nil, group: "remint", at: Self.now)
+            }
         }
     }
 }

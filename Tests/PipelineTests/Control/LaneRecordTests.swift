@@ -9,36 +9,44 @@ struct LaneRecordTests {
     private static let hour = LanePause(lane: .bulk, since: since, until: since.advanced(bySeconds: 3600))
     private static let key = Array("lane/bulk/remint".utf8)
 
+    private static let now = UnixTime(seconds: 1_795_500_000)
+
     @Test(arguments: [pause, hour, nil])
-    func `are read as they were written`(_ pause: LanePause?) {
+    func `are read as they were written`(_ pause: LanePause?) throws {
         let record = LaneRecord(group: "remint", lane: .bulk, pause: pause)
         #expect(record.key == Self.key)
-        #expect(LaneRecord(key: record.key, value: record.value, group: "remint") == record)
-        #expect(LaneRecord(key: record.key, value: record.value, group: "another") == nil, "another fleet's")
-        #expect(ControlRecord(key: record.key, value: record.value, group: "remint")?.suspension == nil, "of no app")
+        #expect(try LaneRecord(key: record.key, value: record.value, group: "remint", at: Self.now) == record)
+        #expect(
+            try LaneRecord(key: record.key, value: record.value, group: "another", at: Self.now) == nil,
+            "another fleet's")
+        #expect(LaneRecord.isKey(record.key))
     }
 
-    @Test func `a null value lets a lane go on`() {
+    @Test func `a null value lets a lane go on`() throws {
         #expect(
-            LaneRecord(key: Self.key, value: nil, group: "remint")
+            try LaneRecord(key: Self.key, value: nil, group: "remint", at: Self.now)
                 == LaneRecord(group: "remint", lane: .bulk, pause: nil))
     }
 
     @Test(arguments: [
         "", "null", "7", "{}", #"{"group":"remint"}"#, #"{"group":"remint","state":"odd"}"#,
-        #"{"group":"remint","state":"paused"}"#,
-        #"{"group":"remint","state":"suspended","since":"2026-11-24T03:00:00Z"}"#,
-        #"{"group":"remint","state":"paused","since":"2026-11-24T03:00:00Z","until":7}"#,
-        #"{"group":"other","state":"active"}"#,
+        #"{"group":"remint","lane":"bulk","state":"paused"}"#, #"{"group":"remint","state":"active"}"#,
+        #"{"group":"remint","lane":"live","state":"active"}"#,
+        #"{"group":"remint","lane":"bulk","state":"paused","since":"2099-01-01T00:00:00Z"}"#,
+        #"{"group":"remint","lane":"bulk","state":"suspended","since":"2026-11-24T03:00:00Z"}"#,
+        #"{"group":"remint","lane":"bulk","state":"paused","since":"2026-11-24T03:00:00Z","until":7}"#,
+        #"{"group":"other","lane":"bulk","state":"active"}"#,
     ])
-    func `anything else changes nothing`(_ value: String) {
-        #expect(LaneRecord(key: Self.key, value: Array(value.utf8), group: "remint") == nil)
+    func `a record that no operator writes is refused`(_ value: String) {
+        #expect(throws: RecordFault.self) {
+            try LaneRecord(key: Self.key, value: Array(value.utf8), group: "remint", at: Self.now)
+        }
     }
 
     @Test(arguments: ["", "bulk", "lane/", "lane/odd/remint", "lane/bulk/", "lane/bulk/remint2", "lane/bulk/another"])
-    func `a key that names no lane of the fleet changes nothing`(_ key: String) {
-        #expect(LaneRecord(key: Array(key.utf8), value: nil, group: "remint") == nil)
-        #expect(LaneRecord(key: nil, value: nil, group: "remint") == nil)
+    func `a key that names no lane of the fleet changes nothing`(_ key: String) throws {
+        #expect(try LaneRecord(key: Array(key.utf8), value: nil, group: "remint", at: Self.now) == nil)
+        #expect(try LaneRecord(key: nil, value: nil, group: "remint", at: Self.now) == nil)
     }
 }
 

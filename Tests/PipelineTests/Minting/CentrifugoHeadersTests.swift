@@ -35,7 +35,7 @@ struct CentrifugoHeadersTests {
         .user("what is encoded already", "a%2Cb", "remint:shop-ios#a%252Cb"),
         .user("marks that encodeURIComponent keeps", "!'()*", "remint:shop-ios#%21%27%28%29%2A"),
         .user("unicode", "Zoë 🦊", "remint:shop-ios#Zo%C3%AB%20%F0%9F%A6%8A"),
-        .user("a line's end", #"a\r\nb"#, "remint:shop-ios#a%0D%0Ab"),
+        .user("a separator of lines", "a\u{2028}b", "remint:shop-ios#a%E2%80%A8b"),
         Case(
             "an id by its name", .raw(SampleReport.bloomreach(), app: "web"), "remint:web#registered=ann%40example.com"),
         Case(

@@ -19,7 +19,7 @@ struct PublishedTokenTests {
         let record = try await Self.record(
             vendor, seal: isSealed ? recipient.seal : nil,
             [RecordHeader("remint-id", "e-1"), RecordHeader("remint-device", "d \"1\"")])
-        let token = try #require(PublishedToken(record.body))
+        let token = try PublishedToken(record.body, at: TrustBench.now)
         let json = try record.json
         #expect(token.app == vendor.app)
         #expect(token.vendor == vendor.app)
@@ -42,7 +42,7 @@ struct PublishedTokenTests {
     func `whatever the user is called`(_ vendor: TrustBench.Vendor, _ user: String) async throws {
         let escaped = user == "\\\"" ? #"\\\""# : user
         let record = try await Self.record(vendor, user: escaped)
-        let token = try #require(PublishedToken(record.body))
+        let token = try PublishedToken(record.body, at: TrustBench.now)
         switch token.subject.identity {
         case .user(let id): #expect(id.hasSameBytes(as: user))
         case .identifiers(let ids): #expect(ids.map(\.value).elementsEqual([user]) { $0.hasSameBytes(as: $1) })
@@ -56,7 +56,7 @@ struct PublishedTokenTests {
             Subject(user: "u", challenge: "c"),
         ]
         for subject in subjects {
-            let token = try #require(PublishedToken(Sample(subject: subject).body))
+            let token = try PublishedToken(Sample(subject: subject).body, at: TrustBench.now)
             #expect(token.subject == subject)
             #expect((token.subject.user == nil) == (subject.user == nil))
         }
@@ -124,6 +124,9 @@ struct PublishedTokenTests {
         Stranger("no headers", Sample.with { $0.headers = [] }),
         Stranger("another type", Sample.header("ce_type", "remint.token.replaced.v2")),
         Stranger("another source", Sample.header("ce_source", "/remint/b")),
+        Stranger("another event in a header", Sample.header("ce_id", "j")),
+        Stranger("a report's time that is none", Sample.header("remint-reported-at", "soon")),
+        Stranger("a report's time that has not come", Sample.header("remint-reported-at", "9000000000000000")),
         Stranger("another key's id in a header", Sample.header("remint-key-id", "j")),
         Stranger("another end in a header", Sample.header("remint-expires-at", "21")),
         Stranger("another version in a header", Sample.header("remint-version", "4")),
@@ -187,14 +190,57 @@ struct PublishedTokenTests {
     ]
 
     @Test(arguments: strangers) func `what is no token's record is none`(_ stranger: Stranger) {
-        #expect(PublishedToken(stranger.body) == nil)
+        #expect(throws: RecordFault.self) { try PublishedToken(stranger.body, at: TrustBench.now) }
     }
 
-    @Test func `the sample those are made of is one, also with members and headers still to come`() {
-        #expect(PublishedToken(Sample().body)?.version == 3)
-        #expect(PublishedToken(Sample.replacing(#""event_id""#, #""more":{"of":["it"]},"event_id""#)) != nil)
-        #expect(PublishedToken(Sample.header("remint-more", "1")) != nil)
-        #expect(PublishedToken(Sample.header("remint-version", "3")) != nil, "the last of several counts")
+    @Test func `the sample those are made of is one, also with members and headers still to come`() throws {
+        #expect(try PublishedToken(Sample().body, at: TrustBench.now).version == 3)
+        #expect(Self.isRead(Sample.replacing(#""event_id""#, #""more":{"of":["it"]},"event_id""#)))
+        #expect(Self.isRead(Sample.header("remint-more", "1")))
+        #expect(Self.isRead(Sample.header("remint-version", "3")), "the last of several counts")
+    }
+
+    private static func isRead(_ body: RecordBody) -> Bool {
+        (try? PublishedToken(body, at: TrustBench.now)) != nil
+    }
+
+    /// Versions and times are a worker's, whose clock may be a day ahead and no more.
+    @Test(
+        arguments: [
+            (0, RecordFault.version), (.min, .version), (-1, .version), (.max, .version), (1_000_001, .version),
+            (1_000_000, nil), (1, nil),
+        ] as [(Int64, RecordFault?)])
+    func `a version more than a day ahead is refused`(_ version: Int64, _ fault: RecordFault?) throws {
+        let body = Sample.with {
+            $0.value = $0.value?.replacing(#""version":3"#, with: #""version":\#(version)"#)
+            $0.headers.append(RecordHeader("remint-version", "\(version)"))
+        }
+        let now = UnixTime(microseconds: 1_000_000 - 86_400_000_000)
+        // The sample was issued in 1970, so the clock's day must not be why.
+        if let fault {
+            #expect(throws: fault) { try PublishedToken(body, at: now) }
+        } else {
+            #expect(try PublishedToken(body, at: UnixTime(seconds: 100)).version == version)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, 367 * 86_400, true), (0, 367 * 86_400 + 1, false), (86_500, 86_600, true), (86_501, 86_600, false),
+        ] as [(Int64, Int64, Bool)])
+    func `a life that no vendor allows, or that begins tomorrow, is refused`(
+        _ start: Int64, _ end: Int64, _ isRead: Bool
+    ) {
+        let body = Sample.with {
+            $0.value = $0.value?.replacing(
+                #""issued_at":10,"expires_at":20"#, with: #""issued_at":\#(start),"expires_at":\#(end)"#)
+            $0.headers.append(RecordHeader("remint-expires-at", "\(end)"))
+        }
+        if isRead {
+            #expect(throws: Never.self) { try PublishedToken(body, at: UnixTime(seconds: 100)) }
+        } else {
+            #expect(throws: RecordFault.time) { try PublishedToken(body, at: UnixTime(seconds: 100)) }
+        }
     }
 
     /// Whatever becomes of the bytes: no crash, and no token that stands under another subject's key.
@@ -208,7 +254,7 @@ struct PublishedTokenTests {
         var read = 0
         for round in 0..<2000 {
             let body = bodies[round % bodies.count].mutated(using: &generator)
-            guard let token = PublishedToken(body) else { continue }
+            guard let token = try? PublishedToken(body, at: TrustBench.now) else { continue }
             read += 1
             #expect(token.subject.key(app: token.app) == body.key)
             #expect(body.text("remint-version") == "\(token.version)")

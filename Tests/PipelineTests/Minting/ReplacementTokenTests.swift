@@ -110,12 +110,12 @@ struct ReplacementTokenTests {
 
     @Test func `texts from outside are escaped`() async throws {
         let record = InputRecord.sample(
-            #"{"app":"shop-ios","id":"a\"b\\\u0001\n","device":"é\u0000","report":\#(SampleReport.braze(user: #"u\"\\\u0007"#))}"#
+            #"{"app":"shop-ios","id":"a\"b\\\u0001\n","device":"é\u0000","report":\#(SampleReport.braze(user: #"u\"\\é"#))}"#
         )
         let output = try await minted(record, try TestBench())
         #expect(try output.json["event_id"]?.string == "a\"b\\\u{1}\n")
         #expect(try output.json["device"]?.string == "é\u{0}")
-        #expect(try output.json["subject"]?["user"]?.string == "u\"\\\u{7}")
-        #expect(output.key == Array("shop-ios/u%22%5C%07".utf8))
+        #expect(try output.json["subject"]?["user"]?.string == "u\"\\é")
+        #expect(output.key == Array("shop-ios/u%22%5C%C3%A9".utf8))
     }
 }

@@ -50,7 +50,7 @@ struct ReportedTimeTests {
         #expect(settlement.outcome == .minted)
         #expect(output.values(Self.header) == given.reportedAt.map { ["\($0)"] } ?? [])
         #expect(settlement.reportedAt?.milliseconds == given.reportedAt)
-        #expect(PublishedToken(output.body)?.reportedAt?.milliseconds == given.reportedAt)
+        #expect(try PublishedToken(output.body, at: TestBench.now).reportedAt?.milliseconds == given.reportedAt)
     }
 
     @Test func `stands in a sealed token's record too`() async throws {

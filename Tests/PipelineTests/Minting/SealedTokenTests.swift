@@ -14,7 +14,7 @@ struct SealedTokenTests {
             await processor.process([EventShape.raw.record(vendor.app, vendor.report("u-42"))]).first)
         #expect(settlement.outcome == .minted)
         let record = try #require(settlement.output)
-        return (record, try #require(PublishedToken(record.body)), bench)
+        return (record, try PublishedToken(record.body, at: TrustBench.now), bench)
     }
 
     @Test(arguments: TrustBench.vendors, KeyManagementAlgorithm.allCases)
@@ -99,11 +99,13 @@ struct SealedTokenTests {
                 bench.clock.now = TestBench.now.advanced(bySeconds: seconds)
                 let names = [SampleReport.signature, clear, "\(published).another", clear][step]
                 let event = InputRecord.sample(
-                    SampleReport.braze(token: names), headers: [RecordHeader("remint-app", "shop-ios")],
+                    SampleReport.braze(code: 20, token: names), headers: [RecordHeader("remint-app", "shop-ios")],
                     offset: Int64(step), timestamp: bench.clock.now)
                 let settlement = try #require(await processor.process([event], batch: step).first)
                 outcomes.append(settlement.outcome)
-                if step == 0, let token = settlement.output.flatMap({ PublishedToken($0.body) }) {
+                if step == 0,
+                    let token = settlement.output.flatMap({ try? PublishedToken($0.body, at: bench.clock.now) })
+                {
                     published = token.token
                     clear =
                         token.sealedFor == nil
@@ -135,7 +137,7 @@ struct SealedTokenTests {
             InputRecord.raw(SampleReport.bloomreach(id: "user-\(number)"), app: "web", offset: Int64(number))
         }
         for (number, settlement) in await processor.process(events).enumerated() {
-            let token = try #require(settlement.output.flatMap { PublishedToken($0.body) })
+            let token = try PublishedToken(#require(settlement.output).body, at: TrustBench.now)
             #expect(token.subjectKey == Array("web/registered=user-\(number)".utf8))
             let claims = try CompactJWS(parsing: recipient.open(token.token)).claims()
             #expect(claims.json.contains(Array("\"user-\(number)\"".utf8)))

@@ -104,7 +104,7 @@ struct RetryHopTests {
         #expect(settlement.outcome == .deferred(tier: 0, .failed(.mintFailed)))
     }
 
-    @Test func `an event that was redriven keeps its id and origin over its hops`() async throws {
+    @Test func `a redriven event is a new one that keeps its count of redrives over its hops`() async throws {
         let bench = try TestBench()
         let redriven = InputRecord.raw(
             SampleReport.bloomreach(), app: "web", offset: 99,
@@ -119,9 +119,10 @@ struct RetryHopTests {
         let hop = try #require(first.output).fromTier(at: bench.clock.now)
         let second = try await bench.settle(hop, Self.failing)
         for settlement in [first, second] {
-            #expect(settlement.eventID == "remint.invalidations/1/42")
-            #expect(settlement.output?.values("remint-origin-offset") == ["42"])
-            #expect(settlement.output?.values("remint-origin-timestamp") == ["1763639000000"])
+            #expect(settlement.eventID == "remint.invalidations/3/99")
+            #expect(settlement.output?.values("remint-origin-partition") == ["3"])
+            #expect(settlement.output?.values("remint-origin-offset") == ["99"])
+            #expect(settlement.output?.values("remint-origin-timestamp") == ["1763639999500"])
             #expect(settlement.output?.values("remint-redrives") == ["1"])
         }
     }

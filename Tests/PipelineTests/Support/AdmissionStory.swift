@@ -15,6 +15,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         /// When it was observed, in seconds after the start; nil for `at`.
         var observed: Double?
         var remedy = Remedy.mint
+        var evidence = Evidence.key
         var isReissue = false
         /// Whether the vendor refused the request.
         var isEnforced = true
@@ -22,7 +23,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         var isOfActiveKey = false
         var challenge: String?
         var key = "v1"
-        /// How it ends: `mint`, a supersession's name, `refused`, `suspends` or `suspended`.
+        /// How it ends: `mint`, a supersession's name, `refused`, `suspended`, or `suspends` where its app is suspended after it.
         var ends: String
 
         /// The same, so many times, with so many seconds between.
@@ -72,12 +73,22 @@ struct AdmissionTeller {
     }
 
     mutating func tell(_ event: AdmissionStory.Event) -> String {
+        let end = verdict(on: event)
+        // Admission's memory stays provisional; stories confirm it themselves.
+        admission.suspensions.confirm(throughBatch: batch)
+        let changes = admission.suspensions.decide(at: Self.time(event.at))
+        let isSuspended = changes.contains { if case .suspendedHere = $0.change { true } else { false } }
+        return isSuspended ? "suspends" : end
+    }
+
+    private mutating func verdict(on event: AdmissionStory.Event) -> String {
         let now = Self.time(event.at)
-        admission.suspensions.releaseProbes(at: now)
+        admission.suspensions.releaseProbes()
         _ = admission.suspensions.endProbed(at: now)
         let request = Admission.Request(
             app: "shop", isChallenge: event.challenge != nil, loopGuard: loopGuard,
-            isRefusal: event.remedy == .mintOnce, isEnforced: event.isEnforced, isReissue: event.isReissue,
+            evidence: event.evidence, isRefusal: event.remedy == .mintOnce, isEnforced: event.isEnforced,
+            isReissue: event.isReissue,
             failedToken: event.names.map { TokenHash(of: Array($0.utf8)).prefix }, isOfActiveKey: event.isOfActiveKey,
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
             key: SigningKeyReference(
@@ -92,7 +103,7 @@ struct AdmissionTeller {
                 inBatch: batch)
             return "mint"
         case .superseded(let why): return why.rawValue
-        case .refused(_, let suspension): return suspension == nil ? "refused" : "suspends"
+        case .refused: return "refused"
         case .suspended: return "suspended"
         }
     }

@@ -86,7 +86,9 @@ struct AdmissionWalk {
         let clock = clock
         processor = BatchProcessor(
             apps: try TestBench().apps, signing: signing, maximumEventBytes: 1 << 16,
-            admission: AdmissionRules(subjects: 64, usersToSuspend: 3), random: SeededGenerator(seed: 9),
+            admission: AdmissionRules(
+                subjects: 64, usersToSuspend: 3, shareToSuspend: 0.3, minimumAge: .seconds(1)),
+            random: SeededGenerator(seed: 9),
             now: { clock.now })
     }
 
@@ -168,7 +170,8 @@ struct AdmissionWalk {
         if isResumed { era += 1 }
         // Of a suspended app only a probe is answered, one at a time.
         isProbing = hadSuspension != nil && !isResumed
-        guard !isProbing || settlements.count(where: { $0.outcome == .minted }) <= 1 else {
+        let isHeldWhole = isProbing && hadSuspension?.reach == .everyone
+        guard !isHeldWhole || settlements.count(where: { $0.outcome == .minted }) <= 1 else {
             throw WalkFailure("a suspended app's events are answered")
         }
         guard settlements.map(\.origin) == reports.map(\.record.origin) else { throw WalkFailure("ends got mixed up") }

@@ -21,7 +21,9 @@ struct AskingAdapter: Adapter {
 
     func read(_ report: Report) -> Reading {
         guard let user = report.root["user"]?.string else { return .rejected(Rejection(.missingUser, "no user")) }
-        return .failure(AuthenticationFailure(subject: Subject(user: user), reason: "expired", remedy: .mint))
+        return .failure(
+            AuthenticationFailure(
+                subject: Subject(user: user), reason: "expired", evidence: .expired, remedy: .mint))
     }
 
     func recipe(for subject: Subject) -> Recipe {

@@ -37,8 +37,9 @@ struct TestBench {
                 adapter: try DotdigitalAdapter(settings: .init(issuer: "acme", audience: "https://push.example")),
                 keyRing: "shop-push", lifetime: 900, missingUser: missingUser, seal: seal, publication: publication),
             App(
-                name: "web", adapter: try BloomreachAdapter(settings: .init(mode: .stream)), keyRing: "shop-data",
-                lifetime: 900, missingUser: missingUser, seal: seal, publication: publication),
+                name: "web",
+                adapter: try BloomreachAdapter(settings: .init(mode: .stream, ids: ["registered", "crm", "e=f"])),
+                keyRing: "shop-data", lifetime: 900, missingUser: missingUser, seal: seal, publication: publication),
         ]
         signing.activate(brazeKey, in: "shop-braze")
         signing.activate(pushKey, in: "shop-push", version: "push-1")

@@ -21,6 +21,24 @@ struct Attack: CustomTestStringConvertible, Sendable {
         self.records = records
     }
 
+    /// Expects that `settlement` is the end the attack must come to, and that nobody else gets a token.
+    func expectEnd(_ settlement: Settlement) throws {
+        switch settlement.outcome {
+        case .minted:
+            let output = try #require(settlement.output)
+            let key = String(decoding: output.key ?? [], as: UTF8.self)
+            #expect(end == .minted(key))
+            let claims = try CompactJWS(parsing: output.token).payload
+            let text = String(decoding: claims, as: UTF8.self)
+            #expect(key.contains("victim") || !text.contains("victim") || text.contains("victims"))
+        case .deadLettered(let code): #expect(end == .refused(code))
+        case .skipped: #expect(end == .skipped)
+        default: Issue.record("it ends as \(settlement.outcome)")
+        }
+        let isToken = settlement.output?.destination == .tokens
+        #expect(isToken == (settlement.outcome == .minted))
+    }
+
     /// The same in each of the four forms.
     static func inEveryForm(
         _ name: String, _ app: String, _ report: String, vouched: String? = nil, _ end: End

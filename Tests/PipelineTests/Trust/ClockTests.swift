@@ -10,13 +10,47 @@ struct ClockTests {
     ])
     func `a device's clock is believed within a minute of the record's timestamp`(_ skew: Int64, _ believed: Int64) {
         let produced = UnixTime(seconds: 1_763_640_000)
-        let observed = ObservedTime.believed(produced.advanced(bySeconds: skew), producedAt: produced)
+        let now = produced.advanced(bySeconds: 86_400)
+        let observed = ObservedTime.believed(produced.advanced(bySeconds: skew), producedAt: produced, at: now)
         #expect(observed == produced.advanced(bySeconds: believed))
     }
 
     @Test func `without a timestamp there is only the device's`() {
         let observed = UnixTime(seconds: 7)
-        #expect(ObservedTime.believed(observed, producedAt: nil) == observed)
+        #expect(ObservedTime.believed(observed, producedAt: nil, at: TestBench.now) == observed)
+    }
+
+    /// A device's clock, a producer's, or both.
+    @Test(arguments: [(0, 1800), (1800, 0), (1800, 1800), (-3600, 1800), (1800, -3600), (.max, .max)])
+    func `nothing was observed after now`(_ device: Int64, _ producer: Int64) {
+        let now = TestBench.now
+        let observed = ObservedTime.believed(
+            now.advanced(bySeconds: device), producedAt: now.advanced(bySeconds: producer), at: now)
+        #expect(observed <= now)
+        #expect(ObservedTime.believed(now.advanced(bySeconds: device), producedAt: nil, at: now) <= now)
+    }
+
+    /// With the producer's time as the observed one, each report would look newer than the token that answers it.
+    @Test(arguments: [1800, 3600, 86_400])
+    func `eight reports of one failure cost a signature, however far a producer's clock is ahead`(
+        _ ahead: Int64
+    ) async throws {
+        let bench = try TestBench()
+        var processor = bench.processor()
+        var ends: [Settlement] = []
+        for number in 1...8 {
+            let record = InputRecord.sample(
+                SampleReport.braze(), headers: [RecordHeader("remint-app", "shop-ios")], offset: Int64(number),
+                timestamp: bench.clock.now.advanced(bySeconds: ahead))
+            ends += await processor.process([record], batch: number)
+            bench.clock.now = bench.clock.now.advanced(bySeconds: 1)
+        }
+        let minted = ends.filter { $0.outcome == .minted }
+        #expect(ends.count == 8 && minted.count == 1)
+        for token in minted {
+            let reported = try #require(token.reportedAt)
+            #expect(reported <= bench.clock.now)
+        }
     }
 
     /// An hour behind, every failure would look older than the token that answers it.

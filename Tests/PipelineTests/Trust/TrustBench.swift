@@ -81,7 +81,7 @@ struct TrustBench {
         let adapters: [(String, any Adapter)] = [
             ("braze", try BrazeAdapter(settings: .init())),
             ("onesignal", try OneSignalAdapter(settings: .init(appID: "a-1"))),
-            ("bloomreach", try BloomreachAdapter(settings: .init(mode: .stream))),
+            ("bloomreach", try BloomreachAdapter(settings: .init(mode: .stream, ids: ["registered", "phone"]))),
             ("dotdigital", try DotdigitalAdapter(settings: .init(issuer: "i", audience: "a"))),
             ("infobip", try InfobipAdapter(settings: .init(applicationCode: "c"))),
         ]

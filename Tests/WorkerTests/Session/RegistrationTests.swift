@@ -31,9 +31,11 @@ import WorkerTestSupport
         _ configuration: Configuration
     ) async throws -> End {
         let status = WorkerStatus()
+        let metrics = WorkerMetrics()
         let context = SessionContext(
             configuration: configuration, signer: LocalSigner([], lanes: 1), lookups: nil, status: status,
-            metrics: WorkerMetrics(), reachability: Reachability(status: status), logger: silent, now: { Events.now },
+            metrics: metrics, unreadable: UnreadableRecords(metrics.unreadable, logger: silent),
+            reachability: Reachability(status: status), logger: silent, now: { Events.now },
             observe: { _ in })
         let ready = AsyncStream<Void>.makeStream()
         let session = Session(
@@ -47,7 +49,7 @@ import WorkerTestSupport
                 var committed = CommittedOffsets()
                 var lanePauses = LanePauses()
                 switch try await session.run(&processor, &committed, &lanePauses) {
-                case .stopped, .renewed: return nil
+                case .stopped, .renewed, .reopened: return nil
                 case .unusable(let error): return .unusable("\(error.code)")
                 case .fenced: return .fenced
                 }

@@ -29,6 +29,8 @@ import WorkerTestSupport
         #expect(properties.consumer(of: .live)["enable.auto.offset.store"] == "false")
         #expect(properties.consumer(of: .live)["isolation.level"] == "read_committed")
         #expect(properties.consumer(of: .live)["group.id"] == "remint")
+        #expect(Lane.allCases.allSatisfy { properties.consumer(of: $0)["auto.offset.reset"] == "error" })
+        #expect(properties.reader(group: "g")["auto.offset.reset"] == "earliest")
         #expect(properties.producer["enable.idempotence"] == "true")
         #expect(properties.producer["client.id"] == "mine")
     }
@@ -70,6 +72,16 @@ import WorkerTestSupport
         let configuration = try configuration(
             "  bootstrap_servers: 127.0.0.1:1\n  properties: { \(properties) }")
         #expect(KafkaProperties.diagnostics(for: configuration).isEmpty)
+    }
+
+    @Test func `clients learn of new partitions within half a minute`() throws {
+        let properties = KafkaProperties(
+            try configuration("  bootstrap_servers: 127.0.0.1:1"), bootstrapServers: "127.0.0.1:1")
+        for client in [properties.consumer(of: .live), properties.reader(group: "g"), properties.producer] {
+            for name in ["topic.metadata.refresh.interval.ms", "metadata.max.age.ms"] {
+                #expect(try #require(client[name].flatMap { Int($0) }) <= 30_000)
+            }
+        }
     }
 
     @Test func `the embedded broker gets the clients it needs`() throws {

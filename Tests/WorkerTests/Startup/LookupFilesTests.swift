@@ -118,6 +118,23 @@ private struct AskingAdapter: Adapter {
             ])
     }
 
+    @Test(arguments: [0o664, 0o646]) func `authorities in a file that others can change are refused`(_ mode: Int) throws
+    {
+        try write(Self.root, "ca.pem", mode: mode)
+        let complaint =
+            "\(folder.path)/ca.pem has mode \(String(mode, radix: 8)), so others than its owner can use it; run: chmod 644 \(folder.path)/ca.pem"
+        let ofLookup = try preflight("mode: verify, key: k, certificate_authority: ca.pem")
+        #expect(ofLookup.diagnostics.map(\.message) == [complaint])
+        let text = """
+            kafka: { bootstrap_servers: 127.0.0.1:1, properties: { security.protocol: SSL, ssl.ca.location: \(folder.path)/ca.pem } }
+            keys: { k: { path: ring } }
+            apps: { shop: { adapter: asking, key: k } }
+            """
+        #expect(try preflight(of: text).diagnostics.map(\.message) == [complaint])
+        try write(Self.root, "ca.pem", mode: 0o644)
+        #expect(try preflight(of: text).diagnostics.isEmpty)
+    }
+
     @Test func `nothing is looked at for a look-up that is off`() throws {
         try write("hunter2", "rest", mode: 0o666)
         #expect(try preflight("mode: off, key_file: rest, certificate_authority: nowhere").diagnostics.isEmpty)

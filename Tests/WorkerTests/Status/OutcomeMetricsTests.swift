@@ -56,6 +56,19 @@ struct OutcomeMetricsTests {
             ])
     }
 
+    @Test func `a token that a wrong clock called expired counts, whether it was replaced or not`() {
+        let registry = MetricsRegistry()
+        let metrics = OutcomeMetrics(registry)
+        let replaced = Settlement(
+            origin: RecordPosition(topic: "t", partition: 0, offset: 0), eventID: nil, app: "a", outcome: .minted,
+            output: nil, algorithm: .rs256, isClockSkew: true)
+        metrics.count([replaced, end("a", .superseded(.clockSkew)), end("a", .minted, .rs256)])
+        #expect(samples(registry).contains(#"remint_clock_skew_total{app="a"} 2"#))
+        #expect(
+            samples(registry).contains(
+                #"remint_outcomes_total{app="a",outcome="superseded",code="clock_skew",reason=""} 1"#))
+    }
+
     @Test func `of an app that is no more nothing is told, and the totals stay`() {
         let metrics = WorkerMetrics()
         metrics.ends.count([end("a", .minted, .rs256), end("b", .minted, .hs256), end("b", .skipped("why"))])

@@ -51,7 +51,8 @@ struct CommitBench {
         while await consumer.assignedPartitions.isEmpty {
             try Task.checkCancellation()
             for case .rebalance(let rebalance) in await consumer.events(limit: 100, within: .milliseconds(200)) {
-                try await consumer.answer(rebalance)
+                let starts = Dictionary(uniqueKeysWithValues: rebalance.partitions.map { ($0, Int64(0)) })
+                try await consumer.answer(rebalance, from: starts)
             }
         }
     }

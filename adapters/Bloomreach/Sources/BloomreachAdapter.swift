@@ -19,7 +19,7 @@ public struct BloomreachAdapter: Adapter {
     ///
     /// - Throws: `SettingsError` for an empty list of `ids`, and for a `lookup_project` that is no project's token.
     public init(settings: BloomreachSettings) throws(SettingsError) {
-        guard settings.ids?.isEmpty != true else {
+        guard !settings.ids.isEmpty else {
             throw SettingsError("ids", "is an empty list; name the customer ids that tokens may hold, or leave it out")
         }
         // It becomes a part of a path, where a slash or dots would mean another one.
@@ -106,7 +106,7 @@ public struct BloomreachAdapter: Adapter {
     public func subject(named claims: JSONValue) -> Subject? {
         guard let ids = claims[settings.mode.subjectClaim] else { return nil }
         // All ids, also those that our own tokens would not hold; the soft one only where ours would.
-        let isSoftAllowed = settings.ids?.contains(CustomerIDs.softID) == true
+        let isSoftAllowed = settings.ids.contains(CustomerIDs.softID)
         let names = isSoftAllowed ? ids.members.map(\.name) : nil
         return try? CustomerIDs(ids, allowing: names, needsHardID: false).subject
     }

@@ -38,6 +38,16 @@ enum BloomreachCode: Equatable {
         }
     }
 
+    /// The fact about the failed token that the code proves. `TOKEN_REJECTED` is any 401 that is not an expiry. A 403
+    /// is the scope's or the customer's, and an undocumented code proves nothing.
+    var evidence: Evidence {
+        switch self {
+        case .rejected, .status(401): .key
+        case .expired: .expired
+        case .notProvided, .aboutToExpire, .insufficient, .empty, .expiring, .status, .otherMode, .other: .none
+        }
+    }
+
     var remedy: Remedy {
         switch self {
         case .notProvided, .aboutToExpire, .expired, .empty, .expiring: .mint

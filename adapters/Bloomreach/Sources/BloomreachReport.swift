@@ -56,7 +56,7 @@ struct BloomreachReport {
     }
 
     private func failure(of subject: Subject?, _ code: BloomreachCode, _ remedy: Remedy) -> Reading {
-        .failure(AuthenticationFailure(subject: subject, reason: code.name, remedy: remedy))
+        .failure(AuthenticationFailure(subject: subject, reason: code.name, evidence: code.evidence, remedy: remedy))
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }

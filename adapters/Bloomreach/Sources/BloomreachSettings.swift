@@ -12,8 +12,10 @@ public struct BloomreachSettings: AdapterSettings {
 
     /// Which token.
     public var mode: Mode
-    /// The names of the ids a token may hold; nil for all but `cookie`, which is there only where it is named.
-    public var ids: [String]?
+    /// The names of the ids a token may hold. A name that nobody configured could be that of an id which a device is not to choose.
+    public var ids: [String]
+    /// The hard id that every project has (Bloomreach's page "External ID").
+    public static let standardIDs = ["registered"]
     /// The token of the Engagement project that is asked about customers; nil where nobody is asked.
     public var lookupProject: String?
 
@@ -23,14 +25,14 @@ public struct BloomreachSettings: AdapterSettings {
             "stream or customer_token: which of Bloomreach's two tokens the app uses"),
         SettingKey(
             "ids", kind: .texts,
-            "list of the customer id names a token may hold, others are left out; default all but cookie"),
+            "list of the customer id names a token may hold, others are left out; default registered alone"),
         SettingKey(
             "lookup_project",
             "token of the Engagement project to look customers up in; without it there is no look-up; default none"),
     ]
 
     /// Settings for tokens of `mode` that may hold `ids`, of customers looked up in `lookupProject`.
-    public init(mode: Mode, ids: [String]? = nil, lookupProject: String? = nil) {
+    public init(mode: Mode, ids: [String] = Self.standardIDs, lookupProject: String? = nil) {
         self.mode = mode
         self.ids = ids
         self.lookupProject = lookupProject
@@ -39,7 +41,7 @@ public struct BloomreachSettings: AdapterSettings {
     public init(from decoder: any Decoder) throws {
         let settings = try decoder.settings()
         mode = try settings.required("mode")
-        ids = try settings.optional("ids")
+        ids = try settings.optional("ids") ?? Self.standardIDs
         lookupProject = try settings.optional("lookup_project")
     }
 }

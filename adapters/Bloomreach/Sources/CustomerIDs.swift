@@ -10,21 +10,16 @@ struct CustomerIDs {
     /// The customer, or nil where no id is left: an anonymous one.
     let subject: Subject?
 
-    /// Keeps the ids that are there and that tokens may hold: those named in `allowed`, or all but the soft one. Others
-    /// are left out, as a device may know ids that the event stream must not see signed.
+    /// Keeps the ids that are there and that tokens may hold: those named in `allowed`, or all but the soft one where every id
+    /// is asked for. Others are left out, as a device may know ids that the event stream must not see signed.
     ///
     /// - Parameter needsHardID: whether the soft id alone makes no customer.
-    /// - Throws: `Rejection` with `.malformedReport` for an id that is no string, a name or an id of more than 1,024 bytes,
-    ///   and more than 32 ids.
+    /// - Throws: `Rejection` with `.malformedReport` for an id that is no string, and more than 32 ids.
     init(_ object: JSONValue, allowing allowed: [String]?, needsHardID: Bool) throws(Rejection) {
         var identifiers: [Subject.Identifier] = []
         for (name, value) in object.members where !value.isNull {
             guard Self.mayName(name, allowed) else { continue }
             guard let id = value.string else { throw Self.malformed("a customer id is not a string") }
-            let limit = IdentifierLimit.standard
-            guard limit.admits(name), limit.admits(id) else {
-                throw Self.malformed("a customer id or its name is longer than \(limit.text)")
-            }
             if !id.isEmpty { identifiers.append(.init(name: name, value: id)) }
         }
         guard identifiers.count <= Self.most else {

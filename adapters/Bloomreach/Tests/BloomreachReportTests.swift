@@ -4,7 +4,11 @@ import BloomreachAdapter
 import Testing
 
 @Suite struct BloomreachReportTests {
-    private static let stream = Result { try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream"}"#) }
+    private static let stream = Result {
+        let names = ["registered", "a", "b", String(repeating: "r", count: 1025)] + (0..<33).map { "id\($0)" }
+        let list = names.map { "\"\($0)\"" }.joined(separator: ",")
+        return try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream","ids":[\#(list)]}"#)
+    }
     private static let customer = Result { try makeAdapter(BloomreachAdapter.self, #"{"mode":"customer_token"}"#) }
 
     private static let streamCodes: [ReportSample] = [
@@ -109,6 +113,16 @@ import Testing
                 == "not_for_us TOKEN_EXPIRED")
     }
 
+    /// A device may report ids that belong to somebody else; only the project's own hard id is taken unasked.
+    @Test func `takes the registered id alone where no ids are configured`() throws {
+        let adapter = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream"}"#)
+        let report = #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r","vip":"v","cookie":"c"}}"#
+        #expect(try adapter.summary(of: report) == "mint TOKEN_EXPIRED app/registered=r")
+        #expect(
+            try adapter.summary(of: #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"vip":"v"}}"#)
+                == "not_for_us TOKEN_EXPIRED")
+    }
+
     private static func manyIDs(_ count: Int) -> String {
         (0..<count).map { #""id\#($0)":"v""# }.joined(separator: ",")
     }
@@ -144,8 +158,8 @@ import Testing
             let members = try JSONDocument(parsing: Array(#"{"ids":\#(vouched)}"#.utf8)).root
             let root = try JSONDocument(parsing: Array(report.utf8)).root
             do throws(Rejection) {
-                let user = try adapter.vouchedUser(members)
-                switch adapter.read(Report(root, observedAt: now, vouched: user)) {
+                let user = try adapter.user(vouchedBy: members)
+                switch adapter.reading(of: Report(root, observedAt: now, vouched: user)) {
                 case .rejected(let rejection): return rejection.code.rawValue
                 case .failure(let failure):
                     return failure.subject.map { String(decoding: $0.key(app: "app"), as: UTF8.self) } ?? "nobody"
@@ -173,7 +187,7 @@ import Testing
         let user = try JSONDocument(parsing: Array(sample.report.utf8)).root
         let adapter = try Self.stream.get()
         do throws(Rejection) {
-            let subject = try adapter.subject(reissuing: user)
+            let subject = try adapter.user(reissuing: user)
             #expect(String(decoding: subject.key(app: "app"), as: UTF8.self) == sample.summary)
         } catch { #expect(error.code.rawValue == sample.summary) }
     }

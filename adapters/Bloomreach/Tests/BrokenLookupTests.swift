@@ -40,6 +40,8 @@ import Testing
         Sample(RefusesAll.self, "does not confirm every user"),
         Sample(IgnoresRefusals.self, "not refused as misconfigured"),
         Sample(ShowsUsers.self, "a failure's detail shows a user"),
+        Sample(KeepsTheRevoked.self, "is evidence that the token was revoked, but does not mint"),
+        Sample(BlamesTheAbsent.self, "says that there was no token, but is evidence of key, not none"),
     ]
 
     private func violations(_ registration: AdapterRegistry.Registration) throws -> [String] {
@@ -60,6 +62,7 @@ import Testing
 
 /// One thing that is wrong; everything else is as it should be.
 protocol Flaw: Sendable {
+    static func reading(_ reading: Reading) -> Reading
     static func terms(_ terms: LookupTerms) -> LookupTerms
     static func lookup(_ requests: [LookupRequest], _ mode: LookupMode, _ ask: () -> [LookupRequest]) -> [LookupRequest]
     static func response(_ response: LookupResponse) -> LookupResponse
@@ -68,6 +71,7 @@ protocol Flaw: Sendable {
 }
 
 extension Flaw {
+    static func reading(_ reading: Reading) -> Reading { reading }
     static func terms(_ terms: LookupTerms) -> LookupTerms { terms }
     static func lookup(
         _ requests: [LookupRequest], _ mode: LookupMode, _ ask: () -> [LookupRequest]
@@ -92,7 +96,7 @@ struct FlawedAdapter<F: Flaw>: Adapter {
     var secretEncoding: SecretEncoding? { whole.secretEncoding }
     var keyHandover: KeyHandover { whole.keyHandover }
 
-    func read(_ report: Report) -> Reading { whole.read(report) }
+    func read(_ report: Report) -> Reading { F.reading(whole.read(report)) }
     func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try whole.subject(reissuing: user) }
     func subject(named claims: JSONValue) -> Subject? { whole.subject(named: claims) }
     func recipe(for subject: Subject) -> Recipe { whole.recipe(for: subject) }

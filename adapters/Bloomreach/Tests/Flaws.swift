@@ -147,3 +147,21 @@ enum ShowsUsers: Flaw {
         }
     }
 }
+
+extension Reading {
+    fileprivate func judged(_ evidence: Evidence, hadNoToken: Bool) -> Reading {
+        guard case .failure(let failure) = self else { return self }
+        return .failure(
+            AuthenticationFailure(
+                subject: failure.subject, reason: failure.reason, evidence: evidence, remedy: failure.remedy,
+                failedToken: failure.failedToken, hadNoToken: hadNoToken))
+    }
+}
+
+enum KeepsTheRevoked: Flaw {
+    static func reading(_ reading: Reading) -> Reading { reading.judged(.revoked, hadNoToken: false) }
+}
+
+enum BlamesTheAbsent: Flaw {
+    static func reading(_ reading: Reading) -> Reading { reading.judged(.key, hadNoToken: true) }
+}

@@ -29,6 +29,17 @@ enum BrazeCode: Int64, CaseIterable {
         }
     }
 
+    /// The fact about the failed token that the code proves. Code 10 is a malformed token: ours always say when they expire.
+    var evidence: Evidence {
+        switch self {
+        case .expirationRequired, .decodingError, .invalidPayload, .incorrectAlgorithm, .publicKeyError,
+            .noMatchingPublicKeys:
+            .key
+        case .expired: .expired
+        case .subjectMismatch, .missingToken, .payloadUserIDMismatch: .none
+        }
+    }
+
     /// What the code calls for, unless the report says more.
     var remedy: Remedy {
         switch self {

@@ -34,7 +34,9 @@ struct BrazeReport {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous:
             return .failure(
-                AuthenticationFailure(subject: nil, reason: name(of: code), remedy: .notForUs("anonymous user")))
+                AuthenticationFailure(
+                    subject: nil, reason: name(of: code), evidence: evidence(of: code),
+                    remedy: .notForUs("anonymous user")))
         case .identified(let id): return failure(of: id, code)
         }
     }
@@ -59,7 +61,7 @@ struct BrazeReport {
         let remedy = remedy(for: code, user, token)
         return .failure(
             AuthenticationFailure(
-                subject: Subject(user: user), reason: name(of: code),
+                subject: Subject(user: user), reason: name(of: code), evidence: evidence(of: code),
                 // What Braze let pass is no sign of a loop.
                 remedy: isOptional && remedy == .mintOnce ? .mint : remedy,
                 signerRemedies: code == .noMatchingPublicKeys ? Self.unmatchedKey : nil,
@@ -85,6 +87,9 @@ struct BrazeReport {
         older: .mint)
 
     private func name(of code: BrazeCode?) -> String { code?.name ?? "UNKNOWN" }
+
+    /// A code that Braze has not documented proves nothing.
+    private func evidence(of code: BrazeCode?) -> Evidence { code?.evidence ?? .none }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
 

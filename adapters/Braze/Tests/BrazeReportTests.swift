@@ -172,7 +172,7 @@ import Testing
         func reading(_ report: String) throws -> Reading {
             let root = try JSONDocument(parsing: Array(report.utf8)).root
             let vouched = VouchedUser(Subject(user: "00012345"))
-            return try Self.adapter.get().read(Report(root, observedAt: now, vouched: vouched))
+            return try Self.adapter.get().reading(of: Report(root, observedAt: now, vouched: vouched))
         }
         for report in [
             #"{"sdkAuthenticationError":"{\"code\":22,\"userId\":5349}"}"#,
@@ -198,7 +198,7 @@ import Testing
         #expect(try adapter.summary(of: #"{"code":22,"userId":"\#(longest)"}"#).hasPrefix("mint EXPIRED "))
         #expect(try adapter.summary(of: #"{"code":22,"userId":"\#(longest)x"}"#) == "malformed_report")
         #expect(throws: Rejection.self) {
-            try adapter.subject(reissuing: try JSONDocument(parsing: Array("\"\(longest)x\"".utf8)).root)
+            try adapter.user(reissuing: try JSONDocument(parsing: Array("\"\(longest)x\"".utf8)).root)
         }
     }
 

@@ -14,10 +14,7 @@ struct DotdigitalReport {
         }
         let nonce: String?
         switch report.field("nonce") {
-        case .text(let text):
-            let limit = IdentifierLimit.standard
-            guard limit.admits(text) else { return malformed("\"nonce\" is longer than \(limit.text)") }
-            nonce = text
+        case .text(let text): nonce = text
         case .absent, .null: nonce = nil
         case .integer, .other: return malformed("\"nonce\" must be a string, exactly as the challenge gave it")
         }
@@ -52,7 +49,8 @@ struct DotdigitalReport {
     private func failure(of subject: Subject?, _ reason: DotdigitalReason, _ remedy: Remedy) -> Reading {
         .failure(
             AuthenticationFailure(
-                subject: subject, reason: reason.rawValue, remedy: remedy, deadline: subject == nil ? nil : deadline))
+                subject: subject, reason: reason.rawValue, evidence: reason.evidence, remedy: remedy,
+                deadline: subject == nil ? nil : deadline))
     }
 
     /// The earlier of the challenge's own end and the 300 s Android waits, less what delivery takes. An end that cannot be
@@ -77,6 +75,14 @@ enum DotdigitalReason: String {
     case noToken = "NO_TOKEN"
     /// iOS met a status it did not expect and does not say which.
     case unexpectedStatus = "UNEXPECTED_STATUS"
+
+    /// The fact about our token that the reason proves. A session is the vendor's own, and its end says nothing of our token.
+    var evidence: Evidence {
+        switch self {
+        case .refused: .key
+        case .challenge, .sessionExpired, .noToken, .unexpectedStatus: .none
+        }
+    }
 
     /// The reason a report states or implies; nil for one that is not Dotdigital's.
     init?(_ report: Report) {

@@ -70,10 +70,8 @@ public struct InfobipAdapter: Adapter {
         InfobipReport(report, applicationCode: settings.applicationCode).reading
     }
 
-    /// A user by the external id, of at most 256 characters.
-    public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
-        try Subject(reissuing: user, within: Self.userLimit)
-    }
+    /// At most 256 characters: `externalId` of the People API's specification.
+    public var identifiers: IdentifierRule { IdentifierRule(.characters(256)) }
 
     /// `sub`, the external user id.
     public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
@@ -107,9 +105,6 @@ public struct InfobipAdapter: Adapter {
 
     /// 5 requests a second for an account. Matches are allowed 15; the lesser figure is kept for both.
     static let lookupRate = LookupTerms.Rate(5)
-
-    /// `externalId` of the People API's specification.
-    static let userLimit = IdentifierLimit.characters(256)
 
     /// A device whose clock runs ahead "expires" good tokens, hence the least of 300 s.
     private static let lifetimeBounds = LifetimeBounds(standard: 900, allowed: 300...86_400)

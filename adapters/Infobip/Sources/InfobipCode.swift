@@ -27,6 +27,17 @@ enum InfobipCode: Equatable {
         }
     }
 
+    /// The fact about the failed token that the code proves. The server gives no reason for a 401, but the SDK has checked
+    /// the expiry before it sends a token. A 403 may be the profile's setting that forbids changes, and `JWT_GENERIC_ERROR` is
+    /// the app's own word for any failure.
+    var evidence: Evidence {
+        switch self {
+        case .structureInvalid, .unauthorized: .key
+        case .expired: .expired
+        case .accessTokenMissing, .generic, .forbidden, .other: .none
+        }
+    }
+
     var remedy: Remedy {
         switch self {
         case .expired, .accessTokenMissing: .mint

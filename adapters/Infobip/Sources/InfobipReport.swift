@@ -21,7 +21,7 @@ struct InfobipReport {
         if let reported = report.field("applicationCode").text, !reported.hasSameBytes(as: applicationCode) {
             return malformed("the report is of another App Profile than settings.application_code")
         }
-        switch report.user("externalUserId", "external_user_id", within: InfobipAdapter.userLimit) {
+        switch report.user("externalUserId", "external_user_id") {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous: return failure(of: nil, code, .notForUs("no external user id"))
         case .identified(let id): return failure(of: Subject(user: id), code, code.remedy)
@@ -47,7 +47,7 @@ struct InfobipReport {
     private var code: InfobipCode { InfobipCode(codeField, domain: report.field("domain").text) }
 
     private func failure(of subject: Subject?, _ code: InfobipCode, _ remedy: Remedy) -> Reading {
-        .failure(AuthenticationFailure(subject: subject, reason: code.name, remedy: remedy))
+        .failure(AuthenticationFailure(subject: subject, reason: code.name, evidence: code.evidence, remedy: remedy))
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }

@@ -116,7 +116,7 @@ struct InfobipCodeSample: CustomTestStringConvertible {
         #expect(try adapter.summary(of: #"{"code":"11","externalUserId":"\#(longest)x"}"#) == "malformed_report")
         for (user, isGood) in [(longest, true), (longest + "x", false)] {
             let json = try JSONDocument(parsing: Array("\"\(user)\"".utf8)).root
-            let subject = try? adapter.subject(reissuing: json)
+            let subject = try? adapter.user(reissuing: json)
             #expect((subject != nil) == isGood)
         }
     }

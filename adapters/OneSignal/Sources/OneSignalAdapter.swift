@@ -67,6 +67,9 @@ public struct OneSignalAdapter: Adapter {
     /// `iss` (the App ID), `exp`, `identity.external_id`, and `subscriptions` where they are granted or looked up. No `kid`.
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
+    /// Placeholders are no external ids (OneSignal's page "Users"): many people would share one user.
+    public var identifiers: IdentifierRule { Self.identifierRule }
+
     /// The external id and nothing else, which is all that the SDKs report; a report that names another app is refused.
     public func read(_ report: Report) -> Reading { OneSignalReport(report, appID: settings.appID).reading }
 
@@ -122,6 +125,9 @@ public struct OneSignalAdapter: Adapter {
         else { return Self.unauthorized }
         return .accepted
     }
+
+    private static let identifierRule = IdentifierRule(
+        never: ["NA", "NULL", "null", "0", "-1", "all", "00000000-0000-0000-0000-000000000000"])
 
     /// The vendor gives no reason, whatever was wrong.
     private static let unauthorized = VendorVerdict.refused(code: "401", name: "Unauthorized")

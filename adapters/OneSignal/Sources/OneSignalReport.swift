@@ -31,7 +31,10 @@ struct OneSignalReport {
         let hash = report.field("rejectedTokenSha256", "rejected_token_sha256").text.flatMap(TokenHash.init(text:)).map(
             FailedToken.hash)
         return .failure(
-            AuthenticationFailure(subject: subject, reason: "JWT_INVALIDATED", remedy: remedy, failedToken: hash))
+            // The SDK gives no reason. The server refused the token, and two of them were tried before that counts
+            // (`loopGuard`): what it still refuses then is the key or the app id.
+            AuthenticationFailure(
+                subject: subject, reason: "JWT_INVALIDATED", evidence: .key, remedy: remedy, failedToken: hash))
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }

@@ -134,6 +134,7 @@ extension WorkerStatus.AppStatus {
         if let keyVersion { json.member("key_version", keyVersion) }
         json.member("state", suspension?.cause.rawValue ?? "active")
         guard let suspension else { return }
+        if suspension.cause == .suspended { json.member("reach", suspension.reach.rawValue) }
         json.member("suspended_since", suspension.since.description)
         if let until = suspension.until { json.member("suspended_until", until.description) }
         json.member("refusing_users", Int64(suspension.users))

@@ -21,7 +21,7 @@ struct VendorFile {
     /// - Throws: `ValidationError` where it cannot be read.
     func read() throws -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw ValidationError("\(path) cannot be read; name a vendor's file")
+            throw ValidationError("\(path) cannot be read as a file of UTF-8 text; name a vendor's file")
         }
         return DeclaredVendor.load(text, file: path)
     }

@@ -24,6 +24,7 @@ struct BenchBroker {
             guard ["exactly_once", "at_least_once", nil].contains(delivery) else {
                 throw ValidationError("--delivery is exactly_once or at_least_once")
             }
+            if !isEmbedded { _ = try brokerList(brokers) }
             guard !isEmbedded || delivery != "exactly_once" else {
                 throw ValidationError(
                     "the embedded broker isolates no transaction: --brokers host:port for exactly_once")

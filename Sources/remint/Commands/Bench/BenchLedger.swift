@@ -28,6 +28,7 @@ struct BenchLedger: AsyncParsableCommand {
 
     func validate() throws {
         guard subjects > 0 else { throw ValidationError("--subjects is at least 1") }
+        if let brokers { _ = try brokerList(brokers) }
         guard keep == nil || brokers != nil else { throw ValidationError("--keep needs --brokers") }
         _ = try memory.bytes
     }
@@ -69,24 +70,46 @@ struct BenchLedger: AsyncParsableCommand {
 
     private func inMemory() -> Int {
         var table = LedgerTable(subjects: subjects)
-        let end = UnixTime.system().seconds + 3600
+        let now = UnixTime.system()
+        let end = now.seconds + 3600
         for number in 0..<subjects {
-            table.take(
-                key: Array("bench/user-\(number)".utf8), headers: Self.headers(number, end), isTombstone: false,
-                offset: Int64(number))
+            table.take(Self.record(number, now, ending: end), offset: Int64(number), at: now)
         }
         var holdings = LedgerHoldings()
         holdings.add(table, matching: LedgerFilter(), at: UnixTime.system())
         return holdings.live
     }
 
-    private static func headers(_ number: Int, _ end: Int64) -> [RecordHeader] {
-        [
-            RecordHeader("ce_source", "/remint/bench"), RecordHeader("remint-key-id", "2026-1\(number % 3)"),
-            RecordHeader("remint-expires-at", String(end + Int64(number % 1000))),
-            RecordHeader("remint-version", String(number)),
-        ]
+    /// The record of a token as a worker writes it; its signature is as long as one of RS256.
+    private static func record(_ number: Int, _ now: UnixTime, ending end: Int64) -> RecordBody {
+        let key = "2026-1\(number % 3)", end = end + Int64(number % 1000), version = now.microseconds
+        var json = JSONWriter(capacity: 800)
+        json.beginObject()
+        json.member("app", "bench")
+        json.member("vendor", "braze")
+        json.name("subject")
+        json.beginObject()
+        json.member("user", "user-\(number)")
+        json.endObject()
+        json.member("token", "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.\(payload).\(signature)")
+        json.member("algorithm", "RS256")
+        json.member("key_id", key)
+        json.member("issued_at", now.seconds)
+        json.member("expires_at", end)
+        json.member("version", version)
+        json.member("event_id", "e-\(number)")
+        json.endObject()
+        return RecordBody(
+            key: Array("bench/user-\(number)".utf8), value: json.bytes,
+            headers: [
+                RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_source", "/remint/bench"),
+                RecordHeader("remint-key-id", key), RecordHeader("remint-expires-at", String(end)),
+                RecordHeader("remint-version", String(version)),
+            ])
     }
+
+    private static let payload = String(repeating: "a", count: 80)
+    private static let signature = String(repeating: "b", count: 342)
 
     /// Only the reading is measured.
     private func throughBrokers(_ brokers: String) async throws -> (Int, Double) {
@@ -119,14 +142,11 @@ struct BenchLedger: AsyncParsableCommand {
     private func fill(_ topic: String, _ producer: KafkaProducer) async throws {
         var progress = ProgressLine()
         defer { progress.clear() }
-        let end = UnixTime.system().seconds + 3600
-        // About as long as a token with its envelope.
-        let value = [UInt8](repeating: 0x61, count: 700)
+        let now = UnixTime.system()
+        let end = now.seconds + 3600
         for first in stride(from: 0, to: subjects, by: 5000) {
             let records = (first..<min(first + 5000, subjects)).map { number in
-                ProducerRecord(
-                    topic: topic, key: Array("bench/user-\(number)".utf8), value: value,
-                    headers: Self.headers(number, end).map { RecordHeader($0.name, $0.value) })
+                ProducerRecord(topic: topic, body: Self.record(number, now, ending: end))
             }
             if let error = await producer.deliver(records).compactMap({ $0 }).first { throw error }
             progress.show(first, of: subjects, "writing \(subjects) tokens")

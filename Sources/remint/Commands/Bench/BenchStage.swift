@@ -5,6 +5,7 @@ import JOSE
 import Kafka
 import Keyring
 import Logging
+import Pipeline
 import Worker
 import WorkerConfiguration
 
@@ -261,10 +262,9 @@ final class BenchStage {
         while seen.count < names.count {
             for event in await reader.events(limit: 1000, within: .seconds(1)) {
                 guard case .record(let record) = event,
-                    let id = record.headers.first(where: { $0.name == "ce_id" })?.value
+                    let name = try? PublishedToken(record.body, at: UnixTime.system()).eventID
                 else { continue }
                 last = .now
-                let name = String(decoding: id, as: UTF8.self)
                 if names.contains(name) { seen[name] = last }
             }
             guard .now - last < .seconds(60) else {

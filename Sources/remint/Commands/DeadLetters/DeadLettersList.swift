@@ -41,7 +41,7 @@ struct DeadLettersList: AsyncParsableCommand {
             brokers: brokers, logger: logger)
         try await reader.readAll { record, done, all in
             let input = InputRecord(deadLetter: record)
-            let entry = DeadLetterEntry(input, decoder: decoder)
+            let entry = DeadLetterEntry(input, decoder: decoder, at: now)
             let letter = parked ? ParkedLetter(input) : nil
             progress.show(done, of: all, "\(total) found")
             guard filter.matches(entry, at: now) else { return }

@@ -51,32 +51,44 @@ struct DeadLettersUnpark: AsyncParsableCommand {
 
 /// How a run over parked letters is done and told.
 struct ParkingOutput: ParsableArguments {
-    @Flag(help: "Say what would be done, and write nothing.") var dryRun = false
+    @Flag(help: "List each letter with the topic it would go to, and write nothing.") var dryRun = false
     @Flag(help: "Print the result as JSON.") var json = false
 
     /// Does `work` with what `letters` mean; `done` is the word for it.
     ///
-    /// - Throws: `ExitCode` 75 where not everything was written.
+    /// - Throws: `ExitCode`, see `RedriveRun.Result.exitCode`.
     func run(_ work: LetterWork, _ letters: DeadLetterOptions, rate: Int, _ done: String) async throws {
         let filter = try letters.filter()
         let (configuration, brokers, logger) = try letters.load()
         let order = LetterOrder(work, filter, configuration, now: .system())
         let run = ParkingRun(
-            configuration: configuration, order: order, isDryRun: dryRun, rate: rate, display: ProgressLine())
+            configuration: configuration, order: order, isDryRun: dryRun, rate: rate,
+            display: ProgressLine(), plan: PlannedLetter.printer(json: json))
         let result = try await run.run(brokers: brokers, logger: logger)
         result.report(done, isDryRun: dryRun, group: nil, json: json)
-        if result.failure != nil { throw ExitCode(75) }
+        if let code = result.exitCode { throw code }
     }
 }
 
 extension RedriveRun.Result {
-    /// Says what came of a run on dead letters.
+    /// The exit code of the run; nil for 0. Letters that stay for any other reason are no failure of the run.
+    var exitCode: ExitCode? {
+        if failure != nil { return ExitCode(75) }
+        return refused[.noLongerInput] == nil ? nil : .failure
+    }
+
+    /// Prints the counts of a run on dead letters.
     ///
     /// - Parameters:
     ///   - done: the word for what was done with them.
     ///   - group: the consumer group that keeps the progress; nil where none does.
     func report(_ done: String, isDryRun: Bool, group: String?, json: Bool) {
         if let failure { Terminal.error("remint: not everything was published: \(failure)") }
+        if let lost = refused[.noLongerInput] {
+            Terminal.error(
+                "remint: \(lost == 1 ? "1 dead letter comes" : "\(lost) dead letters come") from topics that are no inputs of the configuration; --dry-run names them. Add the topic to topics or apps.*.topics again, or leave the letters"
+            )
+        }
         if json {
             var writer = JSONWriter()
             writer.beginObject()
@@ -85,15 +97,17 @@ extension RedriveRun.Result {
             if let group { writer.member("group", group) }
             writer.member(done == "sent back" ? "redriven" : done, Int64(redriven))
             writer.member("other", Int64(unmatched))
-            let reasons = Redrive.Refusal.allCases.map { ($0, $0.rawValue.replacing(" ", with: "_")) }
-            for (reason, name) in reasons {
-                writer.member(name == done ? "\(name)_already" : name, Int64(refused[reason] ?? 0))
+            var named: Set<String> = []
+            for name in Redrive.Refusal.allCases.map(\.name) where named.insert(name).inserted {
+                let count = refused.reduce(0) { $0 + ($1.key.name == name ? $1.value : 0) }
+                writer.member(name == done ? "\(name)_already" : name, Int64(count))
             }
             writer.endObject()
             Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
             return
         }
-        let refused = refused.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.rawValue)" }
+        let refused = refused.map { (reason: $0.key.description, count: $0.value) }
+            .sorted { $0.reason < $1.reason }.map { "\($0.count) \($0.reason)" }
         let left = (refused + ["\(unmatched) not meant"]).joined(separator: ", ")
         let count = redriven == 1 ? "1 dead letter" : "\(redriven) dead letters"
         let progress = group.map { "; group \($0)" } ?? ""

@@ -10,20 +10,33 @@ import WorkerConfiguration
 /// `remint dead-letters redrive`.
 struct DeadLettersRedrive: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "redrive", abstract: "Sends dead letters back to the topic their event came from.",
+        commandName: "redrive", abstract: "Sends dead letters back to the topic their event was consumed from.",
         discussion: """
             Reads from where the last redrive with the same filter stopped to where the topic ends now; each filter has a
             consumer group of its own for that, so that an interrupted redrive goes on where it was. Letters are published
             before the group's offsets are committed, and marked on the topic of parked letters where there is one, in one
             transaction where the worker delivers exactly once: what is marked or parked is not sent again. With --parked those
-            are sent that are parked; marks alone keep their progress. Exit code 75 where not everything could be published.
+            are sent that are parked; marks alone keep their progress.
+
+            Each event is written to the very topic that the worker consumed it from, also an app's own, and to no other: where
+            that topic is no input of the configuration any more, the letter stays. Letters that were refused for whose they are
+            (\(ErrorCode.allCases.filter(\.isAboutIdentity).map(\.rawValue).joined(separator: ", "))) are sent only where
+            --code names their code; look at them first. A redriven event is a new record: its age counts from the redrive,
+            unless it states when its failure was observed. Letters that stay are counted by reason.
+
+            Exit codes: 75 where not everything could be published; 1 where letters stay because their topic is no longer an
+            input; 0 otherwise, whatever else stays.
             """)
 
     @OptionGroup var letters: DeadLetterOptions
     @Flag(help: "Send those that are parked, and no other.") var parked = false
-    @Flag(help: "Say what would be sent, and send nothing.") var dryRun = false
+    @Flag(help: "List each letter with the topic it would go to or why it stays, and send nothing.") var dryRun = false
     @Option(help: "The most letters a second; 0 for no limit.") var rate = 500
-    @Option(help: "Letters that were redriven so often stay.") var maxRedrives = 3
+    @Option(
+        help:
+            "Letters that were redriven so often stay. A producer can write a higher count, and so keep its own events here."
+    )
+    var maxRedrives = 3
     @Option(help: "The consumer group that keeps the progress. Default: one per filter.") var group: String?
     @Flag(help: "Print the result as JSON.") var json = false
 
@@ -44,10 +57,10 @@ struct DeadLettersRedrive: AsyncParsableCommand {
         let group = group ?? Self.group(for: filter, of: configuration)
         let run = RedriveRun(
             configuration: configuration, filter: filter, maximumRedrives: maxRedrives, isDryRun: dryRun, rate: rate,
-            now: UnixTime.system(), display: ProgressLine())
+            now: UnixTime.system(), display: ProgressLine(), plan: PlannedLetter.printer(json: json))
         let result = try await run.run(brokers: brokers, group: group, logger: logger)
         result.report("sent back", isDryRun: dryRun, group: group, json: json)
-        if result.failure != nil { throw ExitCode(75) }
+        if let code = result.exitCode { throw code }
     }
 
     /// The same filter gives the same group.

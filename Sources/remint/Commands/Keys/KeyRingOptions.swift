@@ -34,7 +34,9 @@ struct KeyRingOptions: ParsableArguments {
 }
 
 extension Algorithm: ExpressibleByArgument {
-    public static var allValueStrings: [String] { allCases.map(\.rawValue) }
+    public init?(argument: String) { self.init(named: argument) }
+
+    public static var allValueStrings: [String] { allCases.flatMap(\.names) }
 }
 
 extension SecretEncoding: ExpressibleByArgument {}

@@ -37,7 +37,9 @@ struct KeysImport: ParsableCommand {
         let path = pem ?? jwk ?? secret ?? ""
         let contents = try KeyFile.read(path)
         do throws(JOSEError) {
-            if pem != nil { return try SigningKey(pem: contents, passphrase: try passphrase(), algorithm: algorithm) }
+            if pem != nil {
+                return try SigningKey(importing: contents, passphrase: try passphrase(), algorithm: algorithm)
+            }
             if jwk != nil { return try JWK.signingKey(from: contents, algorithm: algorithm) }
             guard let encoding = version.encoding else {
                 throw JOSEError(.invalidEncoding, "the encoding is not stated")

@@ -67,6 +67,7 @@ struct AppsList: AsyncParsableCommand {
             writer.member("key_ring", app.key)
             writer.member("state", suspension?.cause.rawValue ?? "active")
             if let suspension {
+                if suspension.cause == .suspended { writer.member("reach", suspension.reach.rawValue) }
                 writer.member("suspended_since", suspension.since.description)
                 if let until = suspension.until { writer.member("suspended_until", until.description) }
                 writer.member("refusing_users", Int64(suspension.users))

@@ -123,7 +123,7 @@ struct ReissueSetup {
         guard let adapter = app?.adapter, let text = try? JSONDocument(parsing: Array("\"probe\"".utf8)).root else {
             return false
         }
-        do throws(Rejection) { _ = try adapter.subject(reissuing: text) } catch {
+        do throws(Rejection) { _ = try adapter.user(reissuing: text) } catch {
             return error.code == .malformedReport
         }
         return false

@@ -1,4 +1,4 @@
-package import AdapterKit
+package import Formats
 package import NIOHTTP1
 
 /// What an answer's headers say about asking again.
@@ -6,7 +6,7 @@ package struct RetryHeaders: Equatable {
     /// `Retry-After`, from now, in microseconds; nil where there is none that can be read.
     package let retryAfter: Int64?
     /// Until when nothing is left of the limit, from now, in microseconds; nil where something is.
-    let exhaustedFor: Int64?
+    package let exhaustedFor: Int64?
 
     /// The longest wait that is believed, an hour: whoever says more would stop the look-ups with one wrong header.
     static let longest: Int64 = 3600 * 1_000_000

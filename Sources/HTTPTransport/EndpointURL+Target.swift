@@ -1,10 +1,10 @@
-import Formats
+package import Formats
 
 /// The requests below an endpoint. What is put together here is what goes over the wire, byte by byte: a target cannot change
 /// the host, and a host cannot hold a user.
 extension EndpointURL {
     /// The URL of a request for `target`, a path and a query; nil where that is neither (RFC 3986, sections 3.3 and 3.4).
-    func appending(_ target: String) -> String? {
+    package func appending(_ target: String) -> String? {
         guard target.utf8.first == UInt8(ascii: "/"), Self.isEncoded(target[...]) else { return nil }
         return text + target
     }

@@ -2,7 +2,7 @@ import AdapterKit
 import NIOHTTP1
 import Testing
 
-@testable import VendorLookup
+@testable import HTTPTransport
 
 @Suite struct RetryHeadersTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT, the moment of RFC 9110's examples.

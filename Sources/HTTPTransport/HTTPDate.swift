@@ -1,4 +1,4 @@
-import AdapterKit
+import Formats
 
 /// Dates as HTTP writes them (RFC 9110, section 5.6.7), in all three forms that a recipient has to accept.
 enum HTTPDate {

@@ -1,0 +1,37 @@
+// The one place that checks a user's id, for every adapter and every way to name a user. The pipeline, the gateway and the commands
+// call these three functions; nothing else calls an adapter's own.
+extension Adapter {
+    /// Reads `report` and holds the id that it names against `identifiers`.
+    ///
+    /// - Returns: what the adapter makes of it; a rejection with `.malformedReport` where no token may be for that user.
+    public func reading(of report: Report) -> Reading {
+        let reading = read(report)
+        guard case .failure(let failure) = reading, let subject = failure.subject,
+            let refusal = identifiers.refusal(of: subject)
+        else { return reading }
+        if case .notForUs = failure.remedy { return reading }
+        return .rejected(Rejection(.malformedReport, refusal))
+    }
+
+    /// Returns the user whom the edge vouches for, where a token may be for that user.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    public func user(vouchedBy members: JSONValue) throws(Rejection) -> VouchedUser {
+        let user = try vouchedUser(members)
+        if let refusal = identifiers.refusal(of: user.subject) {
+            throw Rejection(.malformedEvent, "\"vouched\": \(refusal)")
+        }
+        return user
+    }
+
+    /// Returns the subject that an operator or the edge names, where a token may be for that subject.
+    ///
+    /// - Throws: `Rejection` as `subject(reissuing:)`, and with `.malformedReport` where no token may be for that subject.
+    public func user(reissuing user: JSONValue) throws(Rejection) -> Subject {
+        let subject = try subject(reissuing: user)
+        if let refusal = identifiers.refusal(of: subject) {
+            throw Rejection(.malformedReport, "\"reissue\": \(refusal)")
+        }
+        return subject
+    }
+}

@@ -1,0 +1,25 @@
+import JOSE
+import NIOSSL
+
+/// The certificate authorities that take the place of the system's.
+package struct TrustedAuthorities: Sendable {
+    /// The largest file, in bytes: several times what a system's own bundle has.
+    private static let limit = 1 << 20
+
+    let certificates: [NIOSSLCertificate]
+
+    /// The certificates in the PEM file `path`, of which there is at least one.
+    ///
+    /// - Throws: `EndpointError` where there is none, and where others could change the file: who can write it decides whom the
+    ///   program believes.
+    package init(file path: String) throws(EndpointError) {
+        let contents: SecretBytes
+        do throws(GuardedFileError) {
+            contents = try GuardedFile.read(path, .instructions, limit: Self.limit)
+        } catch { throw EndpointError("certificate_authority: \(error.path) \(error.message)") }
+        certificates = (try? NIOSSLCertificate.fromPEMBytes(contents.withBytes { Array($0) })) ?? []
+        guard !certificates.isEmpty else {
+            throw EndpointError("certificate_authority: there is no certificate in PEM form in \(path)")
+        }
+    }
+}

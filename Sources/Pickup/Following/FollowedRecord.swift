@@ -1,0 +1,61 @@
+import AdapterKit
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// A record of the topics that the gateway follows, read strictly. A value without a broker.
+enum FollowedRecord: Sendable {
+    /// A subject's token was published.
+    case token(HeldToken, key: [UInt8])
+    /// A subject's tokens were revoked or erased.
+    case erased(key: [UInt8])
+    /// An event that somebody may wait for became a dead letter.
+    case letter(DeadLetterEntry, key: [UInt8]?)
+    /// An app's events wait, or go on.
+    case app(ControlRecord)
+    /// Nothing that concerns the gateway.
+    case other
+
+    /// Reads `record`, which is at `position`, at the time `now`.
+    ///
+    /// - Parameter isAwaited: whether a call waits for the event of this id; letters of other events are not read.
+    /// - Throws: `RecordFault`, and the record must be skipped.
+    init(
+        _ record: RecordBody, at position: RecordPosition, _ configuration: Configuration, now: UnixTime,
+        isAwaited: (String) -> Bool
+    ) throws(RecordFault) {
+        let topics = configuration.topics
+        switch position.topic {
+        case topics.tokens:
+            guard let key = record.key else { throw .foreign }
+            self = record.hasValue ? .token(try HeldToken(record, at: now), key: key) : .erased(key: key)
+        case topics.deadLetters:
+            guard let event = record.text("ce_id"), isAwaited(event) else {
+                self = .other
+                return
+            }
+            let letter = DeadLetterEntry(
+                InputRecord(
+                    origin: position, timestamp: nil, body: record,
+                    // As of a retry, its headers are a worker's and say where the event first was.
+                    lane: .retries),
+                decoder: EventDecoder(maximumBytes: configuration.worker.maximumEventBytes), at: now)
+            if let fault = letter.fault { throw fault }
+            self = .letter(letter, key: record.key)
+        case topics.control:
+            let word = try ControlWord(
+                key: record.key, value: record.value, group: configuration.kafka.group, at: now)
+            if case .app(let record) = word { self = .app(record) } else { self = .other }
+        default: self = .other
+        }
+    }
+
+    /// The kind of topic that `topic` is, for the count of what cannot be read.
+    static func kind(of topic: String, _ topics: Configuration.Topics) -> UnreadableRecords.Kind {
+        switch topic {
+        case topics.tokens: .tokens
+        case topics.deadLetters: .deadLetters
+        default: .control
+        }
+    }
+}

@@ -1,0 +1,109 @@
+public import AdapterKit
+
+/// One worker's count of an app's users who refuse tokens of a key version, and of the users it gave tokens to.
+public struct RefusalCounts: Sendable, Equatable {
+    /// The version of the key that signed the tokens.
+    public var keyVersion: String
+    /// Users who refuse their tokens.
+    public var refusing: Int
+    /// Users who were given tokens; those who refuse are among them.
+    public var minted: Int
+    /// The end of the window that was counted.
+    public var at: UnixTime
+
+    /// Counts with these parts.
+    public init(keyVersion: String, refusing: Int, minted: Int, at: UnixTime) {
+        self.keyVersion = keyVersion
+        self.refusing = refusing
+        self.minted = minted
+        self.at = at
+    }
+}
+
+/// A record of the control topic with one worker's counts of an app, which the other workers add to their own.
+///
+/// Its key is `refusals/GROUP/APP/WORKER`. Value:
+/// `{"group":"remint","app":"shop","worker":"w-1","key_version":"2026-11","refusing":12,"minted":30,"at":"2026-11-24T03:00:00Z"}`; a null
+/// value takes it back. It has no member `state`, so that a worker of an earlier release, which takes the key for an app's name,
+/// ignores it.
+public struct RefusalRecord: Sendable, Equatable {
+    private static let prefix = "refusals/"
+
+    /// The consumer group whose workers it is for.
+    public let group: String
+    /// The app.
+    public let app: String
+    /// The worker that counted.
+    public let worker: String
+    /// The counts; nil where the worker takes them back.
+    public let counts: RefusalCounts?
+
+    /// In the fleet `group`, `worker` counts `counts` of `app`.
+    public init(group: String, app: String, worker: String, counts: RefusalCounts?) {
+        self.group = group
+        self.app = app
+        self.worker = worker
+        self.counts = counts
+    }
+
+    /// Whether `key` is a worker's counts' key.
+    public static func isKey(_ key: [UInt8]?) -> Bool { key?.starts(with: prefix.utf8) == true }
+
+    /// Reads a record of the topic at the time `now`; nil where it is another fleet's, which changes nothing.
+    ///
+    /// - Throws: `RecordFault` for what is no such record.
+    public init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
+        guard Self.isKey(key), let key, let text = String(validating: key, as: UTF8.self) else { throw .foreign }
+        guard let value else {
+            self.init(takingBack: text, group: group)
+            return
+        }
+        guard let root = try? JSONDocument(parsing: value, limits: .init(bytes: 16 << 10, depth: 4)).root,
+            let owner = root["group"]?.string
+        else { throw .malformed }
+        guard group.hasSameBytes(as: owner) else { return nil }
+        guard let app = root["app"]?.string, let worker = root["worker"]?.string,
+            let version = root["key_version"]?.string, let at = root["at"]?.string.flatMap(RFC3339.parse),
+            let refusing = root["refusing"]?.integer.flatMap({ Int(exactly: $0) }),
+            let minted = root["minted"]?.integer.flatMap({ Int(exactly: $0) }),
+            refusing >= 0, minted >= refusing, minted <= Self.mostUsers
+        else { throw .malformed }
+        guard ReadBackBound.admits(pastTime: at, at: now) else { throw .time }
+        self.init(
+            group: group, app: app, worker: worker,
+            counts: RefusalCounts(keyVersion: version, refusing: refusing, minted: minted, at: at))
+        guard self.key == key else { throw .mismatched }
+    }
+
+    /// Reads the key of a record without a value; nil for another fleet's. Of a name with a slash nothing is taken back, and
+    /// its counts end by time.
+    private init?(takingBack key: String, group: String) {
+        let start = "\(Self.prefix)\(group)/"
+        guard key.utf8.starts(with: start.utf8) else { return nil }
+        let parts = key.utf8.dropFirst(start.utf8.count).split(separator: UInt8(ascii: "/"), maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        self.init(group: group, app: String(Substring(parts[0])), worker: String(Substring(parts[1])), counts: nil)
+    }
+
+    /// More users than a fleet has, so that sums do not overflow.
+    private static let mostUsers = 1 << 40
+
+    /// The record's key.
+    public var key: [UInt8] { Array("\(Self.prefix)\(group)/\(app)/\(worker)".utf8) }
+
+    /// The record's value; nil where it takes counts back.
+    public var value: [UInt8]? {
+        guard let counts else { return nil }
+        var json = JSONWriter(capacity: 160)
+        json.beginObject()
+        json.member("group", group)
+        json.member("app", app)
+        json.member("worker", worker)
+        json.member("key_version", counts.keyVersion)
+        json.member("refusing", Int64(counts.refusing))
+        json.member("minted", Int64(counts.minted))
+        json.member("at", counts.at.description)
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -1,0 +1,63 @@
+import AdapterKit
+import Pipeline
+
+/// The metadata of a committed offset: the highest version so far, the first record of the partition's log, and the time.
+///
+/// Whoever takes the partition next goes on above that version, and notices by the record that the topic was created again.
+struct CommitMetadata: Equatable {
+    /// The highest version; nil where the offset tells none.
+    var version: Int64?
+    /// The log's first record at the time of the commit; nil where the offset tells none.
+    var mark: LogMark?
+    /// The time of the commit; nil where the offset tells none.
+    var committedAt: UnixTime?
+
+    /// The first part where no token was minted yet.
+    private static let unversioned = VersionMetadata.text(0)
+    private static let marked = "first="
+    private static let timed = "at="
+
+    init(version: Int64?, mark: LogMark?, committedAt: UnixTime?) {
+        self.version = version
+        self.mark = mark
+        self.committedAt = committedAt
+    }
+
+    /// Reads `text` at the time `now`, as far as a worker wrote it.
+    ///
+    /// - Throws: `RecordFault.version` for a version that no worker can have given.
+    init(_ text: String, at now: UnixTime) throws(RecordFault) {
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+        let first = parts.first.map { String($0) } ?? ""
+        version = first == Self.unversioned ? nil : try VersionMetadata.version(first, at: now)
+        guard VersionMetadata.isOurs(text) else { return }
+        for part in parts.dropFirst() {
+            if part.hasPrefix(Self.marked) { mark = Self.mark(part.dropFirst(Self.marked.count)) }
+            if part.hasPrefix(Self.timed) {
+                committedAt = Self.number(part.dropFirst(Self.timed.count)).map { UnixTime(milliseconds: $0) }
+            }
+        }
+    }
+
+    /// The text that is committed.
+    var text: String {
+        var text = VersionMetadata.text(version ?? 0)
+        if let mark { text += ";\(Self.marked)\(mark.offset)@\(mark.timestamp.map { String($0) } ?? "-")" }
+        if let committedAt { text += ";\(Self.timed)\(committedAt.milliseconds)" }
+        return text
+    }
+
+    private static func mark(_ text: Substring) -> LogMark? {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, let offset = number(parts[0]) else { return nil }
+        if parts[1] == "-" { return LogMark(offset: offset, timestamp: nil) }
+        return number(parts[1]).map { LogMark(offset: offset, timestamp: $0) }
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
+    }
+}

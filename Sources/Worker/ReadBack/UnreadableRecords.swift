@@ -1,0 +1,72 @@
+package import Logging
+package import Pipeline
+import Synchronization
+package import Telemetry
+
+/// Counts and logs the records that were read back from a topic and are not valid. It writes at most one line in ten minutes for each
+/// kind of topic and reason.
+package final class UnreadableRecords: Sendable {
+    /// The topic a record was read from, as the metric names it.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The token topic.
+        case tokens
+        /// The dead letters.
+        case deadLetters = "dead_letters"
+        /// The control topic.
+        case control
+        /// The metadata of committed offsets.
+        case offsets
+    }
+
+    private struct Line: Hashable {
+        let kind: Kind
+        let fault: RecordFault
+    }
+
+    /// The time between two lines of one kind and reason.
+    private static let pause = Duration.seconds(600)
+
+    private let family: CounterFamily
+    private let logger: Logger
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let lines = Mutex<[Line: ContinuousClock.Instant]>([:])
+
+    /// Counts in `family`, which `counter(in:)` makes, and logs to `logger`.
+    package init(
+        _ family: CounterFamily, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.family = family
+        self.logger = logger
+        self.now = now
+    }
+
+    /// The counter, the same for the worker and the gateway.
+    package static func counter(in registry: MetricsRegistry) -> CounterFamily {
+        registry.counter(
+            "remint_unreadable_records_total",
+            "Records read back from a topic and skipped, by topic_kind (\(Kind.allCases.map(\.rawValue).joined(separator: ", "))) and reason (\(RecordFault.allCases.map(\.rawValue).joined(separator: ", "))).",
+            labels: ["topic_kind", "reason"])
+    }
+
+    /// Counts a record of `kind` that is skipped because of `fault`.
+    ///
+    /// - Parameter position: the record's place; nil where it has none.
+    package func count(_ fault: RecordFault, _ kind: Kind, at position: RecordPosition? = nil) {
+        family.add(1, kind.rawValue, fault.rawValue)
+        let moment = now()
+        let isDue = lines.withLock { lines in
+            let line = Line(kind: kind, fault: fault)
+            if let last = lines[line], moment - last < Self.pause { return false }
+            lines[line] = moment
+            return true
+        }
+        guard isDue else { return }
+        var details: Logger.Metadata = [LogKey.detail: "\(kind.rawValue): \(fault.rawValue)"]
+        if let position {
+            details[LogKey.topic] = "\(position.topic)"
+            details[LogKey.partitions] = "\(position.topic)[\(position.partition)]"
+            details[LogKey.offset] = "\(position.offset)"
+        }
+        logger.warning("a record was skipped: no worker can have written it", metadata: details)
+    }
+}

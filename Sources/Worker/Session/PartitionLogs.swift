@@ -1,0 +1,87 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import WorkerConfiguration
+
+/// Reads what the brokers say of partitions' logs: their bounds and their first readable records.
+struct PartitionLogs: Sendable {
+    /// A partition's log at one moment.
+    struct View: Sendable, Equatable {
+        /// The first offset, and the offset that the next record will get.
+        let bounds: Range<Int64>
+        /// The first readable record; nil for none.
+        let first: LogMark?
+    }
+
+    /// The time for one answer, and for the first records of all partitions.
+    static let timeout = Duration.seconds(5)
+
+    private let properties: ClientProperties
+    private let logger: Logger
+
+    init(_ properties: KafkaProperties, group: String, logger: Logger) {
+        // One record of each partition is wanted, and brokers return a batch at the least.
+        self.properties = properties.reader(group: "\(group)-logs").merging([
+            "fetch.message.max.bytes": "16384", "queued.min.messages": "1",
+        ])
+        self.logger = logger
+    }
+
+    /// Reads the bounds and the first records of `partitions`.
+    ///
+    /// - Parameter consumer: asked for the bounds.
+    /// - Throws: `KafkaError` where that takes too long, for any of them.
+    func views(
+        of partitions: [TopicPartition], asking consumer: KafkaConsumer
+    ) async throws(KafkaError) -> [TopicPartition: View] {
+        let bounds = try await consumer.bounds(of: partitions, within: Self.timeout)
+        guard bounds.count == Set(partitions).count else {
+            throw .overdue("asking for the bounds of all assigned partitions")
+        }
+        let firsts = try await firsts(of: bounds.filter { !$0.value.isEmpty }.mapValues(\.lowerBound))
+        return Dictionary(uniqueKeysWithValues: bounds.map { ($0, View(bounds: $1, first: firsts[$0])) })
+    }
+
+    /// Reads the first record of each partition, from its log's first offset on; one whose records are not visible yet is left out.
+    ///
+    /// - Throws: `KafkaError` where that takes too long, for any of them.
+    func firsts(of starts: [TopicPartition: Int64]) async throws(KafkaError) -> [TopicPartition: LogMark] {
+        guard !starts.isEmpty else { return [:] }
+        let reader = try KafkaConsumer(properties, reading: [], logger: logger)
+        let found: [TopicPartition: LogMark]
+        do throws(KafkaError) { found = try await firsts(starts, reader) } catch {
+            await reader.close(within: .seconds(1))
+            throw error
+        }
+        await reader.close(within: .seconds(1))
+        return found
+    }
+
+    private func firsts(
+        _ starts: [TopicPartition: Int64], _ reader: KafkaConsumer
+    ) async throws(KafkaError) -> [TopicPartition: LogMark] {
+        // A reader that knows where the partitions are does not look for them twice.
+        for topic in Set(starts.keys.map(\.topic)) { _ = try await reader.metadata(of: topic, within: Self.timeout) }
+        try await reader.read(starts.map { PartitionOffset($0, offset: $1) })
+        var open = Set(starts.keys)
+        var found: [TopicPartition: LogMark] = [:]
+        let end = ContinuousClock.now + Self.timeout
+        while !open.isEmpty {
+            guard .now < end else { throw .overdue("reading the first records of \(open.count) partitions") }
+            for event in await reader.events(limit: 500, within: .milliseconds(200)) {
+                switch event {
+                case .record(let record):
+                    guard open.remove(TopicPartition(record.position)) != nil else { continue }
+                    // In the pipeline's form, so that both compare.
+                    let time = record.timestamp.map { UnixTime(milliseconds: $0).milliseconds }
+                    found[TopicPartition(record.position)] = LogMark(offset: record.position.offset, timestamp: time)
+                case .endOfPartition(let partition): open.remove(partition)
+                case .rebalance: break
+                case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,169 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import ServiceLifecycle
+import Telemetry
+import WorkerConfiguration
+
+// MARK: Where partitions are read from
+
+extension SessionLoop {
+    /// How long a session tries to learn where its partitions begin. A predecessor's transaction hides its offsets for up to
+    /// `transaction.timeout.ms`.
+    private static let startsTimeout = Duration.seconds(45)
+    /// Between two looks at the logs of running partitions.
+    static let logInterval = Duration.seconds(30)
+
+    /// Decides where `partitions` are read from, and raises the versions above what was committed for them.
+    ///
+    /// - Returns: nil where the group moved on meanwhile or the worker stops, so that nothing is read.
+    /// - Throws: `KafkaError` where the brokers do not say in time.
+    mutating func starts(
+        of partitions: [TopicPartition], _ lane: Lane
+    ) async throws(KafkaError) -> [TopicPartition: PartitionStart]? {
+        let consumer = lanes.consumers[lane]
+        let end = ContinuousClock.now + Self.startsTimeout
+        while true {
+            context.status.beat()
+            await consumer.keepAlive()
+            do throws(KafkaError) { return try await decide(partitions, consumer) } catch {
+                if await consumer.isAssignmentLost || Task.isShuttingDownGracefully || Task.isCancelled { return nil }
+                guard !error.isFatal, .now < end else { throw error }
+                context.logger.warning(
+                    "where the partitions are to be read from is not known yet; trying again",
+                    metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+            }
+            try? await Task.sleep(for: .milliseconds(250))
+        }
+    }
+
+    private mutating func decide(
+        _ partitions: [TopicPartition], _ consumer: KafkaConsumer
+    ) async throws(KafkaError) -> [TopicPartition: PartitionStart] {
+        let offsets = try await consumer.committedOffsets(partitions, within: PartitionLogs.timeout)
+        let views = try await logs.views(of: partitions, asking: consumer)
+        let committed = Dictionary(offsets.map { ($0.partition, $0) }) { first, _ in first }
+        var starts: [TopicPartition: PartitionStart] = [:]
+        for (partition, view) in views {
+            let metadata = committed[partition].flatMap { self.metadata(of: $0) }
+            if let version = metadata?.version { processor.raiseVersions(above: version) }
+            var facts = PartitionStart.Facts(
+                bounds: view.bounds, first: view.first, committed: committed[partition]?.offset,
+                mark: metadata?.mark, committedAt: metadata?.committedAt)
+            if facts.committed == nil {
+                let mark = marks.replacedMark(of: partition, first: view.first, seenUntil: lastLogLook)
+                (facts.committed, facts.mark, facts.committedAt) = (
+                    mark.map { RecordPosition.next(after: $0.offset) }, mark, lastLogLook
+                )
+                // Of an empty log nothing can be answered twice.
+                if view.bounds.isEmpty { self.committed.forget(partition) }
+            }
+            starts[partition] = PartitionStart(facts)
+            marks.begin(partition, first: view.first)
+        }
+        return starts
+    }
+
+    /// Returns the metadata that a worker committed with `offset`; nil where there is none that can be believed.
+    private func metadata(of offset: PartitionOffset) -> CommitMetadata? {
+        guard let text = offset.metadata else { return nil }
+        do throws(RecordFault) { return try CommitMetadata(text, at: context.now()) } catch {
+            let partition = offset.partition
+            context.unreadable.count(
+                error, .offsets,
+                at: RecordPosition(topic: partition.topic, partition: partition.partition, offset: offset.offset))
+            return nil
+        }
+    }
+
+    /// Reports what is out of the ordinary, and commits what must be.
+    ///
+    /// - Throws: `KafkaError` where the offset that the worker goes on from could not be committed.
+    mutating func settle(
+        _ starts: [TopicPartition: PartitionStart], _ lane: Lane
+    ) async throws(KafkaError) {
+        for (partition, start) in starts {
+            context.report(start, of: partition, group: group(lane))
+            switch start.reason {
+            case .beyondEnd, .replaced: committed.forget(partition)
+            case .fresh, .resumed, .lost: break
+            }
+        }
+        let time = context.now()
+        let offsets = starts.filter(\.value.isToBeCommitted).map { partition, start in
+            let metadata = CommitMetadata(
+                version: processor.highestVersion, mark: marks.all[partition], committedAt: time)
+            return PartitionOffset(partition, offset: start.offset, metadata: metadata.text)
+        }
+        do throws(KafkaError) { try await lanes.consumers[lane].commit(offsets) } catch {
+            // Another assignment follows, which decides anew.
+            let isMovingOn = [.rebalanceInProgress, .illegalGeneration, .unknownMemberID].contains(error.code)
+            guard isMovingOn else { throw error }
+        }
+    }
+
+    private func group(_ lane: Lane) -> String {
+        let group = context.configuration.kafka.group
+        return lane == .live ? group : "\(group)-\(lane.rawValue)"
+    }
+
+    // MARK: Logs that change while they are read
+
+    /// Looks in the background, every half a minute, whether a topic was created again under its name.
+    mutating func watchLogs(_ background: inout DiscardingTaskGroup) async {
+        if let views = logViews.take() { compare(views) }
+        guard !isLookingAtLogs, .now >= nextLogLook, !isReopening else { return }
+        let round = assignments
+        var partitions = PerLane { _ in [TopicPartition]() }
+        for lane in Lane.allCases {
+            partitions[lane] = Array(await lanes.consumers[lane].assignedPartitions)
+        }
+        isLookingAtLogs = true
+        background.addTask { [logs, logViews, lanes, partitions, context] in
+            let time = context.now()
+            var starts: [TopicPartition: Int64] = [:]
+            for lane in Lane.allCases {
+                let bounds = try? await lanes.consumers[lane].bounds(
+                    of: partitions[lane], within: PartitionLogs.timeout)
+                for (partition, bounds) in bounds ?? [:] where !bounds.isEmpty { starts[partition] = bounds.lowerBound }
+            }
+            // What cannot be looked at now is looked at next time, or when its partitions are assigned.
+            let firsts = (try? await logs.firsts(of: starts)) ?? [:]
+            logViews.put(LogViews(firsts: firsts, at: time, assignments: round))
+        }
+    }
+
+    private mutating func compare(_ views: LogViews) {
+        isLookingAtLogs = false
+        nextLogLook = .now + Self.logInterval
+        defer { lastLogLook = views.at }
+        // Partitions that came meanwhile were looked at later than this.
+        guard views.assignments == assignments else { return }
+        let replaced = marks.replaced(views.firsts, seenUntil: lastLogLook ?? views.at)
+        guard !replaced.isEmpty else { return }
+        let names = replaced.map(\.description).joined(separator: ", ")
+        reopen("topics were created again under their names: \(names)")
+    }
+
+    /// Ends the session once what is ready is committed: the next one decides anew where each partition is read from.
+    mutating func reopen(_ why: String) {
+        guard !isReopening else { return }
+        isReopening = true
+        context.logger.error(
+            "a partition's log is not the one that was read; the worker decides anew where to read from",
+            metadata: [LogKey.detail: "\(why)"])
+        context.status.set(.worker, "it decides anew where to read from: \(why)")
+        beginRenewal()
+    }
+}
+
+/// What the logs of the assigned partitions began with at one moment.
+struct LogViews: Sendable {
+    /// The first readable record of each.
+    let firsts: [TopicPartition: LogMark]
+    /// The moment before the first question.
+    let at: UnixTime
+    /// How often partitions had been assigned by then.
+    let assignments: Int
+}

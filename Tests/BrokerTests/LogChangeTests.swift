@@ -1,0 +1,253 @@
+import AdapterKit
+import Foundation
+import Kafka
+import ProgramTestSupport
+import ServiceLifecycle
+import Testing
+import Vendors
+import Worker
+import WorkerConfiguration
+
+extension BrokerTests {
+    /// Logs that are not what the group's offsets say: shortened, created again, cut at their beginning, or with more partitions.
+    @Suite(.timeLimit(.minutes(10))) struct LogChangeTests {
+        @Test func `a group whose offsets lie beyond the logs' ends answers what comes, and nothing twice`()
+            async throws
+        {
+            try await story { shop in
+                try await answer(shop, "old", 30)
+                let partitions = shop.partitions(of: [shop.topics.live])
+                let reader = try Cluster.makeReader(of: [], group: shop.group)
+                try await reader.commit(partitions.map { PartitionOffset($0, offset: 5_000) })
+                await reader.close(within: .seconds(2))
+                let worker = try shop.startProgram()
+                #expect(await worker.wrote("the log ends before the committed offset"))
+                try await produce(shop, "new", 30)
+                try await waitForTokens(shop, 60)
+                try await stop(worker)
+                let answers = try await answered(shop)
+                #expect(answers.count == 60)
+                #expect(Set(answers).count == 60, "an event was answered twice")
+            }
+        }
+
+        @Test(arguments: [0.2, 8])
+        func `every event of a topic that was created again under its name is answered`(_ gap: Double) async throws {
+            try await story { shop in
+                let worker = try shop.startProgram()
+                try #require(await worker.wrote("partitions were assigned"))
+                try await produce(shop, "old", 30)
+                try await waitForTokens(shop, 30)
+                try await recreate(shop, after: gap)
+                let start = ContinuousClock.now
+                // More than before, so that the new logs grow beyond where the old ones were left.
+                try await produce(shop, "new", 90)
+                try await waitForEvents(shop, Set((0..<90).map { "new-\($0)" }))
+                report(
+                    "a topic created again after \(gap) s: 90 of 90 events answered within \(ContinuousClock.now - start)"
+                )
+                try await stop(worker)
+            }
+        }
+
+        @Test func `a topic that was created again while no worker ran is read from its beginning`() async throws {
+            try await story { shop in
+                try await answer(shop, "old", 30)
+                try await recreate(shop, after: 0.2)
+                try await produce(shop, "new", 90)
+                let worker = try shop.startProgram()
+                try await waitForEvents(shop, Set((0..<90).map { "new-\($0)" }))
+                try await stop(worker)
+            }
+        }
+
+        @Test(.enabled(if: Cluster.canDeleteRecords, Cluster.howToDeleteRecords))
+        func `records that were deleted before they were read are counted`() async throws {
+            try await story { shop in
+                try await answer(shop, "old", 30)
+                try await produce(shop, "lost", 60)
+                let partitions = shop.partitions(of: [shop.topics.live])
+                let ends = try await TopicReader.ends(of: partitions)
+                let committed = try await TopicReader.committed(partitions, by: shop.group)
+                try await Cluster.deleteRecords(before: ends)
+                let lost = ends.reduce(0) { $0 + $1.value - (committed[$1.key] ?? 0) }
+                let worker = try shop.startProgram()
+                #expect(await worker.wrote("records were deleted before they were read"))
+                try await produce(shop, "new", 30)
+                try await waitForEvents(shop, Set((0..<30).map { "new-\($0)" }))
+                let counted = try await Scrape(worker).counter("remint_lost_records_total")
+                #expect(counted == Double(lost) && lost >= 60)
+                try await stop(worker)
+            }
+        }
+
+        @Test(.enabled(if: Cluster.canAlterTopics, Cluster.howToAlterTopics))
+        func `partitions that are added under load are answered within 35 seconds`() async throws {
+            try await story { shop in
+                let worker = try shop.startProgram()
+                try #require(await worker.wrote("partitions were assigned"))
+                try await produce(shop, "old", 30)
+                try await waitForTokens(shop, 30)
+                try await Cluster.addPartitions(to: shop.topics.live, upTo: 12)
+                let start = ContinuousClock.now
+                // A producer of its own, which knows the new partitions.
+                try await produce(shop, "new", 300)
+                try await waitForEvents(shop, Set((0..<300).map { "new-\($0)" }))
+                let took = ContinuousClock.now - start
+                report("6 partitions added: 300 events answered within \(took)")
+                #expect(took < .seconds(35))
+                try await stop(worker)
+            }
+        }
+
+        @Test func `of two workers with one name the older ends with 75, and the newer goes on`() async throws {
+            try await story(["instance: twin"]) { shop in
+                let first = try shop.startProgram()
+                try #require(await first.wrote("partitions were assigned"))
+                try await produce(shop, "one", 30)
+                try await waitForTokens(shop, 30)
+                let second = try shop.startProgram()
+                try #require(await second.wrote("partitions were assigned"))
+                // The first one learns of it by its next transaction.
+                try await produce(shop, "two", 60)
+                await first.waitForEnd()
+                #expect(first.status == 75)
+                #expect(first.errorText.contains("fenced: "))
+                #expect(!first.errorText.contains("the Kafka clients are of no further use"))
+                try await waitForTokens(shop, 90)
+                #expect(second.status < 0, "the newer one ended: \(second.lastLines)")
+                try await stop(second)
+                let answers = try await answered(shop)
+                #expect(Set(answers).count == 90)
+                #expect(answers.count == 90)
+            }
+        }
+
+        @Test func `a producer's clock half an hour ahead costs no signature, and no report lies in the future`()
+            async throws
+        {
+            try await story { shop in
+                // The records get this machine's time, half an hour ahead of the worker's.
+                let behind: Int64 = 30 * 60
+                let service = try service(shop, behind: behind)
+                let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: quiet))
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    tasks.addTask { try await group.run() }
+                    let partitions = shop.partitions(of: [shop.topics.live])
+                    for number in 0..<8 {
+                        try await deliver([
+                            EventMix.report(
+                                "braze-ios", #"{"code":22,"userId":"one"}"#, id: "skew-\(number)",
+                                topic: shop.topics.live, key: "one")
+                        ])
+                        let ends = try await TopicReader.ends(of: partitions)
+                        while try await TopicReader.committed(partitions, by: shop.group) != ends {
+                            try Task.checkCancellation()
+                        }
+                    }
+                    await group.triggerGracefulShutdown()
+                    try await tasks.waitForAll()
+                }
+                let tokens = try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens]))
+                #expect((1...2).contains(tokens.count))
+                let now = Int64(Date.now.timeIntervalSince1970 * 1_000) - behind * 1_000
+                for token in tokens {
+                    let reported = try #require(token.header("remint-reported-at").flatMap { Int64($0) })
+                    #expect(reported <= now)
+                }
+            }
+        }
+
+        // MARK: Steps
+
+        private func story(
+            _ kafka: [String] = [], _ body: (Shop) async throws -> Void
+        ) async throws {
+            var wishes = Shop.Wishes()
+            wishes.kafka = kafka
+            let shop = try await Shop(wishes)
+            do { try await body(shop) } catch {
+                await shop.close()
+                throw error
+            }
+            await shop.close()
+        }
+
+        /// Has a worker answer `count` events, and stops it.
+        private func answer(_ shop: Shop, _ name: String, _ count: Int) async throws {
+            let worker = try shop.startProgram()
+            try await produce(shop, name, count)
+            try await waitForTokens(shop, count)
+            try await stop(worker)
+        }
+
+        private func stop(_ worker: Program) async throws {
+            worker.terminate()
+            await worker.waitForEnd()
+            #expect(worker.status == 0, "\(worker.lastLines)")
+        }
+
+        private func produce(_ shop: Shop, _ name: String, _ count: Int) async throws {
+            try await deliver(
+                (0..<count).map {
+                    EventMix.report(
+                        "infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#(name)-\#($0)"}"#,
+                        id: "\(name)-\($0)", topic: shop.topics.live)
+                })
+        }
+
+        private func deliver(_ records: [ProducerRecord]) async throws {
+            let producer = try Cluster.makeProducer()
+            let errors = await producer.deliver(records)
+            await producer.close(within: .seconds(5))
+            try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 })")
+        }
+
+        private func waitForTokens(_ shop: Shop, _ count: Int) async throws {
+            try await TopicReader.wait(for: count, on: shop.partitions(of: [shop.topics.tokens]))
+        }
+
+        /// The events that tokens answer, one that has several as often.
+        private func answered(_ shop: Shop) async throws -> [String] {
+            try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).compactMap(\.eventID)
+        }
+
+        private func waitForEvents(_ shop: Shop, _ ids: Set<String>) async throws {
+            let reader = try Cluster.makeReader(of: shop.partitions(of: [shop.topics.tokens]))
+            var open = ids
+            while !open.isEmpty {
+                try Task.checkCancellation()
+                for event in await reader.events(limit: 5000, within: .seconds(1)) {
+                    if case .record(let record) = event, let id = record.eventID { open.remove(id) }
+                }
+            }
+            await reader.close(within: .seconds(2))
+        }
+
+        /// Deletes the topic of live events and creates it again.
+        ///
+        /// - Parameter gap: the seconds between the two.
+        private func recreate(_ shop: Shop, after gap: Double) async throws {
+            let producer = try Cluster.makeProducer()
+            try await producer.deleteTopics([shop.topics.live], within: .seconds(30))
+            try await Task.sleep(for: .seconds(gap))
+            while true {
+                // The controller may still be about to forget it.
+                do throws(KafkaError) {
+                    try await producer.createTopic(shop.topics.live, partitions: 6, within: .seconds(30))
+                    break
+                } catch { try await Task.sleep(for: .milliseconds(50)) }
+            }
+            await producer.close(within: .seconds(1))
+        }
+
+        private func service(_ shop: Shop, behind: Int64) throws -> WorkerService {
+            let source = ConfigurationSource(
+                environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+            let file = shop.folder.appending(path: "remint.yaml").path
+            return try WorkerService(
+                Preflight(file: file, registry: .remint, source: source), logger: quiet, signingLanes: 2,
+                now: { UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6) - behind * 1_000_000) })
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import JOSE
+import ProgramTestSupport
+import Testing
+
+/// Programs that share no code with ours, as second opinions on imported keys.
+private enum Verifier {
+    /// Reads the public key and the token from files; prints `ok`.
+    static let joserfc = """
+        import json, sys, warnings
+        warnings.simplefilter("ignore")
+        from joserfc import jws
+        from joserfc.jwk import ECKey, OKPKey, RSAKey
+        algorithm = sys.argv[1]
+        family = RSAKey if algorithm[0] in "RP" else OKPKey if algorithm == "EdDSA" else ECKey
+        token = open("token").read()
+        for key in (open("public.pem").read(), json.load(open("public.jwk"))):
+            jws.deserialize_compact(token, family.import_key(key), algorithms=[algorithm])
+        print("ok", end="")
+        """
+
+    static let pyJWT = """
+        import jwt, sys
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+        key = load_pem_public_key(open("public.pem", "rb").read())
+        for key in (key, jwt.PyJWK.from_json(open("public.jwk").read()).key):
+            jwt.decode(open("token").read(), key, algorithms=[sys.argv[1]], options={"verify_exp": False})
+        print("ok", end="")
+        """
+
+    static let java = """
+        import java.nio.file.*; import java.security.*; import java.security.spec.*; import java.util.*;
+        public class Read {
+            public static void main(String[] names) throws Exception {
+                for (int i = 0; i < names.length; i += 2) {
+                    String text = Files.readString(Path.of(names[i + 1])).replaceAll("-----[A-Z ]+-----|\\\\s", "");
+                    KeyFactory.getInstance(names[i]).generatePublic(
+                        new X509EncodedKeySpec(Base64.getDecoder().decode(text)));
+                }
+                System.out.print("ok");
+            }
+        }
+        """
+}
+
+@Suite("Private keys in the forms that people have them", .timeLimit(.minutes(10)))
+struct KeyFormTests {
+    private static let hasJoserfc = PythonModules.areInstalled("joserfc")
+    private static let hasPyJWT = PythonModules.areInstalled("jwt, cryptography")
+    private static let hasJava = KeyForm.isInstalled("java")
+
+    /// The PEM that a key's public half is printed as, without line ends and labels.
+    private func encoded(_ pem: String) throws -> [UInt8] {
+        let lines = pem.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-----") }
+        return Array(try #require(Data(base64Encoded: lines.joined())))
+    }
+
+    /// The widths of public keys with a named curve and an uncompressed point, in DER.
+    private static let widths = [Algorithm.es256: 91, .es384: 120, .es512: 158, .eddsa: 44]
+
+    @Test(arguments: KeyForm.available)
+    func `a key of every accepted form is written in the form that every verifier reads`(
+        _ form: KeyForm
+    ) async throws {
+        let key = try await MadeKeys.shared.key(of: form)
+        let pem = try #require(try key.verificationKey.publicKeyPEM())
+        let folder = try CommandFolder()
+        try folder.write(pem, to: "public.pem")
+        #expect(try await folder.outcome(of: ["openssl", "pkey", "-pubin", "-in", "public.pem", "-noout"]).status == 0)
+        if let width = Self.widths[form.algorithm] { #expect(try encoded(pem).count == width) }
+        // A ring's file is what is written here, and is the same key.
+        let written = try #require(try key.privateKeyPEM())
+        let again = try SigningKey(pem: written, algorithm: form.algorithm)
+        #expect(again.verificationKey.hasSameMaterial(as: key.verificationKey))
+        #expect(try again.verificationKey.publicKeyPEM() == pem)
+    }
+
+    @Test(.enabled(if: hasJoserfc, "python3 has no module joserfc; pip install joserfc"), arguments: KeyForm.available)
+    func `joserfc verifies the tokens of a key of every accepted form`(_ form: KeyForm) async throws {
+        try await expectVerifies(Verifier.joserfc, form)
+    }
+
+    @Test(
+        .enabled(if: hasPyJWT, "python3 lacks a module; pip install pyjwt cryptography"), arguments: KeyForm.available)
+    func `PyJWT verifies the tokens of a key of every accepted form`(_ form: KeyForm) async throws {
+        try await expectVerifies(Verifier.pyJWT, form)
+    }
+
+    private func expectVerifies(_ script: String, _ form: KeyForm) async throws {
+        let key = try await MadeKeys.shared.key(of: form)
+        let folder = try CommandFolder()
+        try folder.write(try #require(try key.verificationKey.publicKeyPEM()), to: "public.pem")
+        try folder.write(try #require(try JWK.publicJSON(of: key.verificationKey)), to: "public.jwk")
+        try folder.write(try SampleToken.make(key), to: "token")
+        let (status, output) = try await folder.outcome(of: ["python3", "-c", script, form.algorithm.rawValue])
+        #expect(status == 0)
+        #expect(output == Array("ok".utf8))
+    }
+
+    @Test(.enabled(if: hasJava, "no java in the search path"))
+    func `Java reads the printed public key of every accepted form`() async throws {
+        let folder = try CommandFolder()
+        try folder.write(Verifier.java, to: "Read.java")
+        var arguments: [String] = []
+        for (number, form) in KeyForm.available.enumerated() {
+            let key = try await MadeKeys.shared.key(of: form)
+            try folder.write(try #require(try key.verificationKey.publicKeyPEM()), to: "\(number).pem")
+            let family =
+                switch form.algorithm.keyType {
+                case .rsa: "RSA"
+                case .ec: "EC"
+                default: "Ed25519"
+                }
+            arguments += [family, "\(number).pem"]
+        }
+        let (status, output) = try await folder.outcome(of: ["java", "Read.java"] + arguments)
+        #expect(status == 0)
+        #expect(output == Array("ok".utf8))
+    }
+
+    @Test(.enabled(if: KeyForm.missingTools.isEmpty, "not installed: \(KeyForm.missingTools)"))
+    func `every accepted form is made by its own tool`() {
+        #expect(KeyForm.available.count == KeyForm.accepted.count)
+    }
+
+    @Test(arguments: RefusedForm.all.filter(\.isAvailable))
+    func `a file of another form is refused with the command that converts it`(_ form: RefusedForm) async throws {
+        let text = try await form.make()
+        let error = #expect(throws: JOSEError.self) {
+            try SigningKey(
+                importing: text, passphrase: SecretBytes(text: KeyForm.passphrase), algorithm: form.algorithm)
+        }
+        #expect(error?.code == form.code)
+        #expect(error?.message.contains(form.words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a key of a ring with a second key in its file still loads`() throws {
+        let pems = try [SampleKeys.make(.es256), SampleKeys.make(.es256)].map {
+            try #require(try $0.privateKeyPEM()).array
+        }
+        let key = try SigningKey(pem: SecretBytes(copying: pems[0] + pems[1]), algorithm: .es256)
+        #expect(try key.privateKeyPEM()?.array == pems[0])
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import ProgramTestSupport
+import Testing
+
+extension Scenarios {
+    /// Each type of record has one reader, and each id one check: whoever reads a record or an id otherwise is found here.
+    @Suite struct ReaderTests {
+        /// A text of the sources, and the only files that may hold it.
+        struct Border: CustomTestStringConvertible, Sendable {
+            let pattern: String
+            let files: Set<String>
+            var testDescription: String { pattern }
+        }
+
+        private static let tokens: Set<String> = [
+            // The reader, the writer, and a bench that writes what a worker would.
+            "Sources/Pipeline/Mint/PublishedToken.swift", "Sources/Pipeline/Mint/UnsignedToken.swift",
+            "Sources/remint/Commands/Bench/BenchLedger.swift",
+        ]
+
+        private static let hops: Set<String> = [
+            "Sources/Pipeline/Records/HopHeaders.swift", "Sources/Pipeline/Settle/DeadLetter.swift",
+            "Sources/Pipeline/Settle/DeadLetterEntry.swift", "Sources/Pipeline/Settle/RetryRecord.swift",
+        ]
+
+        static let borders: [Border] = [
+            Border(
+                pattern:
+                    #""remint-(version|expires-at|key-id|seal|reported-at)"|"remint\.token\.replaced\.v1""#,
+                files: tokens),
+            Border(
+                pattern:
+                    #"HopHeaders\.(code|stage|detail|attempts|size|history|firstFailedAt|notBefore|offset|partition)\b"#,
+                files: hops),
+            Border(pattern: #""remint-(error|origin)-"#, files: ["Sources/Pipeline/Records/HopHeaders.swift"]),
+            Border(
+                pattern: #"(ControlRecord|LaneRecord|RefusalRecord)\(\s*key:"#,
+                files: ["Sources/Worker/Control/ControlWord.swift"]),
+            Border(
+                // An offset is the broker's word, and the last one there is has none behind it.
+                pattern: #"\boffset \+ 1\b"#,
+                files: ["Sources/Records/RecordPosition.swift", "Sources/DeclaredAdapters/Pages/DocsPage.swift"]),
+            Border(pattern: #"remint-version="#, files: ["Sources/Worker/Committing/VersionMetadata.swift"]),
+            Border(
+                pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#, files: []),
+        ]
+
+        @Test(arguments: borders) func `only the one reader of a record decodes its headers`(_ border: Border) throws {
+            let pattern = try Regex(border.pattern)
+            var found: Set<String> = []
+            for file in Repository.files(under: "Sources", ending: "swift") {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                // Comments may name them.
+                let code = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+                guard code.contains(where: { $0.contains(pattern) }) else { continue }
+                found.insert(String(file.path.dropFirst(Repository.root.path.count + 1)))
+            }
+            #expect(found.subtracting(border.files) == [])
+            #expect(border.files.subtracting(found) == [], "a border without its file finds nothing")
+        }
+    }
+}

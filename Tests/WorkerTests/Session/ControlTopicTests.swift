@@ -1,0 +1,85 @@
+import AdapterKit
+import AsyncTestSupport
+import Kafka
+import Logging
+import Pipeline
+import Testing
+import WorkerTestSupport
+
+@testable import Worker
+@testable import WorkerConfiguration
+
+/// A worker that knows the operators' pauses before it answers anything, or waits.
+@Suite(.timeLimit(.minutes(10))) struct ControlTopicTests {
+    private static let waiting =
+        "the control topic is not read yet; nothing is consumed until the operators' pauses are known"
+
+    @Test(arguments: [EmbeddedBroker.ResponseError.topicAuthorizationFailed, .notLeader])
+    func `a control topic that cannot be read is waited for, and nothing is consumed meanwhile`(
+        _ error: EmbeddedBroker.ResponseError
+    ) async throws {
+        try await RunningWorker.with { broker, configuration in
+            try await broker.createTopic(configuration.topics.control, partitions: 1)
+            try await broker.inject(.topic(configuration.topics.control, error))
+        } _: { worker in
+            let line = await worker.log.line(Self.waiting)
+            #expect(line.level == .error && line.metadata["kafka.topic"] == "remint.control")
+            #expect(worker.status.problems[.topics]?.contains("remint.control") == true)
+            #expect(try await worker.admin.ask("/health/ready").status == 503)
+            try await worker.produce(0..<3)
+            #expect(worker.ends.count == 0)
+            #expect(!worker.log.lines.contains { $0.message == "the worker consumes" })
+            try await worker.broker.inject(.topic(worker.configuration.topics.control, nil))
+            try await eventually("every end") { worker.ends.events.count == 3 }
+            #expect(worker.status.problems[.topics] == nil)
+            #expect(worker.log.lines.count { $0.message == Self.waiting } == 1)
+        }
+    }
+
+    @Test func `a paused lane stays paused at a start whose brokers are slow`() async throws {
+        let pause = LanePause(lane: .live, since: UnixTime(seconds: 1_763_640_000), by: "ops", why: "the night")
+        let record = LaneRecord(group: "remint", lane: .live, pause: pause)
+        try await RunningWorker.with { broker, configuration in
+            try await broker.createTopic(configuration.topics.control, partitions: 1)
+            let producer = try KafkaProducer(["bootstrap.servers": broker.bootstrapServers], logger: silent)
+            let errors = await producer.deliver([
+                ProducerRecord(topic: configuration.topics.control, key: record.key, value: record.value)
+            ])
+            await producer.close(within: patience)
+            #expect(errors == [nil])
+            // Each fetch of the topic fails for a while; the brokers answer all else.
+            try await broker.inject(.topic(configuration.topics.control, .notLeader))
+        } _: { worker in
+            await worker.log.line(Self.waiting)
+            try await worker.produce(0..<3)
+            try await worker.broker.inject(.topic(worker.configuration.topics.control, nil))
+            await worker.log.line("an operator paused the lane; its events stay where they are")
+            await worker.log.line("the worker consumes")
+            #expect(worker.status.lanePauses.map(\.why) == ["the night"])
+            #expect(worker.ends.count == 0)
+        }
+    }
+
+    @Test func `a worker whose cluster has no control topic goes on and says so`() async throws {
+        try await RunningWorker.with { broker, configuration in
+            try await broker.createTopic(configuration.topics.control, partitions: 1)
+            try await broker.inject(.topic(configuration.topics.control, .unknownTopicOrPartition))
+        } _: { worker in
+            await worker.log.line(
+                "the control topic does not exist: suspensions and pauses hold for this worker alone, and end with it; create it, compacted"
+            )
+            try await worker.produce(0..<3)
+            try await eventually("every end") { worker.ends.events.count == 3 }
+        }
+    }
+
+    @Test func `a worker that waits for its control topic stops when it is told to`() async throws {
+        try await RunningWorker.with { broker, configuration in
+            try await broker.createTopic(configuration.topics.control, partitions: 1)
+            try await broker.inject(.topic(configuration.topics.control, .topicAuthorizationFailed))
+        } _: { worker in
+            await worker.log.line(Self.waiting)
+            try await worker.stop()
+        }
+    }
+}
