@@ -10,6 +10,7 @@ extension RingInUse {
     /// - Throws: `KeyRingError`.
     func add(_ key: SigningKey, id: String?, _ options: NewVersionOptions, action: String) throws {
         let now = UnixTime.system()
+        try directory.makeFolder()
         var editor = try KeyRingEditor(directory)
         let id = id ?? editor.listing.freshID(at: now)
         try editor.add(
