@@ -55,11 +55,13 @@ struct RingSequence {
         directory = KeyRingDirectory(path: "\(Self.parent)/remint-sequence-\(UUID().uuidString)")
         try directory.makeFolder()
         for byte in 1...3 as ClosedRange<UInt8> {
-            keys.append(try SigningKey(secret: SecretBytes(copying: [UInt8](repeating: byte, count: 32)), algorithm: .hs256))
+            keys.append(
+                try SigningKey(secret: SecretBytes(copying: [UInt8](repeating: byte, count: 32)), algorithm: .hs256))
         }
         // Half of the rings were made by hand, with a file whose name a generated version would like to have.
         guard Bool.random(using: &random) else { return }
-        let listing = #"{"versions":[{"id":"vendor-prod-1","state":"active","algorithm":"HS256","#
+        let listing =
+            #"{"versions":[{"id":"vendor-prod-1","state":"active","algorithm":"HS256","#
             + #""file":"2025-11.secret","encoding":"utf8"}]}"#
         try write("a secret that was made by hand", to: "2025-11.secret")
         try write(listing, to: "keyring.json")
@@ -100,13 +102,16 @@ struct RingSequence {
         case .generate: try add(.generate(.hs256), id: nil, disk)
         case .generateNamed: try add(.generate(.hs256), id: id, disk)
         case .importKey: try add(keys[Int.random(in: 0..<keys.count, using: &random)], id: id, disk)
-        case .promote: try change("promote", id, disk) { (listing) throws(KeyRingError) in
+        case .promote:
+            try change("promote", id, disk) { (listing) throws(KeyRingError) in
                 try listing.promote(id, at: Self.time)
             }
-        case .retire: try change("retire", id, disk) { (listing) throws(KeyRingError) in
+        case .retire:
+            try change("retire", id, disk) { (listing) throws(KeyRingError) in
                 try listing.retire(id)
             }
-        case .revoke: try change("revoke", id, disk) { (listing) throws(KeyRingError) in
+        case .revoke:
+            try change("revoke", id, disk) { (listing) throws(KeyRingError) in
                 try listing.revoke(id)
             }
         case .prepare:

@@ -37,7 +37,7 @@ struct ScratchTests {
     /// In a container every start of the program has the process id 1.
     @Test func `a file can be written again after a crash by a process with the same id`() throws {
         let ring = try RingFolder()
-        for step in 0..<7 {
+        for step in 0..<5 {
             let write = DurableWrite(
                 path: ring.path("job.json"), mode: 0o600, .replacing, Faults(.crash, from: step, through: 99).disk)
             #expect(throws: KeyRingError.self) { try write.write(SecretBytes(text: "\(step)")) }

@@ -1,14 +1,14 @@
 import Glibc
 
 /// The account that a folder belongs to.
-enum FolderOwner {
+package enum FolderOwner {
     /// Gives root's new file to the owner and group of its folder: an operator who is root must not lock out the account that the
     /// worker runs under.
     ///
     /// A file with a second name is left as it is: whoever may write the folder could have linked any file of root's there.
     ///
     /// - Returns: whether the file is as it should be.
-    static func adopt(_ descriptor: Int32, in folder: String) -> Bool {
+    package static func adopt(_ descriptor: Int32, in folder: String) -> Bool {
         guard geteuid() == 0 else { return true }
         var owner = stat()
         var file = stat()
