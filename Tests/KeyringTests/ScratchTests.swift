@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import Synchronization
 import Testing
 
 @testable import Keyring
@@ -45,5 +46,23 @@ struct ScratchTests {
             #expect(try ring.read("job.json") == "after \(step)")
             #expect(try ring.names() == ["job.json"])
         }
+    }
+
+    @Test func `writers succeed while other commands clear up`() throws {
+        let ring = try RingFolder()
+        let failures = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for round in 0..<500 {
+                do {
+                    if thread == 3 {
+                        try ScratchFile.removeAbandoned(in: ring.url.path, .real)
+                    } else {
+                        try KeyFile.write(SecretBytes(text: "\(round)"), to: ring.path("\(thread % 2).json"))
+                    }
+                } catch { failures.add(1, ordering: .relaxed) }
+            }
+        }
+        #expect(failures.load(ordering: .relaxed) == 0)
+        #expect(try ring.names() == ["0.json", "1.json"])
     }
 }

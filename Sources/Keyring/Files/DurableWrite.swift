@@ -103,10 +103,10 @@ package struct DurableWrite {
             }
             if descriptor < 0, errno == EEXIST { continue }
             guard descriptor >= 0 else { throw failure("created") }
+            // A file system without locks does not lock for the removal either.
+            let isHeld = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
             var status = stat()
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &status) == 0, status.st_nlink == 1 {
-                return (scratch, descriptor)
-            }
+            if isHeld, fstat(descriptor, &status) == 0, status.st_nlink == 1 { return (scratch, descriptor) }
             // Another command took the file for abandoned before the lock was there, and removes it.
             close(descriptor)
         }

@@ -156,7 +156,7 @@ public struct KeyRingDirectory: Sendable {
             throw KeyRingError(listing, "exists already, and its keys would be lost; choose another folder")
         }
         var editor = try KeyRingEditor(self)
-        try editor.add(key, id: id, encoding: secretEncoding, at: time)
+        try editor.add(key, id: id, encoding: secretEncoding, at: time, as: "create")
         try AuditLog(self).append("create", version: id, detail: key.algorithm.rawValue, at: time)
     }
 

@@ -19,7 +19,7 @@ public struct KeyRingEditor: ~Copyable {
     ///
     /// - Throws: `KeyRingError`, also where another operator holds the lock, and where others can write the folder.
     public init(_ directory: KeyRingDirectory) throws(KeyRingError) {
-        try self.init(directory, .real, now: { UnixTime(seconds: Int64(time(nil))) })
+        try self.init(directory, .real, now: { KeyRingEditor.systemTime() })
     }
 
     init(
@@ -44,11 +44,12 @@ public struct KeyRingEditor: ~Copyable {
     ///   - keyID: `kid`, where it is not the id.
     ///   - encoding: how the file of a shared secret is written; base64url where nil. Of no use for key pairs.
     ///   - time: now.
+    ///   - action: the action that the audit log names.
     /// - Throws: `KeyRingError`, also for a key that a version of the ring holds already: a token must name the one version that
     ///   signed it, and a revoked key must not come back under another id.
     public mutating func add(
         _ key: SigningKey, id: String, keyID: String? = nil, encoding: SecretEncoding? = nil, at time: UnixTime,
-        retireAfter: UnixTime? = nil
+        retireAfter: UnixTime? = nil, as action: String = "add"
     ) throws(KeyRingError) {
         if let holder = try directory.version(holding: key.verificationKey) { throw repeated(holder) }
         let (suffix, text, encoding) = try Self.text(of: key, id: id, encoding: encoding, in: directory)
@@ -59,7 +60,7 @@ public struct KeyRingEditor: ~Copyable {
                 id: id, keyID: keyID, algorithm: key.algorithm, file: file, encoding: encoding, created: time,
                 retireAfter: retireAfter))
         listing.neighbors.insert(file)
-        try record(listing, key: (DurableWrite(path: directory.file(file), mode: 0o600, .new, disk), text))
+        try record(listing, as: action, key: (DurableWrite(path: directory.file(file), mode: 0o600, .new, disk), text))
     }
 
     /// Carries out `transition` and writes the listing where it changed.
@@ -78,18 +79,19 @@ public struct KeyRingEditor: ~Copyable {
 
     /// Logs the intent, writes the key of a new version, and then the listing.
     private mutating func record(
-        _ new: KeyRingListing, key: (file: DurableWrite, text: SecretBytes)? = nil
+        _ new: KeyRingListing, as action: String? = nil, key: (file: DurableWrite, text: SecretBytes)? = nil
     ) throws(KeyRingError) {
         let audit = AuditLog(directory, disk)
         let change = ListingChange(from: listing, to: new)
-        try audit.intend(change.action, version: change.version, detail: change.detail, at: now())
+        let action = action ?? change.action
+        try audit.intend(action, version: change.version, detail: change.detail, at: now())
         do throws(KeyRingError) {
             if let key { try key.file.write(key.text) }
             try save(new)
         } catch {
             // The listing may be in place although its folder could not be brought to disk.
             if !error.isInterruption, (try? directory.readListing())?.versions != new.versions {
-                audit.note(failed: change.action, version: change.version, at: now())
+                audit.note(failed: action, version: change.version, at: now())
             }
             throw error
         }
@@ -127,6 +129,12 @@ public struct KeyRingEditor: ~Copyable {
                     path, "cannot be opened: \(reason); the folder and the file must exist and be yours to change")
             }
         }
+    }
+
+    private static func systemTime() -> UnixTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UnixTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
     /// A key as its file holds it.

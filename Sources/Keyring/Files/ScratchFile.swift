@@ -58,7 +58,7 @@ enum ScratchFile {
     }
 
     private static func removeIfAbandoned(_ path: String, _ disk: Disk) throws(KeyRingError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         guard isOwnFile(descriptor), flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }

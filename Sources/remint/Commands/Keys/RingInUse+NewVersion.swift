@@ -15,7 +15,7 @@ extension RingInUse {
         let id = id ?? editor.listing.freshID(at: now)
         try editor.add(
             key, id: id, keyID: options.kid, encoding: encoding(asked: options.encoding), at: now,
-            retireAfter: try options.end(from: now))
+            retireAfter: try options.end(from: now), as: action)
         try audit.append(action, version: id, detail: key.algorithm.rawValue, at: now)
         let version = try editor.listing.version(id)
         if key.isShorterThanDigest {
