@@ -16,7 +16,7 @@ extension RingInUse {
         try editor.add(
             key, id: id, keyID: options.kid, encoding: encoding(asked: options.encoding), at: now,
             retireAfter: try options.end(from: now), as: action)
-        try audit.append(action, version: id, detail: key.algorithm.rawValue, at: now)
+        try audit.append(action, version: id, detail: key.algorithm.rawValue, at: UnixTime.system())
         let version = try editor.listing.version(id)
         if key.isShorterThanDigest {
             Terminal.error(
