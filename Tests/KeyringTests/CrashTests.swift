@@ -14,10 +14,12 @@ import Testing
         private let left: Mutex<Int>
         init(before step: Int) { left = Mutex(step) }
         var wasReached: Bool { left.withLock { $0 < 0 } }
-        @Sendable func proceed(_ step: DurableWrite.Step) -> Bool {
-            left.withLock { left in
-                left -= 1
-                return left >= 0
+        var disk: Disk {
+            Disk { _ in
+                self.left.withLock { left in
+                    left -= 1
+                    return left >= 0 ? .real : .crash
+                }
             }
         }
     }
@@ -51,7 +53,7 @@ import Testing
             let ring = try Self.ring()
             let crash = Crash(before: step)
             do {
-                var editor = try KeyRingEditor(ring.directory, proceed: crash.proceed)
+                var editor = try KeyRingEditor(ring.directory, crash.disk, now: { Self.time })
                 try change.make(&editor)
             } catch is KeyRingError {}
             let states = try Self.states(ring)
@@ -63,17 +65,17 @@ import Testing
                 if states == Self.before { try change.make(&editor) }
             }
             #expect(try Self.states(ring) == change.after)
-            #expect(try ring.names().allSatisfy { !$0.hasSuffix(".new") })
+            #expect(try ring.names().allSatisfy { !ScratchFile.isName($0) })
             guard crash.wasReached else {
-                #expect(step > 4, "there were steps to crash at")
+                #expect(step > 8, "there were steps to crash at")
                 break
             }
         }
         #expect(outcomes == [Self.before, change.after], "some crash came too early, some too late")
     }
 
-    /// A crash between the writing of a key and of the listing.
-    @Test func `a key nobody lists is written over`() throws {
+    /// A crash between the writing of a key and of the listing leaves such a file.
+    @Test func `a key that no version names is kept, and a new version gets another file`() throws {
         let ring = try Self.ring()
         try ring.write("half a key", to: "c.pem")
         do {
@@ -81,6 +83,8 @@ import Testing
             try editor.add(SigningKey.generate(.es256), id: "c", at: Self.time)
         }
         #expect(try ring.load().versions.map(\.id) == ["a", "b", "c"])
+        #expect(try ring.read("c.pem") == "half a key")
+        #expect(try ring.directory.readListing().version("c").file == "c.2.pem")
     }
 
     @Test func `the second operator is refused while the first is at it`() throws {

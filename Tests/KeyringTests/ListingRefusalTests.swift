@@ -96,10 +96,10 @@ struct BadListing: CustomTestStringConvertible {
 
     @Test func `refuses two active versions`() throws {
         let ring = try RingFolder()
-        try ring.write("secret", to: "s")
+        for file in ["s", "t"] { try ring.write("secret of \(file)", to: file) }
         try ring.list(
             #"{"id": "a", "state": "active", "algorithm": "HS256", "file": "s", "encoding": "utf8"}"#,
-            #"{"id": "b", "state": "active", "algorithm": "HS256", "file": "s", "encoding": "utf8"}"#)
+            #"{"id": "b", "state": "active", "algorithm": "HS256", "file": "t", "encoding": "utf8"}"#)
         let error = try ring.refusal()
         #expect(error.place == "1:14")
         #expect(error.message.contains("2 active"))

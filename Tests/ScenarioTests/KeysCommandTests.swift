@@ -145,7 +145,10 @@ extension KeyScenarios {
             try #require(demo.status == 0, "\(demo.errorText)")
             let listing = folder.url.appending(path: "shop/keys/braze-ios/keyring.json")
             let second =
-                #"{"versions":[{"id":"again","state":"revoked","algorithm":"RS256","file":"braze-ios-2026-11.pem"},"#
+                #"{"versions":[{"id":"again","state":"revoked","algorithm":"RS256","file":"again.pem"},"#
+            let files = listing.deletingLastPathComponent()
+            try FileManager.default.copyItem(
+                at: files.appending(path: "braze-ios-2026-11.pem"), to: files.appending(path: "again.pem"))
             let text = try String(contentsOf: listing, encoding: .utf8)
             try Data(text.replacing(#"{"versions":["#, with: second).utf8).write(to: listing)
             let check = try await Program.run(

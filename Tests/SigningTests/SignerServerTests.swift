@@ -127,7 +127,12 @@ import WorkerTestSupport
             try await bench.server().run()
         } throws: { "\($0)".contains("is no socket") }
         #expect(try String(contentsOfFile: bench.socket, encoding: .utf8) == "mine")
-        try FileManager.default.removeItem(atPath: bench.socket)
+        try FileManager.default.moveItem(atPath: bench.socket, toPath: "\(bench.socket).new")
+        await #expect {
+            try await bench.server().run()
+        } throws: { "\($0)".contains("cannot be made") }
+        #expect(try String(contentsOfFile: "\(bench.socket).new", encoding: .utf8) == "mine")
+        try FileManager.default.removeItem(atPath: "\(bench.socket).new")
         try await ScriptedSigner { _ in .nothing }.listening(bench.socket) {
             await #expect {
                 try await bench.server().run()

@@ -1,84 +1,164 @@
 import Glibc
-import JOSE
+package import JOSE
 
-/// Replaces a file so that a crash at any moment leaves the old one or the new one: into a new file beside it that takes its
-/// name once it is on disk, and then the name itself.
-struct DurableWrite {
-    /// What a crash may come before.
-    enum Step: Sendable, CaseIterable {
-        case create, write, sync, rename, syncFolder
+/// Writes a file so that a crash at any moment leaves none of it or all of it: into a scratch file beside it, which gets the
+/// file's name once it is on disk.
+package struct DurableWrite {
+    /// What becomes of a file that has the name already.
+    enum Placement: Sendable {
+        /// The new file replaces it.
+        case replacing
+        /// The writing is refused.
+        case new
     }
 
-    /// Asked before each step; false ends the writing there and then, as a crash would. Tests make use of it.
-    typealias Proceed = @Sendable (Step) -> Bool
-
-    /// What unfinished files end with.
-    static let scratchSuffix = ".new"
     /// Few enough that a listing takes several.
     private static let pieceBytes = 512
+    private static let attempts = 16
 
-    let path: String
-    let mode: mode_t
-    var proceed: Proceed = { _ in true }
+    private let path: String
+    private let mode: UInt32
+    private let placement: Placement
+    private let disk: Disk
 
-    /// - Throws: `KeyRingError`; the file is as it was then, unless the last step was reached.
-    func write(_ contents: SecretBytes) throws(KeyRingError) {
-        let scratch = "\(path).\(getpid())\(Self.scratchSuffix)"
-        try step(.create)
-        let descriptor = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw failure("created") }
-        defer { close(descriptor) }
-        do throws(KeyRingError) {
-            // The umask must not decide who may read a key.
-            guard fchmod(descriptor, mode) == 0, adopt(descriptor) else { throw failure("given its owner and mode") }
-            try fill(descriptor, contents)
-            try step(.sync)
-            guard fsync(descriptor) == 0 else { throw failure("brought to disk") }
-            try step(.rename)
-            guard rename(scratch, path) == 0 else { throw failure("put in place") }
-        } catch {
-            if !error.isInterruption { unlink(scratch) }
-            throw error
-        }
-        try step(.syncFolder)
-        guard Self.sync(folder: folder) else { throw failure("brought to disk") }
+    /// A write that replaces the file at `path` by one of `mode`.
+    package init(path: String, mode: UInt32) { self.init(path: path, mode: mode, .replacing, .real) }
+
+    init(path: String, mode: UInt32, _ placement: Placement, _ disk: Disk) {
+        self.path = path
+        self.mode = mode
+        self.placement = placement
+        self.disk = disk
     }
 
-    private var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+    /// Writes `contents`.
+    ///
+    /// - Throws: `KeyRingError`; the file is as it was then, unless only its folder could not be brought to disk.
+    package func write(_ contents: SecretBytes) throws(KeyRingError) {
+        try write { (sink) throws(KeyRingError) in
+            try contents.withBytes { (bytes) throws(KeyRingError) in
+                for start in stride(from: 0, to: bytes.count, by: Self.pieceBytes) {
+                    try sink.append(UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(Self.pieceBytes)))
+                }
+            }
+        }
+    }
 
-    private func fill(_ descriptor: Int32, _ contents: SecretBytes) throws(KeyRingError) {
-        try contents.withBytes { bytes throws(KeyRingError) in
+    /// Writes what `fill` appends.
+    ///
+    /// - Throws: `KeyRingError`; the file is as it was then, unless only its folder could not be brought to disk.
+    package func write(_ fill: (Sink) throws(KeyRingError) -> Void) throws(KeyRingError) {
+        let folder = folder(of: path)
+        let name = String(path.split(separator: "/").last ?? "")
+        try ScratchFile.removeAbandoned(in: folder, of: name, disk)
+        let scratch = try create(in: folder, name)
+        defer { close(scratch.descriptor) }
+        do throws(KeyRingError) {
+            // The umask must not decide who may read a key.
+            guard fchmod(scratch.descriptor, mode) == 0, FolderOwner.adopt(scratch.descriptor, in: folder) else {
+                throw failure("given its owner and mode")
+            }
+            try fill(Sink(path: path, descriptor: scratch.descriptor, disk: disk))
+            guard try disk.run(.sync, on: path, { fsync(scratch.descriptor) }) == 0 else {
+                throw failure("brought to disk")
+            }
+            try place(scratch.path)
+        } catch {
+            if !error.isInterruption { _ = try disk.run(.remove, on: path) { unlink(scratch.path) } }
+            throw error
+        }
+        guard try disk.sync(folder: folder) else { throw failure("brought to disk") }
+    }
+
+    /// The end of an unfinished file.
+    package struct Sink {
+        fileprivate let path: String
+        fileprivate let descriptor: Int32
+        fileprivate let disk: Disk
+        /// Appends `bytes`.
+        ///
+        /// - Throws: `KeyRingError`.
+        package func append(_ bytes: [UInt8]) throws(KeyRingError) {
+            try bytes.span.withUnsafeBytes { (bytes) throws(KeyRingError) in try append(bytes) }
+        }
+
+        fileprivate func append(_ bytes: UnsafeRawBufferPointer) throws(KeyRingError) {
             var written = 0
             while written < bytes.count {
-                try step(.write)
-                let piece = min(Self.pieceBytes, bytes.count - written)
-                let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, piece)
+                let count = try disk.run(.write, on: path) {
+                    Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+                }
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw failure("written") }
+                guard count > 0 else { throw KeyRingError(path, failed: "written") }
                 written += count
             }
         }
     }
 
-    /// An operator who is root must not take the ring away from the account the worker runs under.
-    private func adopt(_ descriptor: Int32) -> Bool {
-        guard geteuid() == 0 else { return true }
-        var status = stat()
-        return stat(folder, &status) == 0 && fchown(descriptor, status.st_uid, status.st_gid) == 0
+    private func create(in folder: String, _ name: String) throws(KeyRingError) -> (path: String, descriptor: Int32) {
+        for _ in 0..<Self.attempts {
+            let scratch = "\(folder)/\(ScratchFile.randomName(for: name))"
+            let descriptor = try disk.run(.create, on: path) {
+                open(scratch, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0o700)
+            }
+            if descriptor < 0, errno == EEXIST { continue }
+            guard descriptor >= 0 else { throw failure("created") }
+            // A file system without locks does not lock for the removal either.
+            let isHeld = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+            var status = stat()
+            if isHeld, fstat(descriptor, &status) == 0, status.st_nlink == 1 { return (scratch, descriptor) }
+            // Another command took the file for abandoned before the lock was there, and removes it.
+            close(descriptor)
+        }
+        throw KeyRingError(path, "cannot be created: other commands keep removing its scratch file; try again")
     }
 
-    private func step(_ step: Step) throws(KeyRingError) {
-        guard proceed(step) else { throw KeyRingError(interrupted: path) }
+    private func place(_ scratch: String) throws(KeyRingError) {
+        switch placement {
+        case .replacing:
+            guard try disk.run(.place, on: path, { rename(scratch, path) }) == 0 else { throw failure("put in place") }
+        case .new: try placeNew(scratch)
+        }
     }
 
-    private func failure(_ what: String) -> KeyRingError {
-        KeyRingError(path, "cannot be \(what): \(String(cString: strerror(errno)))")
+    /// A link never replaces a file.
+    private func placeNew(_ scratch: String) throws(KeyRingError) {
+        if try disk.run(.place, on: path, { link(scratch, path) }) == 0 {
+            // Where that fails, the next command removes it.
+            _ = try disk.run(.remove, on: path) { unlink(scratch) }
+            return
+        }
+        switch errno {
+        case EEXIST: throw exists
+        case EPERM, EOPNOTSUPP, ENOSYS, EMLINK: try placeWithoutLink(scratch)
+        default: throw failure("put in place")
+        }
     }
 
-    private static func sync(folder: String) -> Bool {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return fsync(descriptor) == 0
+    /// On a file system without links the name is reserved first; only the reservation is replaced.
+    private func placeWithoutLink(_ scratch: String) throws(KeyRingError) {
+        let reserved = try disk.run(.create, on: path) {
+            open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0o700)
+        }
+        guard reserved >= 0 else { throw errno == EEXIST ? exists : failure("put in place") }
+        close(reserved)
+        guard try disk.run(.place, on: path, { rename(scratch, path) }) == 0 else {
+            let failure = failure("put in place")
+            _ = try disk.run(.remove, on: path) { unlink(path) }
+            throw failure
+        }
+    }
+
+    private var exists: KeyRingError {
+        KeyRingError(path, "exists already and is not replaced, because it may hold a key; move it away, and try again")
+    }
+
+    private func failure(_ deed: String) -> KeyRingError { KeyRingError(path, failed: deed) }
+}
+
+extension KeyRingError {
+    /// The failure of the system call that was to do `deed`, with the reason in `errno`.
+    init(_ file: String, failed deed: String) {
+        self.init(file, "cannot be \(deed): \(String(cString: strerror(errno)))")
     }
 }

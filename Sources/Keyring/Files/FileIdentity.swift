@@ -7,6 +7,14 @@ public struct FileIdentity: Sendable, Equatable {
     /// The file on it.
     public let inode: UInt64
 
+    /// The identity of the file at `path`, behind links; nil where there is none.
+    init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+
     /// The open file's identity; nil where the descriptor is none.
     public init?(of descriptor: Int32) {
         var status = stat()

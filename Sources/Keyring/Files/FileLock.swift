@@ -13,12 +13,18 @@ public struct FileLock: ~Copyable, Sendable {
 
     private let descriptor: Int32
 
-    /// Takes the lock on `path`, a file that is made for it if need be and is no symbolic link. Does not wait.
+    /// Takes the lock on `path`, a file that is made for it if need be and is no symbolic link. Does not wait. The file that root
+    /// makes belongs to the folder's owner.
     ///
     /// - Throws: `Failure`.
     public init(_ path: String) throws(Failure) {
         let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw .unusable(String(cString: strerror(errno))) }
+        guard FolderOwner.adopt(opened, in: folder(of: path)) else {
+            let reason = String(cString: strerror(errno))
+            close(opened)
+            throw .unusable(reason)
+        }
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             close(opened)
             throw .held

@@ -57,7 +57,8 @@ public struct KeyRingDirectory: Sendable {
         }
     }
 
-    private func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
+    /// The keys in the files of all versions, of any state, that can be read.
+    func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
         var stored: [(version: ListedVersion, key: VerificationKey)] = []
         _ = try readListing { entry throws(KeyRingError) in
             if let key = entry.storedKey() { stored.append((try entry.listed(), key)) }
@@ -68,6 +69,7 @@ public struct KeyRingDirectory: Sendable {
     private func readListing(
         _ each: (KeyRingEntry) throws(KeyRingError) -> Void
     ) throws(KeyRingError) -> KeyRingListing {
+        try requireOwnFolder()
         let root = try parse()
         for (name, value) in root.members where name != "versions" {
             throw KeyRingError(listing, at: value, "unknown member \"\(name)\"; known: versions")
@@ -83,6 +85,7 @@ public struct KeyRingDirectory: Sendable {
                 throw KeyRingError(
                     listing, at: element, "two versions share the id \"\(version.id)\"; give each its own")
             }
+            try requireOwnFile(version, element, versions)
             versions.append(version)
             try each(entry)
         }
@@ -92,6 +95,54 @@ public struct KeyRingDirectory: Sendable {
             throw KeyRingError(listing, at: list, "has \(active) active versions; exactly one must be active")
         }
         return KeyRingListing(file: listing, versions: versions)
+    }
+
+    /// Makes the folder for its owner alone, where there is none; and the folders it is in.
+    ///
+    /// - Throws: `KeyRingError`.
+    package func makeFolder() throws(KeyRingError) {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        var made = path.hasPrefix("/") ? "" : "."
+        while !parts.isEmpty {
+            let parent = made.isEmpty ? "/" : made
+            made += "/" + parts.removeFirst()
+            guard mkdir(made, 0o700) == 0 else {
+                if errno == EEXIST || KeyFile.exists(made) { continue }
+                throw KeyRingError(path, failed: "created")
+            }
+            let folder = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            defer { if folder >= 0 { close(folder) } }
+            guard folder >= 0, FolderOwner.adopt(folder: folder, in: parent), try Disk.real.sync(folder: parent) else {
+                throw KeyRingError(path, failed: "given its owner")
+            }
+        }
+    }
+
+    /// Refuses a folder that others can write.
+    ///
+    /// - Throws: `KeyRingError` with the command that fixes it.
+    func requireOwnFolder() throws(KeyRingError) {
+        if let exposure = FolderAccess(path)?.exposure(of: path) { throw KeyRingError(path, exposure) }
+    }
+
+    /// The path of the file that a version names.
+    func file(_ name: String) -> String { name.hasPrefix("/") ? name : "\(path)/\(name)" }
+
+    /// Refuses a version that names the file of another one: the change of one key would destroy the other.
+    private func requireOwnFile(
+        _ version: ListedVersion, _ element: JSONValue, _ others: [ListedVersion]
+    ) throws(KeyRingError) {
+        guard !version.file.isEmpty else { return }
+        let path = file(version.file)
+        let identity = FileIdentity(at: path)
+        let other = others.first { other in
+            guard !other.file.isEmpty else { return false }
+            return file(other.file) == path || identity.map { FileIdentity(at: file(other.file)) == $0 } ?? false
+        }
+        guard let other else { return }
+        throw KeyRingError(
+            listing, at: element["file"] ?? element,
+            "\"file\": is the file of the version \"\(other.id)\" too; give each version a file of its own")
     }
 
     /// Makes a new ring in the folder, with one active version.
@@ -105,7 +156,8 @@ public struct KeyRingDirectory: Sendable {
             throw KeyRingError(listing, "exists already, and its keys would be lost; choose another folder")
         }
         var editor = try KeyRingEditor(self)
-        try editor.add(key, id: id, encoding: secretEncoding, at: time)
+        try editor.add(key, id: id, encoding: secretEncoding, at: time, as: "create")
+        try AuditLog(self).append("create", version: id, detail: key.algorithm.rawValue, at: time)
     }
 
     private func parse() throws(KeyRingError) -> JSONValue {

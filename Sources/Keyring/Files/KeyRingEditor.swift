@@ -4,32 +4,38 @@ public import JOSE
 /// Changes a key ring on disk, one operator at a time.
 ///
 /// It holds the ring's lock (`keyring.lock`, an advisory `flock` that ends with the process) from its making to its end. Keys
-/// are written before the listing that names them, and every file whole or not at all, so that whoever reads meanwhile sees
-/// the old ring or the new one.
+/// are written before the listing that names them, never over a file that exists, and every file whole or not at all: whoever
+/// reads meanwhile sees the old ring or the new one. Each change is in the audit log before it begins.
 public struct KeyRingEditor: ~Copyable {
     /// The ring.
     public let directory: KeyRingDirectory
     /// What it lists now.
     public private(set) var listing: KeyRingListing
     private let lock: FileLock
-    private let proceed: DurableWrite.Proceed
+    private let disk: Disk
+    private let now: @Sendable () -> UnixTime
 
     /// Takes the ring's lock and reads its listing; a folder without one is an empty ring.
     ///
-    /// - Throws: `KeyRingError`, also where another operator holds the lock.
+    /// - Throws: `KeyRingError`, also where another operator holds the lock, and where others can write the folder.
     public init(_ directory: KeyRingDirectory) throws(KeyRingError) {
-        try self.init(directory, proceed: { _ in true })
+        try self.init(directory, .real, now: { KeyRingEditor.systemTime() })
     }
 
-    init(_ directory: KeyRingDirectory, proceed: @escaping DurableWrite.Proceed) throws(KeyRingError) {
-        let lock = try Self.takeLock("\(directory.path)/keyring.lock")
+    init(
+        _ directory: KeyRingDirectory, _ disk: Disk, now: @escaping @Sendable () -> UnixTime
+    ) throws(KeyRingError) {
+        try directory.requireOwnFolder()
+        let lock = try Self.takeLock("\(directory.path)/keyring.lock", disk)
+        try ScratchFile.removeAbandoned(in: directory.path, disk)
         listing =
             KeyFile.exists(directory.listing)
             ? try directory.readListing() : KeyRingListing(file: directory.listing)
+        listing.neighbors = ScratchFile.names(in: directory.path)
         self.lock = lock
         self.directory = directory
-        self.proceed = proceed
-        removeScraps()
+        self.disk = disk
+        self.now = now
     }
 
     /// Adds `key` as the version `id`: prepared, or active where it is the ring's first.
@@ -38,21 +44,23 @@ public struct KeyRingEditor: ~Copyable {
     ///   - keyID: `kid`, where it is not the id.
     ///   - encoding: how the file of a shared secret is written; base64url where nil. Of no use for key pairs.
     ///   - time: now.
+    ///   - action: the action that the audit log names.
     /// - Throws: `KeyRingError`, also for a key that a version of the ring holds already: a token must name the one version that
     ///   signed it, and a revoked key must not come back under another id.
     public mutating func add(
         _ key: SigningKey, id: String, keyID: String? = nil, encoding: SecretEncoding? = nil, at time: UnixTime,
-        retireAfter: UnixTime? = nil
+        retireAfter: UnixTime? = nil, as action: String = "add"
     ) throws(KeyRingError) {
         if let holder = try directory.version(holding: key.verificationKey) { throw repeated(holder) }
-        let (file, text, encoding) = try Self.text(of: key, id: id, encoding: encoding, in: directory)
+        let (suffix, text, encoding) = try Self.text(of: key, id: id, encoding: encoding, in: directory)
+        let file = listing.freshFile(id, suffix)
         var listing = listing
         try listing.add(
             ListedVersion(
                 id: id, keyID: keyID, algorithm: key.algorithm, file: file, encoding: encoding, created: time,
                 retireAfter: retireAfter))
-        try write(text, to: "\(directory.path)/\(file)", mode: 0o600)
-        try save(listing)
+        listing.neighbors.insert(file)
+        try record(listing, as: action, key: (DurableWrite(path: directory.file(file), mode: 0o600, .new, disk), text))
     }
 
     /// Carries out `transition` and writes the listing where it changed.
@@ -65,8 +73,28 @@ public struct KeyRingEditor: ~Copyable {
     ) throws(KeyRingError) -> Bool {
         var listing = listing
         guard try transition(&listing) else { return false }
-        try save(listing)
+        try record(listing)
         return true
+    }
+
+    /// Logs the intent, writes the key of a new version, and then the listing.
+    private mutating func record(
+        _ new: KeyRingListing, as action: String? = nil, key: (file: DurableWrite, text: SecretBytes)? = nil
+    ) throws(KeyRingError) {
+        let audit = AuditLog(directory, disk)
+        let change = ListingChange(from: listing, to: new)
+        let action = action ?? change.action
+        try audit.intend(action, version: change.version, detail: change.detail, at: now())
+        do throws(KeyRingError) {
+            if let key { try key.file.write(key.text) }
+            try save(new)
+        } catch {
+            // The listing may be in place although its folder could not be brought to disk.
+            if !error.isInterruption, (try? directory.readListing())?.versions != new.versions {
+                audit.note(failed: action, version: change.version, at: now())
+            }
+            throw error
+        }
     }
 
     private func repeated(_ holder: ListedVersion) -> KeyRingError {
@@ -85,54 +113,46 @@ public struct KeyRingEditor: ~Copyable {
         // Whoever may read the listing today may read it tomorrow.
         var status = stat()
         let mode = stat(directory.listing, &status) == 0 ? (status.st_mode & 0o644) | 0o600 : 0o600
-        try write(SecretBytes(copying: new.json), to: directory.listing, mode: mode)
+        let write = DurableWrite(path: directory.listing, mode: mode, .replacing, disk)
+        try write.write(SecretBytes(copying: new.json))
         listing = new
     }
 
-    private func write(_ contents: SecretBytes, to path: String, mode: mode_t) throws(KeyRingError) {
-        try DurableWrite(path: path, mode: mode, proceed: proceed).write(contents)
-    }
-
-    /// What a crash left half written.
-    private func removeScraps() {
-        guard let folder = opendir(directory.path) else { return }
-        defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(DurableWrite.scratchSuffix) { unlink("\(directory.path)/\(name)") }
-        }
-    }
-
-    private static func takeLock(_ path: String) throws(KeyRingError) -> FileLock {
+    private static func takeLock(_ path: String, _ disk: Disk) throws(KeyRingError) -> FileLock {
+        guard try disk.run(.create, on: path, { 0 }) == 0 else { throw KeyRingError(path, failed: "opened") }
         do throws(FileLock.Failure) { return try FileLock(path) } catch {
             switch error {
             case .held:
                 throw KeyRingError(path, "another operator is changing this key ring; try again when that is done")
             case .unusable(let reason):
-                throw KeyRingError(path, "cannot be opened: \(reason); the folder must be there and yours to change")
+                throw KeyRingError(
+                    path, "cannot be opened: \(reason); the folder and the file must exist and be yours to change")
             }
         }
+    }
+
+    private static func systemTime() -> UnixTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UnixTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
     /// A key as its file holds it.
     private static func text(
         of key: SigningKey, id: String, encoding: SecretEncoding?, in directory: KeyRingDirectory
-    ) throws(KeyRingError) -> (file: String, text: SecretBytes, encoding: SecretEncoding?) {
+    ) throws(KeyRingError) -> (suffix: String, text: SecretBytes, encoding: SecretEncoding?) {
         if let secret = key.secret {
-            let file = "\(id).secret"
             let encoding = encoding ?? .base64url
             let text = encoding.encode(secret)
             guard let read = try? encoding.decode(text), read.equals(secret) else {
                 throw KeyRingError(
-                    "\(directory.path)/\(file)",
+                    directory.file("\(id).secret"),
                     "the secret cannot be written as \(encoding.rawValue); use hex, base64 or base64url")
             }
-            return (file, text, encoding)
+            return (".secret", text, encoding)
         }
         do throws(JOSEError) {
-            if let pem = try key.privateKeyPEM() { return ("\(id).pem", pem, nil) }
+            if let pem = try key.privateKeyPEM() { return (".pem", pem, nil) }
         } catch { throw KeyRingError(directory.path, error.message) }
         throw KeyRingError(directory.path, "the key has no PEM form")
     }

@@ -86,7 +86,7 @@ struct KeyRingEntry {
         guard !name.contains(where: \.isNewline), !name.hasPrefix("-----BEGIN") else {
             throw error(member, "must name a file; it holds a key. Write the key to a file of mode 600")
         }
-        let path = name.hasPrefix("/") ? name : "\(directory.path)/\(name)"
+        let path = directory.file(name)
         do throws(KeyRingError) { return try KeyFile.read(path) } catch {
             throw self.error(member, "\(error.file) \(error.message)")
         }

@@ -12,6 +12,8 @@ public struct KeyRingListing: Sendable, Equatable {
     let file: String
     /// The versions in the order of the file.
     public private(set) var versions: [ListedVersion]
+    /// The names in the ring's folder, which a new version passes over.
+    var neighbors: Set<String> = []
 
     /// A ring without versions.
     public init(file: String) {
@@ -31,6 +33,26 @@ public struct KeyRingListing: Sendable, Equatable {
     ///
     /// - Throws: `KeyRingError` that names the known ones.
     public func version(_ id: String) throws(KeyRingError) -> ListedVersion { versions[try index(of: id)] }
+
+    /// Whether a version, or a file that a version of this id would have, exists already.
+    package func isTaken(_ id: String) -> Bool {
+        versions.contains { $0.id == id } || [".pem", ".secret"].contains { isNamed(id + $0) }
+    }
+
+    /// The first name for the file of a new version `id` that no version and no file has: `2026-11.pem`, `2026-11.2.pem`, ….
+    func freshFile(_ id: String, _ suffix: String) -> String {
+        var file = id + suffix
+        var number = 2
+        while isNamed(file) {
+            file = "\(id).\(number)\(suffix)"
+            number += 1
+        }
+        return file
+    }
+
+    private func isNamed(_ file: String) -> Bool {
+        neighbors.contains(file) || versions.contains { $0.file == file || $0.file == "./\(file)" }
+    }
 
     /// The text of the file.
     public var json: [UInt8] {

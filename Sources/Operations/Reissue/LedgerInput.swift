@@ -1,5 +1,6 @@
 import AdapterKit
 import Foundation
+import Keyring
 import Pipeline
 package import WorkerConfiguration
 
@@ -27,27 +28,21 @@ package final class LedgerInput {
         apps = Dictionary(configuration.apps.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// Writes a list.
+    /// Writes a list, whole or not at all.
     ///
-    /// - Throws: what the file system says.
+    /// - Throws: `KeyRingError`.
     package static func write(_ keys: [[UInt8]], to path: String) throws {
-        let scratch = path + ".new"
-        guard FileManager.default.createFile(atPath: scratch, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let handle = FileHandle(forWritingAtPath: scratch)
-        else { throw InputUnreadable(path: scratch, reason: "it cannot be written") }
-        var buffer = Data()
-        for key in keys {
-            buffer += key
-            buffer.append(UInt8(ascii: "\n"))
-            if buffer.count > 1 << 20 {
-                try handle.write(contentsOf: buffer)
-                buffer = Data()
+        try DurableWrite(path: path, mode: 0o600).write { (sink) throws(KeyRingError) in
+            var buffer: [UInt8] = []
+            for key in keys {
+                buffer += key
+                buffer.append(UInt8(ascii: "\n"))
+                guard buffer.count > 1 << 20 else { continue }
+                try sink.append(buffer)
+                buffer = []
             }
+            try sink.append(buffer)
         }
-        try handle.write(contentsOf: buffer)
-        try handle.synchronize()
-        try handle.close()
-        guard rename(scratch, path) == 0 else { throw InputUnreadable(path: path, reason: "it cannot be written") }
     }
 
     /// The next subjects; nil at the end.

@@ -69,6 +69,9 @@ package struct ReissueFiles {
         guard descriptor >= 0 else { throw InputUnreadable(path: rejects, reason: Self.refusal(errno, "--state")) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         try Self.requireOwnFile(descriptor, rejects, "--state")
+        guard FolderOwner.adopt(descriptor, in: URL(filePath: rejects).deletingLastPathComponent().path) else {
+            throw InputUnreadable(path: rejects, reason: "it cannot be given to the folder's owner")
+        }
         try handle.truncate(atOffset: UInt64(clamping: progress.rejectsLength))
         try handle.seek(toOffset: UInt64(clamping: progress.rejectsLength))
         return handle

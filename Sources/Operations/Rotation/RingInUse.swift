@@ -61,12 +61,12 @@ package struct RingInUse {
 }
 
 extension KeyRingListing {
-    /// An id for a version of this month that is not taken: `2026-11`, `2026-11.2`, …
+    /// An id for a version of this month that no version and no file of the folder has: `2026-11`, `2026-11.2`, …
     package func freshID(at time: UnixTime) -> String {
         let month = String(time.description.prefix(7))
         var id = month
         var number = 2
-        while versions.contains(where: { $0.id == id }) {
+        while isTaken(id) {
             id = "\(month).\(number)"
             number += 1
         }

@@ -64,17 +64,23 @@ public struct SignerSocket: ~Copyable {
 
     private static func bind(_ path: String) throws(SignerError) -> Int32 {
         let scratch = "\(path).new"
-        unlink(scratch)
+        // The lock is held: a socket there is a dead signer's. A file of another kind is not the signer's to remove.
+        removeSocket(scratch)
         let descriptor = try makeSocket()
         guard withAddress(scratch, { Glibc.bind(descriptor, $0, $1) }) == 0, chmod(scratch, 0o660) == 0,
             rename(scratch, path) == 0
         else {
             let reason = reason()
             close(descriptor)
-            unlink(scratch)
+            removeSocket(scratch)
             throw SignerError("the socket \(path) cannot be made: \(reason); the folder must be the signer's to write")
         }
         return descriptor
+    }
+
+    private static func removeSocket(_ path: String) {
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
     }
 
     private static func makeSocket() throws(SignerError) -> Int32 {

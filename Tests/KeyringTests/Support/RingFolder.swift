@@ -9,7 +9,8 @@ final class RingFolder: Sendable {
 
     init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "KeyringTests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }
@@ -36,9 +37,10 @@ final class RingFolder: Sendable {
 
     func read(_ name: String) throws -> String { try String(contentsOf: url.appending(path: name), encoding: .utf8) }
 
-    /// The files in it, but for the operators' lock.
+    /// The files in it, but for the operators' lock and log.
     func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0 != "keyring.lock" }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: url.path)
+            .filter { $0 != "keyring.lock" && $0 != "audit.log" }.sorted()
     }
 
     /// Writes `keyring.json` with these elements of `versions`, each on a line of its own from the second line on.

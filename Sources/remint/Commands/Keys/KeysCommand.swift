@@ -7,7 +7,7 @@ struct KeysCommand: AsyncParsableCommand {
         discussion: """
             A version is prepared (the vendor may have it; it does not sign), active (it signs; one is), passive (its tokens are
             good; it does not sign), retired or revoked. Workers see a change within a second. One operator at a time; every
-            change is a line in the ring's audit.log.
+            change is in the ring's audit.log before it is made.
             """,
         subcommands: [
             KeysGenerate.self, KeysImport.self, KeysList.self, KeysPromote.self, KeysRetire.self, KeysRevoke.self,

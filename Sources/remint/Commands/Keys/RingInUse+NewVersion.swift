@@ -10,12 +10,13 @@ extension RingInUse {
     /// - Throws: `KeyRingError`.
     func add(_ key: SigningKey, id: String?, _ options: NewVersionOptions, action: String) throws {
         let now = UnixTime.system()
+        try directory.makeFolder()
         var editor = try KeyRingEditor(directory)
         let id = id ?? editor.listing.freshID(at: now)
         try editor.add(
             key, id: id, keyID: options.kid, encoding: encoding(asked: options.encoding), at: now,
-            retireAfter: try options.end(from: now))
-        try audit.append(action, version: id, detail: key.algorithm.rawValue, at: now)
+            retireAfter: try options.end(from: now), as: action)
+        try audit.append(action, version: id, detail: key.algorithm.rawValue, at: UnixTime.system())
         let version = try editor.listing.version(id)
         if key.isShorterThanDigest {
             Terminal.error(

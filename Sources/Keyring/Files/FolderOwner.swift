@@ -1,0 +1,29 @@
+import Glibc
+
+/// The account that a folder belongs to.
+package enum FolderOwner {
+    /// Gives root's new file to the owner and group of its folder: an operator who is root must not lock out the account that the
+    /// worker runs under.
+    ///
+    /// A file with a second name is left as it is: whoever may write the folder could have linked any file of root's there.
+    ///
+    /// - Returns: whether the file is as it should be.
+    package static func adopt(_ descriptor: Int32, in folder: String) -> Bool {
+        guard geteuid() == 0 else { return true }
+        var owner = stat()
+        var file = stat()
+        guard stat(folder, &owner) == 0, fstat(descriptor, &file) == 0 else { return false }
+        guard file.st_uid != owner.st_uid || file.st_gid != owner.st_gid else { return true }
+        guard file.st_uid == 0, file.st_nlink == 1, file.st_mode & S_IFMT == S_IFREG else { return true }
+        return fchown(descriptor, owner.st_uid, owner.st_gid) == 0
+    }
+
+    /// Gives root's new folder to the owner and group of the folder it is in.
+    ///
+    /// - Returns: whether the folder is as it should be.
+    static func adopt(folder: Int32, in parent: String) -> Bool {
+        guard geteuid() == 0 else { return true }
+        var owner = stat()
+        return stat(parent, &owner) == 0 && fchown(folder, owner.st_uid, owner.st_gid) == 0
+    }
+}
