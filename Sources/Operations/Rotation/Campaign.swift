@@ -62,10 +62,10 @@ package struct Campaign {
     private func save(
         _ rotation: Rotation, _ action: String, _ detail: String, _ lock: borrowing KeyRingEditor
     ) throws {
+        let detail = "campaign \(rotation.id)" + (detail.isEmpty ? "" : ": \(detail)")
+        try ring.audit.intend(action, version: rotation.to, detail: detail, at: ring.now())
         try file.save(rotation)
-        let more = detail.isEmpty ? "" : ": \(detail)"
-        try ring.audit.append(
-            action, version: rotation.to, detail: "campaign \(rotation.id)\(more)", at: ring.now())
+        try ring.audit.append(action, version: rotation.to, detail: detail, at: ring.now())
     }
 
     /// The files of `rotation`'s job.

@@ -24,7 +24,7 @@ extension CampaignReissue {
         note("\(canary.count) canary events sent; waiting until each user's token of \(rotation.to) is published")
         let tally = try tally(of: canary, rotation, progress, files)
         var reading = try CanaryReading(
-            tally, from: canary.marks, ring.configuration, brokers: brokers, logger: logger)
+            tally, from: canary.marks, ring.configuration, brokers: brokers, logger: logger, now: ring.now)
         do {
             let hasPassed = try await watch(&reading, rotation)
             await reading.close()

@@ -14,7 +14,7 @@ extension CampaignReissue {
             let starts = rotation.start?.ends[topic]
             let reader = try await TopicReader(topic, from: starts, configuration, brokers: brokers, logger: logger)
             try await reader.readAll { record, _, _ in
-                let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder)
+                let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder, at: ring.now())
                 if topic == configuration.topics.deadLetters {
                     tally.add(letter.eventID, "dead-lettered (\(letter.code?.rawValue ?? "unknown"))")
                 } else {

@@ -15,13 +15,16 @@ struct CanaryReading {
     private let logger: Logger
     private let consumer: KafkaConsumer
     private let decoder: EventDecoder
+    private let now: @Sendable () -> UnixTime
     /// The outcomes so far.
     private(set) var tally: CanaryTally
 
     init(
-        _ tally: CanaryTally, from marks: TopicMarks, _ configuration: Configuration, brokers: String, logger: Logger
+        _ tally: CanaryTally, from marks: TopicMarks, _ configuration: Configuration, brokers: String, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
     ) throws {
         self.tally = tally
+        self.now = now
         fresh = tally
         self.marks = marks
         self.configuration = configuration
@@ -68,7 +71,7 @@ struct CanaryReading {
             return
         }
         let input = InputRecord(deadLetter: record)
-        let letter = DeadLetterEntry(input, decoder: decoder)
+        let letter = DeadLetterEntry(input, decoder: decoder, at: now())
         if topic == configuration.topics.deadLetters {
             tally.letter(
                 key: record.key, eventID: letter.eventID, code: letter.code, refused: RefusedToken(record.body))

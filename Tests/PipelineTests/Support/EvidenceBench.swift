@@ -20,9 +20,15 @@ struct EvidenceBench {
     private let life: Int64
     private var batch = 0
 
-    init(_ adapter: any Adapter, _ rules: AdmissionRules = AdmissionRules(subjects: 1000, usersToSuspend: 3)) throws {
-        let signing = InMemorySigning()
-        signing.activate(try SigningKey.generate(adapter.algorithm, keyID: "k"), in: "ring")
+    /// - Parameter provesTokens: whether the worker tells its own tokens from others by their signature.
+    init(
+        _ adapter: any Adapter, _ rules: AdmissionRules = AdmissionRules(subjects: 1000, usersToSuspend: 3),
+        provesTokens: Bool = false
+    ) throws {
+        let key = try SigningKey.generate(adapter.algorithm, keyID: "k")
+        let plain = InMemorySigning()
+        plain.activate(key, in: "ring")
+        let signing: any SigningPort = provesTokens ? RingSigning(["ring": [("active", key)]]) : plain
         // Short enough for a clock two hours ahead to call every token expired.
         life = min(adapter.lifetime.standard, 3600)
         let clock = clock

@@ -39,7 +39,7 @@ struct RotatePrepare: ParsableCommand {
         let key = try KeyGeneration.key(
             try ring.algorithm(option: try editor.listing.version(rotation.from).algorithm), encoding: encoding,
             rsaBits: rsaBits, id: rotation.to)
-        try editor.add(key, id: rotation.to, encoding: encoding, at: now)
+        try editor.add(key, id: rotation.to, encoding: encoding, at: now, as: "generate")
         try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: now)
     }
 
