@@ -10,7 +10,7 @@ public enum LogKey {
     public static let traces = "remint.traces"
     /// One line of detail.
     public static let detail = "remint.detail"
-    /// How long something had failed until now: `1m50s`.
+    /// The length of an outage that is over: `1m50s`.
     public static let outage = "remint.outage"
     /// Names of configuration keys, as they stand in the file.
     public static let configurationKeys = "remint.configuration.keys"

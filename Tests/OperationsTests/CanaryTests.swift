@@ -14,9 +14,22 @@ import Testing
 
     private static func key(_ user: Int) -> [UInt8] { Array("shop/u\(user)".utf8) }
 
-    private static func token(_ id: String, _ keyID: String = "new", ring: String? = "ring") -> [RecordHeader] {
-        [RecordHeader("ce_id", id), RecordHeader("remint-key-id", keyID)]
-            + (ring.map { [RecordHeader("remint-key-ring", $0)] } ?? [])
+    private static let now = UnixTime(seconds: 1000)
+
+    private static func token(
+        _ user: Int, _ id: String, _ keyID: String = "new", ring: String? = "ring"
+    ) -> RecordBody {
+        let value = """
+            {"app":"shop","vendor":"v","subject":{"user":"u\(user)"},"token":"e.e.e","algorithm":"RS256",\
+            "key_id":"\(keyID)","issued_at":1,"expires_at":2000,"version":1,"event_id":"\(id)"}
+            """
+        let headers =
+            [
+                RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_id", id),
+                RecordHeader("ce_source", "/remint/shop"), RecordHeader("remint-key-id", keyID),
+                RecordHeader("remint-expires-at", "2000"), RecordHeader("remint-version", "1"),
+            ] + (ring.map { [RecordHeader("remint-key-ring", $0)] } ?? [])
+        return RecordBody(key: key(user), value: Array(value.utf8), headers: headers)
     }
 
     private static func refused(_ user: Int, _ keyID: String = "new", ring: String = "ring") throws -> RefusedToken {
@@ -33,21 +46,21 @@ import Testing
         var tally = Self.tally(3)
         #expect(!tally.isAnswered && tally.reasons(lag: 0) == "3 without an outcome")
         #expect(tally.reasons(lag: 5) == "3 not consumed by any worker")
-        tally.token(key: Self.key(0), headers: Self.token("c-1.1-1"))
-        tally.token(key: Self.key(1), headers: Self.token("c-1.1-2", ring: nil))
+        tally.token(Self.token(0, "c-1.1-1"), at: Self.now)
+        tally.token(Self.token(1, "c-1.1-2", ring: nil), at: Self.now)
         #expect(tally.answered == 2 && !tally.isAnswered)
-        tally.token(key: Self.key(2), headers: Self.token("c-1.1-3", "old"))
-        tally.token(key: Self.key(2), headers: Self.token("c-1.1-3", ring: "another"))
-        tally.token(key: Self.key(2), headers: Self.token("c-0.1-3"))
+        tally.token(Self.token(2, "c-1.1-3", "old"), at: Self.now)
+        tally.token(Self.token(2, "c-1.1-3", ring: "another"), at: Self.now)
+        tally.token(Self.token(2, "c-0.1-3"), at: Self.now)
         #expect(tally.answered == 2 && tally.superseded == 1)
         #expect(tally.isAnswered, "2 of 3 are its own, and the other user holds a token of the new version too")
-        tally.token(key: Self.key(2), headers: Self.token("c-1.1-3"))
+        tally.token(Self.token(2, "c-1.1-3"), at: Self.now)
         #expect(tally.answered == 3 && tally.superseded == 0 && tally.reasons(lag: nil) == "")
     }
 
     @Test func `tokens that other events caused alone answer no canary`() {
         var tally = Self.tally(2)
-        for user in 0..<2 { tally.token(key: Self.key(user), headers: Self.token("device-\(user)")) }
+        for user in 0..<2 { tally.token(Self.token(user, "device-\(user)"), at: Self.now) }
         #expect(!tally.isAnswered && tally.superseded == 2)
         #expect(tally.reasons(lag: 0) == "2 superseded by another event of the user")
     }
@@ -59,7 +72,7 @@ import Testing
         tally.retry(eventID: "c-1.1-13", reason: "key_unavailable")
         tally.letter(key: nil, eventID: "c-1.1-13", code: .retriesExhausted, refused: nil)
         tally.letter(key: nil, eventID: "c-1.1-14", code: .userGone, refused: nil)
-        tally.token(key: Self.key(4), headers: Self.token("c-1.1-15"))
+        tally.token(Self.token(4, "c-1.1-15"), at: Self.now)
         tally.retry(eventID: "c-1.1-15", reason: "late")
         for stranger in ["c-1.1-1", "c-1.1-17", "c-1.1-", "c-1.10-12", "x"] {
             tally.letter(key: nil, eventID: stranger, code: .mintFailed, refused: nil)

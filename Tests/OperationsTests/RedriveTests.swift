@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Operations
 
-/// Which dead letters go back, and to which topic.
+/// Dead letters that go back, and their topics.
 @Suite struct RedriveTests {
     /// A configuration with two apps that have topics of their own.
     private static func configuration() throws -> Configuration {

@@ -324,21 +324,29 @@ extension KeyScenarios {
             try await operatorOf.does("prepare")
             try await operatorOf.does("promote", "--now")
             let old = try #require(try shop.ring(Self.app).versions.first?.id)
-            func token(_ key: String, app: String, ring: String?, more: [(String, String)] = []) -> ProducerRecord {
-                let end = Int64(Date().timeIntervalSince1970) + 3600
+            func token(_ key: String, app: String, ring: String?, seal: String? = nil) -> ProducerRecord {
+                let now = Int64(Date().timeIntervalSince1970), end = now + 3600
+                let parts = key.split(separator: "/")
+                let challenge = parts.count > 2 ? #","challenge":"\#(parts[2])""# : ""
+                let sealed = seal.map { #","sealed_for":"\#($0)""# } ?? ""
+                let value = """
+                    {"app":"\(app)","vendor":"braze","subject":{"user":"\(parts[1])"},\
+                    "token":"\(seal == nil ? "e.e.e" : "e.e.e.e.e")","algorithm":"RS256","key_id":"\(old)",\
+                    "issued_at":\(now),"expires_at":\(end),"version":1,"event_id":"e"\(challenge)\(sealed)}
+                    """
                 let headers =
                     [
                         ("ce_source", "/remint/\(app)"), ("ce_type", "remint.token.replaced.v1"),
                         ("remint-key-id", old), ("remint-expires-at", "\(end)"), ("remint-version", "1"),
-                    ] + (ring.map { [("remint-key-ring", $0)] } ?? []) + more
+                    ] + (ring.map { [("remint-key-ring", $0)] } ?? []) + (seal.map { [("remint-seal", $0)] } ?? [])
                 return ProducerRecord(
-                    topic: "remint.tokens", key: Array(key.utf8), value: Array("{}".utf8),
+                    topic: "remint.tokens", key: Array(key.utf8), value: Array(value.utf8),
                     headers: headers.map { RecordHeader($0.0, $0.1) })
             }
             try await shop.produce([
                 token("renamed/a", app: "renamed", ring: Self.app), token("renamed/b", app: "renamed", ring: Self.app),
                 token("onesignal-shop/moved", app: "onesignal-shop", ring: Self.app),
-                token("braze-ios/sealed", app: Self.app, ring: Self.app, more: [("remint-seal", "k")]),
+                token("braze-ios/sealed", app: Self.app, ring: Self.app, seal: "k"),
                 token("braze-ios/unlabeled", app: Self.app, ring: nil),
                 token("braze-ios/u/nonce", app: Self.app, ring: Self.app),
                 token("braze-ios/x", app: Self.app, ring: "a-ring-of-before"),
@@ -346,7 +354,9 @@ extension KeyScenarios {
                 token("onesignal-shop/other", app: "onesignal-shop", ring: "onesignal-shop"),
                 ProducerRecord(
                     topic: "remint.tokens", key: Array("braze-ios/torn".utf8), value: Array("{}".utf8),
-                    headers: [RecordHeader("remint-key-id", old), RecordHeader("remint-version", "none")]),
+                    headers: [
+                        RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("remint-version", "none"),
+                    ]),
                 ProducerRecord(topic: "remint.tokens", key: Array("hello".utf8), value: Array("{}".utf8)),
             ])
             let refused = try await operatorOf.run("retire", [], brokers: true)

@@ -67,7 +67,7 @@ package enum GuardedFile {
         return count
     }
 
-    /// What is wrong with who may use the file at `path`; nil where nothing is, and where there is no file.
+    /// Returns the reason not to trust the file at `path`; nil if there is none, or no file.
     package static func exposure(of path: String, _ content: Content) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -6,7 +6,7 @@ public import JOSE
 /// A change has two lines: its `intent`, which is on disk before the change begins, and its result, `done` or `failed`. An
 /// intent without a result is a change that a crash interrupted; the listing shows whether it took effect.
 public struct AuditLog: Sendable {
-    /// How far a change is.
+    /// The progress of a change.
     enum Stage: String, Sendable {
         case intent, done, failed
     }

@@ -4,7 +4,7 @@ package import JOSE
 /// Writes a file so that a crash at any moment leaves none of it or all of it: into a scratch file beside it, which gets the
 /// file's name once it is on disk.
 package struct DurableWrite {
-    /// What becomes of a file that has the name already.
+    /// The fate of a file that has the name already.
     enum Placement: Sendable {
         /// The new file replaces it.
         case replacing

@@ -67,7 +67,7 @@ struct CanaryReading {
     private func take(_ record: ConsumedRecord, into tally: inout CanaryTally) {
         let topic = record.position.topic
         if topic == configuration.topics.tokens {
-            tally.token(key: record.key, headers: record.headers)
+            tally.token(record.body, at: now())
             return
         }
         let input = InputRecord(deadLetter: record)

@@ -56,14 +56,14 @@ package struct CanaryTally: Sendable {
     /// live traffic is faster, its tokens are of the new version all the same.
     package var isAnswered: Bool { size > 0 && answered + superseded == size && answered * 2 >= size }
 
-    /// A record of the token topic.
-    package mutating func token(key: [UInt8]?, headers: [RecordHeader]) {
-        guard let key, headers.text("remint-key-id")?.hasSameBytes(as: version) == true,
-            headers.text("remint-key-ring").map({ $0.hasSameBytes(as: ring) }) ?? true
+    /// A record of the token topic, read at the time `now`.
+    package mutating func token(_ record: RecordBody, at now: UnixTime) {
+        guard let token = try? PublishedToken(record, at: now), token.keyID.hasSameBytes(as: version),
+            token.keyRing.map({ $0.hasSameBytes(as: ring) }) ?? true
         else { return }
-        if let place = headers.text("ce_id").flatMap({ place(of: $0) }) {
+        if let place = place(of: token.eventID) {
             fates[place] = .answered
-        } else if let place = places[SubjectHash(key)], fates[place] != .answered {
+        } else if let place = places[SubjectHash(token.subjectKey)], fates[place] != .answered {
             fates[place] = .superseded
         }
     }

@@ -6,7 +6,7 @@ public import AdapterKit
 /// retained; records that were deleted before they were read are counted; an offset beyond the log's end goes on at the end, for what is
 /// retained was answered already; a topic that was created again is read from its beginning, for nothing of it was answered.
 public struct PartitionStart: Sendable, Equatable {
-    /// What is known of a partition.
+    /// The facts that are known of a partition.
     public struct Facts: Sendable, Equatable {
         /// The log's first offset, and the offset that the next record will get.
         public var bounds: Range<Int64>

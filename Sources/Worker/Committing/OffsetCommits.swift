@@ -8,7 +8,7 @@ actor OffsetCommits {
     /// By lane and partition, the next record to read.
     typealias Offsets = PerLane<[TopicPartition: Int64]>
 
-    /// What is committed beside the offsets.
+    /// The facts that are committed beside the offsets.
     struct Note: Sendable {
         /// The highest version of what was added.
         var version: Int64 = 0

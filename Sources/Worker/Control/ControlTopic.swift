@@ -11,7 +11,7 @@ import WorkerConfiguration
 /// The loop puts in and takes out; a task of its own talks to the broker. Without the topic each worker goes by what it sees
 /// itself, which is said.
 final class ControlTopic: Sendable {
-    /// How long the first reading may take before that is told.
+    /// The time that the first reading may take before the worker reports it.
     static let timeout = Duration.seconds(10)
     /// Between two tries, and between two looks at what is to be written.
     private static let pause = Duration.seconds(1)
@@ -76,7 +76,7 @@ final class ControlTopic: Sendable {
 
     // MARK: The broker's side
 
-    /// What came of the first reading.
+    /// The outcome of the first reading.
     enum Opening: Sendable {
         /// The topic was read to its end; the reader goes on from there.
         case open(KafkaConsumer)

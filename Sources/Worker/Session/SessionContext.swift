@@ -71,7 +71,7 @@ struct SessionContext: Sendable {
         metrics.wentBack(topic: setback.partition.topic, partition: setback.partition.partition)
     }
 
-    /// Where a partition is read from, where that is out of the ordinary.
+    /// Reports a start of a partition that is out of the ordinary.
     func report(_ start: PartitionStart, of partition: TopicPartition, group: String) {
         let details: Logger.Metadata = [
             LogKey.partitions: "\(partition.topic)[\(partition.partition)]", LogKey.offset: "\(start.offset)",

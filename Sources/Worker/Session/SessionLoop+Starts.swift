@@ -9,7 +9,7 @@ import WorkerConfiguration
 // MARK: Where partitions are read from
 
 extension SessionLoop {
-    /// How long a session tries to learn where its partitions begin. A predecessor's transaction hides its offsets for up to
+    /// The time that a session may take to learn where its partitions begin. A predecessor's transaction hides its offsets for up to
     /// `transaction.timeout.ms`.
     private static let startsTimeout = Duration.seconds(45)
     /// Between two looks at the logs of running partitions.
@@ -158,12 +158,12 @@ extension SessionLoop {
     }
 }
 
-/// What the logs of the assigned partitions began with at one moment.
+/// The first records of the assigned partitions' logs at one moment.
 struct LogViews: Sendable {
     /// The first readable record of each.
     let firsts: [TopicPartition: LogMark]
     /// The moment before the first question.
     let at: UnixTime
-    /// How often partitions had been assigned by then.
+    /// The number of assignments by then.
     let assignments: Int
 }

@@ -30,7 +30,7 @@ struct SessionLoop {
     var marks = LogMarks()
     let logViews = Handoff<LogViews>()
     var isLookingAtLogs = false
-    /// How often partitions were assigned.
+    /// The number of assignments so far.
     var assignments = 0
     var nextLogLook = ContinuousClock.now + Self.logInterval
     var lastLogLook: UnixTime?

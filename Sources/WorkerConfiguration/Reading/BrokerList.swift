@@ -2,7 +2,7 @@
 ///
 /// librdkafka accepts whatever it is given: it takes a port modulo 65,536, reads `;` as part of a name and drops what follows a `/`.
 public struct BrokerList: Sendable, Equatable {
-    /// What is wrong with a list, with what would be right.
+    /// The mistake in a list, and its fix.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
         /// One line for a person.
         public let description: String

@@ -23,7 +23,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         var isOfActiveKey = false
         var challenge: String?
         var key = "v1"
-        /// How it ends: `mint`, a supersession's name, `refused`, `suspended`, or `suspends` where its app is suspended after it.
+        /// The outcome: `mint`, a supersession's name, `refused`, `suspended`, or `suspends` where its app is suspended after it.
         var ends: String
 
         /// The same, so many times, with so many seconds between.

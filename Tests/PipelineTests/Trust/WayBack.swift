@@ -20,7 +20,8 @@ enum ForgedHops {
             (HopHeaders.redrives, "1"), (HopHeaders.size, "5"), (HopHeaders.notBefore, "99999999999999"),
             (HopHeaders.history, mark), (HopHeaders.firstFailedAt, "1"), (HopHeaders.parkedLetter, "0/0/\(mark)"),
             (HopHeaders.parkedAt, "1999-01-01T00:00:00Z"), (HopHeaders.parkedBy, mark),
-            (HopHeaders.parkedReason, mark), (HopHeaders.parkedEnd, "redriven"),
+            (HopHeaders.parkedReason, mark), (HopHeaders.parkedEnd, "redriven"), (HopHeaders.refusedKeyID, mark),
+            (HopHeaders.refusedKeyRing, mark), (HopHeaders.refusedSubject, mark),
         ].map { RecordHeader($0, $1) }
     }
 }
@@ -29,7 +30,7 @@ enum ForgedHops {
 enum WayBack: String, CaseIterable, Sendable {
     case redriven, parkedAndRedriven, parkedUnparkedAndRedriven
 
-    /// What is written for `letter`, where the operator names `code`, or why nothing is.
+    /// Returns the record that is written for `letter` if the operator names `code`, or throws the reason.
     func send(_ letter: OutputRecord, named code: ErrorCode?) throws -> Result<ProducerRecord, RedriveRefused> {
         let configuration = try readConfiguration(
             """
@@ -69,7 +70,7 @@ enum WayBack: String, CaseIterable, Sendable {
         } catch let error as RedriveRefused { return .failure(error) }
     }
 
-    /// What a redrive writes for `letter` where `inputs` are the inputs.
+    /// Returns the record that a redrive writes for `letter` with the inputs `inputs`.
     ///
     /// - Throws: `RedriveRefused`.
     static func redrive(_ letter: OutputRecord, inputs: Set<String>, named code: ErrorCode?) throws -> ProducerRecord {
