@@ -10,6 +10,8 @@ public struct IdentifierRule: Sendable, Equatable {
     public let characters: IdentifierCharacters?
     /// Ids that no user has: the vendor means something else by them.
     public let never: [String]
+    /// The lengths of `never` in bytes, a bit each; from 63 on they share one. Most ids have none of them.
+    private let reservedLengths: UInt64
 
     /// Ids of at most `limit`, of `characters`, and none of `never`.
     public init(
@@ -18,7 +20,10 @@ public struct IdentifierRule: Sendable, Equatable {
         self.limit = limit
         self.characters = characters
         self.never = never
+        reservedLengths = never.reduce(0) { $0 | Self.bit(ofLength: $1.utf8.count) }
     }
+
+    private static func bit(ofLength length: Int) -> UInt64 { 1 << UInt64(min(length, 63)) }
 
     /// The rule of a vendor that states none: 1,024 bytes and no control characters.
     public static let standard = IdentifierRule()
@@ -54,9 +59,20 @@ public struct IdentifierRule: Sendable, Equatable {
         guard !identifier.isEmpty else { return "is empty" }
         if Self.hasControls(identifier) { return "holds a control character" }
         if let characters, !characters.admits(identifier) { return "holds characters other than \(characters.text)" }
-        if never.contains(where: { $0.hasSameBytes(as: identifier) }) { return "is one that the vendor reserves" }
-        if identifier.unicodeScalars.allSatisfy(\.properties.isWhitespace) { return "is nothing but white space" }
+        if isReserved(identifier) { return "is one that the vendor reserves" }
+        if Self.isBlank(identifier) { return "is nothing but white space" }
         return nil
+    }
+
+    private func isReserved(_ identifier: String) -> Bool {
+        reservedLengths & Self.bit(ofLength: identifier.utf8.count) != 0
+            && never.contains { $0.hasSameBytes(as: identifier) }
+    }
+
+    private static func isBlank(_ text: String) -> Bool {
+        // Most ids begin with visible ASCII, which asks no table of Unicode.
+        if let first = text.utf8.first, (0x21...0x7E).contains(first) { return false }
+        return text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
 
     /// Whether `text` holds a control character (C0, DEL, C1).
