@@ -3,7 +3,8 @@ public import AdapterKit
 /// Reads an event out of a record in any of its four forms.
 ///
 /// The headers say which: CloudEvents structured mode by its content type, binary mode by `ce_specversion`, a raw report by
-/// `remint-app`; anything else is a JSON envelope.
+/// `remint-app`; anything else is a JSON envelope. Headers that say two forms are refused: an edge that passes a device's
+/// content type on beside a raw report would let the report vouch for itself.
 public struct EventDecoder: Sendable {
     /// Ids and devices are passed on in headers and values; longer ones name nothing.
     private static let longestName = 1024
@@ -22,11 +23,16 @@ public struct EventDecoder: Sendable {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
         let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value))
-        if isStructured(record) {
-            return try structured(root, record)
+        let isStructured = isStructured(record)
+        let binary = record.body.count(of: "ce_specversion"), raw = record.body.count(of: "remint-app")
+        guard (isStructured ? 1 : 0) + binary + raw < 2 else {
+            throw malformed(
+                "the headers say two forms or one twice; send one of remint-app, ce_specversion and a content-type of application/cloudevents+json"
+            )
         }
-        if record.text("ce_specversion") != nil { return try binary(root, record) }
-        if record.text("remint-app") != nil { return try raw(root, record) }
+        if isStructured { return try structured(root, record) }
+        if binary > 0 { return try self.binary(root, record) }
+        if raw > 0 { return try self.raw(root, record) }
         return try envelope(root, record)
     }
 
@@ -116,8 +122,11 @@ public struct EventDecoder: Sendable {
     ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
         // Two readers of such a record may disagree on which app counts.
-        for header in ["remint-app", "ce_app"] where record.body.has(header) {
-            guard app.hasSameBytes(as: record.text(header)) else { throw malformed("the event names two apps") }
+        for header in ["remint-app", "ce_app"] {
+            let count = record.body.count(of: header)
+            guard count == 0 || count == 1 && app.hasSameBytes(as: record.text(header)) else {
+                throw malformed("the event names two apps, or one twice")
+            }
         }
         for text in [id, device] where (text?.utf8.count ?? 0) > Self.longestName {
             throw malformed("an id or a device has more than \(Self.longestName) bytes")

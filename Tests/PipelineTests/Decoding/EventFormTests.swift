@@ -83,14 +83,6 @@ struct EventFormTests {
                 #"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#,
                 headers: [RecordHeader("content-type", "application/cloudevents+json; charset=UTF-8")])),
         EventForm(
-            "a structured CloudEvent that also has the headers of other forms",
-            .sample(
-                #"{"specversion":"1.0","app":"shop-ios","data":\#(report)}"#,
-                headers: structured + [
-                    RecordHeader("ce_specversion", "0.3"), RecordHeader("ce_app", "shop-ios"),
-                    RecordHeader("remint-app", "shop-ios"),
-                ])),
-        EventForm(
             "a binary CloudEvent of what it must have",
             .sample(report, headers: [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios")])),
         EventForm(

@@ -260,6 +260,27 @@ struct AttackTableTests {
             #"{"specversion":"1.0","app":"braze","data":{"errorCode":22,"userId":"victim"}}"#,
             [RecordHeader("content-type", "application/cloudevents+json"), RecordHeader("ce_app", "other")],
             .refused(.malformedEvent)),
+        // An edge that passes the device's content type on.
+        .one(
+            "a raw report that calls itself a CloudEvent and vouches for itself",
+            #"{"specversion":"1.0","app":"braze-v","vouched":{"user":"victim"},"data":{"errorCode":22,"userId":"victim"}}"#,
+            [RecordHeader("remint-app", "braze-v"), RecordHeader("content-type", "application/cloudevents+json")],
+            .refused(.malformedEvent)),
+        .one(
+            "a raw report that calls itself a CloudEvent and asks for a re-issue",
+            #"{"specversion":"1.0","type":"remint.reissue.requested.v1","app":"braze-v","data":{"user":"victim"}}"#,
+            [RecordHeader("remint-app", "braze-v"), RecordHeader("content-type", "application/cloudevents+json")],
+            .refused(.malformedEvent)),
+        .one(
+            "a binary CloudEvent whose data calls itself a structured one",
+            #"{"specversion":"1.0","app":"braze-v","vouched":{"user":"victim"},"data":{"errorCode":22,"userId":"victim"}}"#,
+            [
+                RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "braze-v"),
+                RecordHeader("content-type", "Application/CloudEvents+JSON; charset=utf-8"),
+            ], .refused(.malformedEvent)),
+        .one(
+            "two apps in the headers of a raw report", #"{"errorCode":22,"userId":"victim"}"#,
+            [RecordHeader("remint-app", "onesignal"), RecordHeader("remint-app", "braze")], .refused(.malformedEvent)),
         .one("an app that nobody configured", #"{"app":"nobody","report":{}}"#, .refused(.unknownApp)),
         Attack("an app with its own topic, on the shared one", .refused(.wrongTopic)) { _ in
             [EventShape.raw.record("apart", #"{"errorCode":22,"userId":"victim"}"#)]
