@@ -50,10 +50,11 @@ extension KeyScenarios {
             }
             try await operatorOf.does("promote", "--now")
             let canary = ["--canary", "10", "--watch", "1s", "--answer-within"]
-            let refused = try await operatorOf.run("reissue", canary + ["4s"], brokers: true)
+            // A worker that was just started takes its partitions first, and then asks.
+            let wait = trouble == .lookupsDown ? "25s" : "4s"
+            let refused = try await operatorOf.run("reissue", canary + [wait], brokers: true)
             #expect(refused.status == 1)
-            for words in [trouble.words, "2 of 20", "remint rotate abort", "remint rotate resume"]
-            where words != "2 of 20" {
+            for words in [trouble.words, "remint rotate abort", "remint rotate resume"] {
                 #expect(refused.errorText.contains(words), "\(refused.errorText)")
             }
             #expect(refused.errorText.contains("2 of 2 canary users"), "\(refused.errorText)")
