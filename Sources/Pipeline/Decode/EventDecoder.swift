@@ -3,8 +3,8 @@ public import AdapterKit
 /// Reads an event out of a record in any of its four forms.
 ///
 /// The headers say which: CloudEvents structured mode by its content type, binary mode by `ce_specversion`, a raw report by
-/// `remint-app`; anything else is a JSON envelope. Headers that say two forms are refused: an edge that passes a device's
-/// content type on beside a raw report would let the report vouch for itself.
+/// `remint-app`; anything else is a JSON envelope. A content type that contradicts the other headers is refused: an edge that passes
+/// a device's content type on beside a raw report would let the report vouch for itself.
 public struct EventDecoder: Sendable {
     /// Ids and devices are passed on in headers and values; longer ones name nothing.
     private static let longestName = 1024
@@ -25,9 +25,9 @@ public struct EventDecoder: Sendable {
         let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value))
         let isStructured = isStructured(record)
         let binary = record.body.count(of: "ce_specversion"), raw = record.body.count(of: "remint-app")
-        guard (isStructured ? 1 : 0) + binary + raw < 2 else {
+        guard !isStructured || binary + raw == 0 else {
             throw malformed(
-                "the headers say two forms or one twice; send one of remint-app, ce_specversion and a content-type of application/cloudevents+json"
+                "the content type says structured CloudEvent, and ce_specversion or remint-app says another form; send one of them"
             )
         }
         if isStructured { return try structured(root, record) }

@@ -108,9 +108,6 @@ struct EventFormTests {
                 ]),
             id: "e-4", observedAt: observedAt, device: "d-4"),
         EventForm(
-            "a raw report with two apps, of which the last counts",
-            .raw(report, app: "another", [RecordHeader("remint-app", "shop-ios")])),
-        EventForm(
             "a raw report with null headers",
             .raw(report, app: "shop-ios", [RecordHeader("remint-id", nil), RecordHeader("remint-device", nil)])),
         EventForm(
