@@ -23,16 +23,16 @@ public struct EventDecoder: Sendable {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
         let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value))
-        let isStructured = isStructured(record)
-        let binary = record.body.count(of: "ce_specversion"), raw = record.body.count(of: "remint-app")
-        guard !isStructured || binary + raw == 0 else {
-            throw malformed(
-                "the content type says structured CloudEvent, and ce_specversion or remint-app says another form; send one of them"
-            )
+        if isStructured(record) {
+            guard !record.body.has("ce_specversion"), !record.body.has("remint-app") else {
+                throw malformed(
+                    "the content type says structured CloudEvent, and ce_specversion or remint-app says another form; send one of them"
+                )
+            }
+            return try structured(root, record)
         }
-        if isStructured { return try structured(root, record) }
-        if binary > 0 { return try self.binary(root, record) }
-        if raw > 0 { return try self.raw(root, record) }
+        if record.text("ce_specversion") != nil { return try binary(root, record) }
+        if record.text("remint-app") != nil { return try raw(root, record) }
         return try envelope(root, record)
     }
 
