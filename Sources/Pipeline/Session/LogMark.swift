@@ -57,13 +57,8 @@ public struct LogMarks: Sendable {
         }
     }
 
-    /// The mark that `partition` had when it was given up, where its log is another one now.
-    public func replacedMark(
-        of partition: TopicPartition, first: LogMark?, seenUntil time: UnixTime?
-    ) -> LogMark? {
-        guard let mark = former[partition], let first else { return nil }
-        return mark.isOfAnotherLog(than: first, seenUntil: time) ? mark : nil
-    }
+    /// The mark that `partition` had when it was given up.
+    public func former(_ partition: TopicPartition) -> LogMark? { former[partition] }
 
     /// Notes the first record of each partition that has no mark, of `records` in their order.
     public mutating func took(_ records: [InputRecord]) {

@@ -18,17 +18,50 @@ public struct PartitionStart: Sendable, Equatable {
         public var mark: LogMark?
         /// The time of that commit.
         public var committedAt: UnixTime?
+        /// The state of the partition that this process remembers; nil where it never had the partition.
+        public var former: Former?
 
         /// A log of `bounds`, of which the group has committed nothing.
         public init(
             bounds: Range<Int64>, first: LogMark? = nil, committed: Int64? = nil, mark: LogMark? = nil,
-            committedAt: UnixTime? = nil
+            committedAt: UnixTime? = nil, former: Former? = nil
         ) {
             self.bounds = bounds
             self.first = first
             self.committed = committed
             self.mark = mark
             self.committedAt = committedAt
+            self.former = former
+        }
+
+        /// Whether the log that this process read under the name was another one. Brokers forget a group's offsets with the topic, so
+        /// that nothing but the process itself may know.
+        var isOtherThanFormer: Bool {
+            guard let former else { return false }
+            if let mark = former.mark, let first {
+                let end = max(former.committed ?? 0, RecordPosition.next(after: mark.offset))
+                if first.offset < end, mark.isOfAnotherLog(than: first, seenUntil: former.seenUntil) { return true }
+                // The same log, cut at its end.
+                if first == mark { return false }
+            }
+            return former.committed.map { $0 > bounds.upperBound } ?? false
+        }
+    }
+
+    /// The state of a partition that this process remembers from when it last had it.
+    public struct Former: Sendable, Equatable {
+        /// The offset that this process committed last; nil for none.
+        public var committed: Int64?
+        /// The log's first record by then; nil where it is not known.
+        public var mark: LogMark?
+        /// The time until which the log was known to begin with it.
+        public var seenUntil: UnixTime?
+
+        /// A partition of which `committed` was committed, in the log that began with `mark` until `seenUntil`.
+        public init(committed: Int64? = nil, mark: LogMark? = nil, seenUntil: UnixTime? = nil) {
+            self.committed = committed
+            self.mark = mark
+            self.seenUntil = seenUntil
         }
     }
 
@@ -50,28 +83,39 @@ public struct PartitionStart: Sendable, Equatable {
     public let offset: Int64
     /// Why it is the next.
     public let reason: Reason
+    /// Whether the offsets that this process committed before are no measure any more: the log is another one, or ends earlier.
+    public let isFormerOver: Bool
 
     /// The start that follows from `facts`.
     public init(_ facts: Facts) {
+        (offset, reason) = Self.decision(facts)
+        isFormerOver = reason == .replaced || reason == .beyondEnd || facts.isOtherThanFormer
+    }
+
+    private static func decision(_ facts: Facts) -> (Int64, Reason) {
         let bounds = facts.bounds
         guard let committed = facts.committed else {
-            (offset, reason) = (bounds.lowerBound, .fresh)
-            return
+            return (bounds.lowerBound, facts.isOtherThanFormer ? .replaced : .fresh)
         }
         if let mark = facts.mark, let first = facts.first, first.offset < max(committed, mark.offset + 1),
             mark.isOfAnotherLog(than: first, seenUntil: facts.committedAt)
         {
-            (offset, reason) = (bounds.lowerBound, .replaced)
-        } else if committed < bounds.lowerBound {
-            (offset, reason) = (bounds.lowerBound, .lost(bounds.lowerBound - max(0, committed)))
-        } else if committed > bounds.upperBound {
-            (offset, reason) = (bounds.upperBound, .beyondEnd)
-        } else {
-            (offset, reason) = (committed, .resumed)
+            return (bounds.lowerBound, .replaced)
         }
+        if committed < bounds.lowerBound {
+            return (bounds.lowerBound, .lost(bounds.lowerBound - max(0, committed)))
+        }
+        guard committed > bounds.upperBound else { return (committed, .resumed) }
+        // Records that nobody could read yet were answered by nobody.
+        return (facts.first == nil ? bounds.lowerBound : bounds.upperBound, .beyondEnd)
     }
 
-    /// Whether the decision must be committed at once: until the next record is committed, another start would see a longer log and
-    /// pass over what came meanwhile.
-    public var isToBeCommitted: Bool { reason == .beyondEnd }
+    /// Whether the decision must be committed at once. Until the next record is committed, another start would find the same and tell it
+    /// again, or see a log that has grown and pass over what came meanwhile.
+    public var isToBeCommitted: Bool {
+        switch reason {
+        case .fresh, .resumed: false
+        case .lost, .beyondEnd, .replaced: true
+        }
+    }
 }

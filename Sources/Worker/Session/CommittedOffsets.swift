@@ -1,3 +1,4 @@
+import AdapterKit
 import Pipeline
 
 /// What this process committed, to notice a group that forgot it.
@@ -12,12 +13,39 @@ struct CommittedOffsets {
         let offset: Int64
     }
 
-    private var next: [TopicPartition: Int64] = [:]
+    /// The next record to read, and the log that it belongs to.
+    private struct Commit {
+        var next: Int64
+        var mark: LogMark?
+        var at: UnixTime
+    }
+
+    private var commits: [TopicPartition: Commit] = [:]
     /// Assigned, and no record of it taken yet.
     private var expected: Set<TopicPartition> = []
 
-    /// `offsets` were committed, each the next record to read.
-    mutating func committed(_ offsets: [TopicPartition: Int64]) { next.merge(offsets) { max($0, $1) } }
+    /// `offsets` were committed at `time`, each the next record to read, of logs that began with `marks`.
+    mutating func committed(
+        _ offsets: [TopicPartition: Int64], _ marks: [TopicPartition: LogMark] = [:], at time: UnixTime
+    ) {
+        for (partition, offset) in offsets {
+            let next = max(commits[partition]?.next ?? offset, offset)
+            commits[partition] = Commit(next: next, mark: marks[partition], at: time)
+        }
+    }
+
+    /// The state of `partition` when this process last had it.
+    ///
+    /// - Parameters:
+    ///   - mark: its log's first record, where that was seen later than committed.
+    ///   - time: until when.
+    func former(_ partition: TopicPartition, _ mark: LogMark?, seenUntil time: UnixTime?) -> PartitionStart.Former? {
+        let commit = commits[partition]
+        guard commit != nil || mark != nil else { return nil }
+        return PartitionStart.Former(
+            committed: commit?.next, mark: mark ?? commit?.mark,
+            seenUntil: mark == nil ? commit?.at : time ?? commit?.at)
+    }
 
     /// `partitions` are assigned: the first record of each is looked at.
     mutating func assigned(_ partitions: some Sequence<TopicPartition>) {
@@ -25,16 +53,16 @@ struct CommittedOffsets {
     }
 
     /// The log of `partition` is another one, or ends earlier: what was committed for it is no measure any more.
-    mutating func forget(_ partition: TopicPartition) { next[partition] = nil }
+    mutating func forget(_ partition: TopicPartition) { commits[partition] = nil }
 
     /// The partitions among `records`, taken in order, that begin before what was committed.
     mutating func setbacks(in records: [InputRecord]) -> [OffsetRegression] {
         guard !expected.isEmpty else { return [] }
         return records.compactMap { record in
             let partition = TopicPartition(record.origin)
-            guard expected.remove(partition) != nil, let committed = next[partition] else { return nil }
+            guard expected.remove(partition) != nil, let committed = commits[partition]?.next else { return nil }
             guard record.origin.offset < committed else { return nil }
-            next[partition] = record.origin.offset
+            commits[partition]?.next = record.origin.offset
             return OffsetRegression(partition: partition, committed: committed, offset: record.origin.offset)
         }
     }

@@ -50,7 +50,7 @@ extension SessionLoop {
         switch commit.result {
         case .committed(let unit):
             machine.committed(at: commit.at)
-            for lane in Lane.allCases { committed.committed(unit.offsets[lane]) }
+            for lane in Lane.allCases { committed.committed(unit.offsets[lane], unit.marks, at: commit.at) }
             processor.confirm(throughBatch: unit.lastBatch)
             aborts = EqualAborts()
             context.reachability.succeeded()

@@ -48,17 +48,10 @@ extension SessionLoop {
         for (partition, view) in views {
             let metadata = committed[partition].flatMap { self.metadata(of: $0) }
             if let version = metadata?.version { processor.raiseVersions(above: version) }
-            var facts = PartitionStart.Facts(
+            let facts = PartitionStart.Facts(
                 bounds: view.bounds, first: view.first, committed: committed[partition]?.offset,
-                mark: metadata?.mark, committedAt: metadata?.committedAt)
-            if facts.committed == nil {
-                let mark = marks.replacedMark(of: partition, first: view.first, seenUntil: lastLogLook)
-                (facts.committed, facts.mark, facts.committedAt) = (
-                    mark.map { RecordPosition.next(after: $0.offset) }, mark, lastLogLook
-                )
-                // Of an empty log nothing can be answered twice.
-                if view.bounds.isEmpty { self.committed.forget(partition) }
-            }
+                mark: metadata?.mark, committedAt: metadata?.committedAt,
+                former: self.committed.former(partition, marks.former(partition), seenUntil: lastLogLook))
             starts[partition] = PartitionStart(facts)
             marks.begin(partition, first: view.first)
         }
@@ -77,30 +70,28 @@ extension SessionLoop {
         }
     }
 
-    /// Reports what is out of the ordinary, and commits what must be.
+    /// Commits what must be, and reports what is out of the ordinary. What was not committed is not told: whoever reads the partition next
+    /// decides anew and tells it.
     ///
     /// - Throws: `KafkaError` where the offset that the worker goes on from could not be committed.
     mutating func settle(
         _ starts: [TopicPartition: PartitionStart], _ lane: Lane
     ) async throws(KafkaError) {
-        for (partition, start) in starts {
-            context.report(start, of: partition, group: group(lane))
-            switch start.reason {
-            case .beyondEnd, .replaced: committed.forget(partition)
-            case .fresh, .resumed, .lost: break
-            }
-        }
+        for (partition, start) in starts where start.isFormerOver { committed.forget(partition) }
         let time = context.now()
         let offsets = starts.filter(\.value.isToBeCommitted).map { partition, start in
             let metadata = CommitMetadata(
                 version: processor.highestVersion, mark: marks.all[partition], committedAt: time)
             return PartitionOffset(partition, offset: start.offset, metadata: metadata.text)
         }
+        guard !offsets.isEmpty else { return }
         do throws(KafkaError) { try await lanes.consumers[lane].commit(offsets) } catch {
             // Another assignment follows, which decides anew.
             let isMovingOn = [.rebalanceInProgress, .illegalGeneration, .unknownMemberID].contains(error.code)
             guard isMovingOn else { throw error }
+            return
         }
+        for (partition, start) in starts { context.report(start, of: partition, group: group(lane)) }
     }
 
     private func group(_ lane: Lane) -> String {

@@ -13,17 +13,31 @@ struct PartitionStartTests {
         let facts: PartitionStart.Facts
         let offset: Int64
         let reason: PartitionStart.Reason
+        let isFormerOver: Bool
 
         init(
             _ name: String, _ bounds: Range<Int64>, first: LogMark? = nil, committed: Int64? = 50,
             mark: LogMark? = PartitionStartTests.mark, at time: UnixTime? = PartitionStartTests.committedAt,
+            former: PartitionStart.Former? = nil, isOver: Bool? = nil,
             from offset: Int64, _ reason: PartitionStart.Reason
         ) {
             testDescription = name
             facts = PartitionStart.Facts(
-                bounds: bounds, first: first, committed: committed, mark: mark, committedAt: time)
+                bounds: bounds, first: first, committed: committed, mark: mark, committedAt: time, former: former)
             self.offset = offset
             self.reason = reason
+            isFormerOver = isOver ?? [.beyondEnd, .replaced].contains(reason)
+        }
+
+        /// A case in which the group has no offset, as after its topic was deleted, and this process had committed 50.
+        static func forgotten(
+            _ name: String, _ bounds: Range<Int64>, first: LogMark? = nil,
+            mark: LogMark? = PartitionStartTests.mark, from offset: Int64, _ reason: PartitionStart.Reason
+        ) -> Case {
+            Case(
+                name, bounds, first: first, committed: nil, mark: nil, at: nil,
+                former: .init(committed: 50, mark: mark, seenUntil: PartitionStartTests.committedAt), from: offset,
+                reason)
         }
     }
 
@@ -53,6 +67,7 @@ struct PartitionStartTests {
             "a log that ends before the offset, whose beginning retention took", 20..<40,
             first: LogMark(offset: 20, timestamp: 2_000), from: 40, .beyondEnd),
         Case("a log of which nothing is left", 0..<0, from: 0, .beyondEnd),
+        Case("a log that ends before the offset, with records that nobody can read yet", 10..<40, from: 10, .beyondEnd),
         // Created again: nothing of it was answered.
         Case(
             "a new log that is shorter", 0..<5, first: LogMark(offset: 0, timestamp: 6_000), from: 0, .replaced),
@@ -71,13 +86,58 @@ struct PartitionStartTests {
             .replaced),
         Case(
             "a restored copy with the same records", 10..<40, first: mark, from: 40, .beyondEnd),
+        // Created again, and the group's offsets are gone with the old topic: this process alone knows.
+        .forgotten(
+            "a forgotten group's shorter log", 0..<5, first: LogMark(offset: 0, timestamp: 6_000), from: 0, .replaced),
+        .forgotten(
+            "a forgotten group's longer log", 0..<500, first: LogMark(offset: 0, timestamp: 6_000), from: 0, .replaced),
+        .forgotten(
+            "a forgotten group's log as long as before", 0..<50, first: LogMark(offset: 0, timestamp: 6_000), from: 0,
+            .replaced),
+        .forgotten(
+            "a forgotten group's log that lost its beginning", 30..<60, first: LogMark(offset: 30, timestamp: 6_000),
+            from: 30, .replaced),
+        .forgotten("a forgotten group's empty log", 0..<0, from: 0, .replaced),
+        .forgotten("a forgotten group's shorter log that nobody can read yet", 0..<5, from: 0, .replaced),
+        .forgotten(
+            "a forgotten group's shorter log of an unknown one", 0..<5, first: LogMark(offset: 0, timestamp: 6_000),
+            mark: nil, from: 0, .replaced),
+        // The same log, whose group was deleted or forgot: events are answered twice, which is to be told as such.
+        .forgotten("the same log of a forgotten group", 10..<60, first: mark, from: 10, .fresh),
+        .forgotten("the same log of a forgotten group, cut at its end", 10..<40, first: mark, from: 10, .fresh),
+        .forgotten("the same log of a forgotten group, emptied by retention", 50..<50, from: 50, .fresh),
+        .forgotten(
+            "the same log of a forgotten group, overtaken by retention", 70..<90,
+            first: LogMark(offset: 70, timestamp: 9_000), from: 70, .fresh),
+        Case(
+            "a partition that nothing was committed of", 0..<5, first: LogMark(offset: 0, timestamp: 6_000),
+            committed: nil, mark: nil, at: nil, former: .init(mark: mark, seenUntil: committedAt), from: 0, .replaced),
+        // Another worker read the new log already.
+        Case(
+            "a new log that the group goes on in", 0..<30, first: LogMark(offset: 0, timestamp: 6_000), committed: 20,
+            mark: LogMark(offset: 0, timestamp: 6_000), at: UnixTime(milliseconds: 7_000),
+            former: .init(committed: 50, mark: mark, seenUntil: committedAt), isOver: true, from: 20, .resumed),
+        Case(
+            "the log that this process had, and the group went back", 10..<60, first: mark, committed: 20,
+            former: .init(committed: 50, mark: mark, seenUntil: committedAt), isOver: false, from: 20, .resumed),
     ]
 
     @Test(arguments: cases) func `a partition is read from where the facts say`(_ example: Case) {
         let start = PartitionStart(example.facts)
         #expect(start.offset == example.offset)
         #expect(start.reason == example.reason)
-        #expect(start.isToBeCommitted == (example.reason == .beyondEnd))
+        #expect(start.isFormerOver == example.isFormerOver)
+        // Whoever starts next finds what was decided, and neither tells it again nor passes anything over.
+        #expect(start.isToBeCommitted == ![.fresh, .resumed].contains(example.reason))
+        guard start.isToBeCommitted else { return }
+        var next = example.facts
+        (next.committed, next.mark) = (start.offset, example.facts.first)
+        next.committedAt = UnixTime(milliseconds: 10_000)
+        next.former = nil
+        #expect(PartitionStart(next).reason == .resumed && PartitionStart(next).offset == start.offset)
+        let bounds = next.bounds
+        next.bounds = bounds.lowerBound..<(bounds.upperBound + 1_000)
+        #expect(PartitionStart(next).reason == .resumed && PartitionStart(next).offset == start.offset)
         #expect(start.offset <= example.facts.bounds.upperBound && start.offset >= example.facts.bounds.lowerBound)
     }
 
@@ -94,7 +154,7 @@ struct PartitionStartTests {
                     switch start.reason {
                     case .fresh, .lost, .replaced: #expect(start.offset == Int64(low))
                     case .resumed: #expect(start.offset == committed)
-                    case .beyondEnd: #expect(start.offset == Int64(high))
+                    case .beyondEnd: #expect(start.offset == Int64(first == nil ? low : high))
                     }
                 }
             }
@@ -148,17 +208,16 @@ struct LogMarksTests {
         #expect(marks.all == [partition: mark])
     }
 
-    @Test func `a partition that comes back with another log is told by its former mark`() {
+    @Test func `a partition that was given up keeps its former mark until it is read again`() {
         var marks = LogMarks()
         let mark = LogMark(offset: 1, timestamp: 2)
         marks.begin(partition, first: mark)
+        #expect(marks.former(partition) == nil)
         marks.drop([partition])
         marks.drop([partition])
-        #expect(marks.replacedMark(of: partition, first: LogMark(offset: 0, timestamp: 9), seenUntil: time) == mark)
-        #expect(marks.replacedMark(of: partition, first: mark, seenUntil: time) == nil)
-        #expect(marks.replacedMark(of: partition, first: nil, seenUntil: time) == nil)
+        #expect(marks.former(partition) == mark)
         marks.begin(partition, first: LogMark(offset: 0, timestamp: 9))
-        #expect(marks.replacedMark(of: partition, first: LogMark(offset: 0, timestamp: 8), seenUntil: time) == nil)
+        #expect(marks.former(partition) == nil)
     }
 
     @Test func `a partition that was given up has no mark`() {

@@ -19,6 +19,7 @@ struct RunningWorker {
     let log: RecordingLog
     let admin: AdminClient
     let ends: Ends
+    private let preflight: Preflight
     private let group: ServiceGroup
     private let task: Task<Void, any Error>
 
@@ -80,7 +81,28 @@ struct RunningWorker {
         let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
         return RunningWorker(
             broker: broker, configuration: configuration, status: service.status, log: log,
-            admin: AdminClient(address: address), ends: ends, group: group, task: task)
+            admin: AdminClient(address: address), ends: ends, preflight: preflight, group: group, task: task)
+    }
+
+    /// Stops as SIGTERM does, and runs `body` on another worker with the same configuration.
+    func replaced(_ body: (RunningWorker) async throws -> Void) async throws {
+        try await stop()
+        let next = try await Self.start(preflight, configuration, broker)
+        do { try await body(next) } catch {
+            await next.kill()
+            throw error
+        }
+        await next.kill()
+    }
+
+    /// Writes these words to the control topic.
+    static func control(_ broker: EmbeddedBroker, _ configuration: Configuration, _ words: [ControlWord]) async throws {
+        let producer = try KafkaProducer(["bootstrap.servers": broker.bootstrapServers], logger: silent)
+        let errors = await producer.deliver(
+            words.map { ProducerRecord(topic: configuration.topics.control, key: $0.key, value: $0.value) }
+        ).compactMap { $0 }
+        await producer.close(within: patience)
+        if let error = errors.first { throw error }
     }
 
     /// Stops as SIGTERM does.

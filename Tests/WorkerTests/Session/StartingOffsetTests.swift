@@ -1,3 +1,4 @@
+import AdapterKit
 import AsyncTestSupport
 import Kafka
 import Logging
@@ -72,4 +73,80 @@ import WorkerTestSupport
                 !metrics.contains("remint_log_regressions_total{") && !metrics.contains("remint_lost_records_total{"))
         }
     }
+
+    // MARK: Told once
+
+    private static let pause = LanePause(lane: .live, since: UnixTime(seconds: 1_763_640_000), by: "ops", why: "moving")
+
+    /// Pauses the live lane, so that nothing is committed but what a start decides.
+    private func pauseLive(_ broker: EmbeddedBroker, _ configuration: Configuration) async throws {
+        try await broker.createTopic(configuration.topics.control, partitions: 1)
+        try await RunningWorker.control(
+            broker, configuration, [.lane(LaneRecord(group: "remint", lane: .live, pause: Self.pause))])
+    }
+
+    @Test func `records that were deleted before they were read are told at one start, and not at the next`()
+        async throws
+    {
+        let message = "records were deleted before they were read; their events are never answered"
+        try await RunningWorker.with { broker, configuration in
+            try await pauseLive(broker, configuration)
+            // The broker keeps 5 MiB of a partition.
+            let producer = try KafkaProducer(["bootstrap.servers": broker.bootstrapServers], logger: silent)
+            for partition in 0..<2 {
+                let errors = await producer.deliver(
+                    (0..<12).map { _ in
+                        ProducerRecord(
+                            topic: configuration.topics.invalidations, key: nil,
+                            value: [UInt8](repeating: UInt8(partition), count: 900_000))
+                    })
+                #expect(errors.allSatisfy { $0 == nil })
+            }
+            await producer.close(within: patience)
+            let consumer = try KafkaConsumer(
+                ["bootstrap.servers": broker.bootstrapServers, "group.id": configuration.kafka.group], reading: [],
+                logger: silent)
+            try await consumer.commit(Self.live.map { PartitionOffset($0, offset: 0) })
+            await consumer.close(within: patience)
+        } _: { worker in
+            let line = await worker.log.line(message)
+            #expect(line.level == .error)
+            try await worker.replaced { next in
+                await next.assigned()
+                try await eventually("the next worker's look at its metrics") {
+                    try await next.admin.ask("/metrics").body.contains("remint_lane_paused")
+                }
+                #expect(!next.log.lines.contains { $0.message == message })
+                #expect(!(try await next.admin.ask("/metrics").body.contains("remint_lost_records_total{")))
+            }
+        }
+    }
+
+    @Test func `a topic that was created again is told at one start, and not at the next`() async throws {
+        let message = "the topic was deleted and created again; the worker reads it from its start"
+        try await RunningWorker.with { broker, configuration in
+            try await pauseLive(broker, configuration)
+            try await prepare(broker, configuration, events: 20, committing: nil)
+            let old = CommitMetadata(
+                version: nil, mark: LogMark(offset: 0, timestamp: 1_000), committedAt: UnixTime(seconds: 2_000))
+            let consumer = try KafkaConsumer(
+                ["bootstrap.servers": broker.bootstrapServers, "group.id": configuration.kafka.group], reading: [],
+                logger: silent)
+            try await consumer.commit(Self.live.map { PartitionOffset($0, offset: 1, metadata: old.text) })
+            await consumer.close(within: patience)
+        } _: { worker in
+            _ = await worker.log.line(message)
+            try await worker.replaced { next in
+                await next.assigned()
+                // Nothing of the new log was passed over by the first one's decision.
+                try await RunningWorker.control(
+                    next.broker, next.configuration, [.lane(LaneRecord(group: "remint", lane: .live, pause: nil))])
+                try await eventually("every end") { next.ends.events.count == 20 }
+                #expect(!next.log.lines.contains { $0.message == message })
+                #expect(!(try await next.admin.ask("/metrics").body.contains("remint_log_regressions_total{")))
+            }
+        }
+    }
+
+    private static let live = (0..<2).map { TopicPartition(topic: "remint.invalidations", partition: $0) }
 }
