@@ -53,6 +53,25 @@ extension BatchProcessor {
         }
     }
 
+    /// Has `apply` take in what the fleet was told before anybody listened here: a state, and no news. Of what it changes, what holds now
+    /// is told, and what held before and does no more.
+    public mutating func takeHistory(_ apply: (inout BatchProcessor) -> Void) {
+        let (told, before) = (alarms, suspensions)
+        apply(&self)
+        let after = suspensions
+        alarms = told
+        for suspension in after {
+            let isKnown = before.contains {
+                $0.app == suspension.app && $0.cause == suspension.cause && $0.reach == suspension.reach
+            }
+            if !isKnown { alarms.append(.told(suspension)) }
+        }
+        let time = now()
+        for ended in before where !after.contains(where: { $0.app == ended.app }) {
+            alarms.append(.resumed(ended, ended.isOver(at: time) ? .elapsed : .told))
+        }
+    }
+
     /// Lets a probe through where another key signs than the one that was refused; ends suspensions whose probe passed and pauses whose
     /// time is over.
     public mutating func checkSuspensions() { checkSuspensions(at: now()) }

@@ -37,6 +37,21 @@ public struct LanePauses: Sendable {
         }
     }
 
+    /// Takes in what the fleet was told before anybody listened here: a state, and no news.
+    ///
+    /// - Returns: what that changes here, however often it was changed back and forth.
+    public mutating func takeHistory(_ records: [LaneRecord], at now: UnixTime) -> [Change] {
+        let before = held
+        for record in records { _ = hold(record.pause, of: record.lane, at: now) }
+        return Lane.allCases.compactMap { lane in
+            switch (before[lane], held[lane]) {
+            case (nil, let next?): .paused(next)
+            case (let before?, nil): before.isOver(at: now) ? .elapsed(before) : .resumed(before)
+            case (nil, nil), (_?, _?): nil
+            }
+        }
+    }
+
     /// Ends the pauses whose time is over.
     ///
     /// - Returns: what ended.

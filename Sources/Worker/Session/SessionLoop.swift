@@ -74,6 +74,7 @@ struct SessionLoop {
     /// Runs until the worker is to stop or the clients are of no further use.
     mutating func run(_ background: inout DiscardingTaskGroup) async -> SessionEnd {
         defer { digest.tell(context.logger) }
+        takeHistory()
         while !Task.isCancelled {
             context.status.beat()
             takeOrders()
@@ -142,24 +143,7 @@ struct SessionLoop {
             processor.resume(app)
             control.tell(app, nil)
         }
-        for word in control.take() {
-            switch word {
-            case .app(let record): processor.hold(record.suspension, of: record.app)
-            case .refusals(let record): processor.heard(record.counts, of: record.app, from: record.worker)
-            case .lane(let record):
-                tell(lanePauses.hold(record.pause, of: record.lane, at: context.now()).map { [$0] } ?? [])
-            }
-        }
-        tell(lanePauses.endElapsed(at: context.now()))
-        raiseAlarms()
-    }
-
-    /// Lanes rest or go on.
-    private mutating func tell(_ changes: [LanePauses.Change]) {
-        guard !changes.isEmpty else { return }
-        machine.pausedLanes = lanePauses.lanes
-        context.show(lanePauses)
-        for change in changes { context.raise(change) }
+        takeWords()
     }
 
     // MARK: Look-ups

@@ -90,6 +90,26 @@ struct SuspendedAppTests {
         #expect(answered.map(\.outcome) == [.minted])
     }
 
+    @Test func `are told of as far as they hold at the end of a history`() async throws {
+        let bench = try TestBench()
+        var processor = bench.processor(admission: AdmissionRules())
+        let now = bench.clock.now
+        let first = Suspension(app: "web", cause: .paused, since: now, why: "once")
+        let other = Suspension(app: "push", cause: .paused, since: now, why: "once")
+        let again = Suspension(app: "web", cause: .paused, since: now, why: "again")
+        let over = Suspension(app: "push", cause: .paused, since: now, until: now)
+        processor.hold(other, of: "push")
+        for _ in 0..<2 {
+            processor.takeHistory { processor in
+                for pause in [first, nil, again] { processor.hold(pause, of: "web") }
+                for pause in [other, nil, over] { processor.hold(pause, of: "push") }
+            }
+        }
+        // What was to be told before goes first, and what a second reading finds is known.
+        #expect(processor.takeAlarms() == [.told(other), .told(again), .resumed(other, .told)])
+        #expect(processor.suspensions == [again])
+    }
+
     @Test func `are answered when an operator says so`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)

@@ -93,4 +93,25 @@ struct LanePausesTests {
         let replaced = pauses.hold(pause, of: .live, at: Self.at(62))
         #expect(replaced == .elapsed(LanePause(lane: .live, since: Self.start)))
     }
+
+    @Test func `of a history what holds at its end is said, and nothing that is over`() {
+        var pauses = LanePauses()
+        func record(_ lane: Lane, _ pause: LanePause?) -> LaneRecord {
+            LaneRecord(group: "remint", lane: lane, pause: pause)
+        }
+        let first = LanePause(lane: .live, since: Self.start, by: "ann")
+        let again = LanePause(lane: .live, since: Self.at(9), by: "ben")
+        let short = LanePause(lane: .retries, since: Self.start, until: Self.at(60))
+        let history = [
+            record(.live, first), record(.live, nil), record(.live, again), record(.bulk, first), record(.bulk, nil),
+            record(.retries, short),
+        ]
+        let told = pauses.takeHistory(history, at: Self.at(60))
+        #expect(told == [.paused(again)] && pauses.all == [again])
+        // Whoever reads it a second time knows all of it.
+        let same = pauses.takeHistory(history, at: Self.at(61))
+        #expect(same == [] && pauses.all == [again])
+        let ended = pauses.takeHistory(history + [record(.live, nil)], at: Self.at(62))
+        #expect(ended == [.resumed(again)] && pauses.all == [])
+    }
 }

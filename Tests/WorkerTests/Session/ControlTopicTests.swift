@@ -41,12 +41,7 @@ import WorkerTestSupport
         let record = LaneRecord(group: "remint", lane: .live, pause: pause)
         try await RunningWorker.with { broker, configuration in
             try await broker.createTopic(configuration.topics.control, partitions: 1)
-            let producer = try KafkaProducer(["bootstrap.servers": broker.bootstrapServers], logger: silent)
-            let errors = await producer.deliver([
-                ProducerRecord(topic: configuration.topics.control, key: record.key, value: record.value)
-            ])
-            await producer.close(within: patience)
-            #expect(errors == [nil])
+            try await RunningWorker.control(broker, configuration, [.lane(record)])
             // Each fetch of the topic fails for a while; the brokers answer all else.
             try await broker.inject(.topic(configuration.topics.control, .notLeader))
         } _: { worker in
@@ -57,6 +52,60 @@ import WorkerTestSupport
             await worker.log.line("the worker consumes")
             #expect(worker.status.lanePauses.map(\.why) == ["the night"])
             #expect(worker.ends.count == 0)
+        }
+    }
+
+    private static let news = [
+        "an operator paused the lane; its events stay where they are",
+        "an operator resumed the lane; its events are taken again",
+        "the time of the lane's pause is over; its events are taken again",
+        "an operator paused the app; its events wait", "another worker suspended the app; its events wait",
+        "the app is resumed by an operator or another worker",
+        "the time of the app's pause is over; its events are answered again",
+    ]
+
+    @Test func `a restart tells one line of each pause and suspension that holds, and none of those that are over`()
+        async throws
+    {
+        let since = UnixTime(seconds: 1_763_640_000)
+        func lane(_ lane: Lane, _ why: String?, until: UnixTime? = nil) -> ControlWord {
+            let pause = why.map { LanePause(lane: lane, since: since, by: "ops", why: $0, until: until) }
+            return .lane(LaneRecord(group: "remint", lane: lane, pause: pause))
+        }
+        func app(_ app: String, _ why: String?, cause: Suspension.Cause = .paused, until: UnixTime? = nil)
+            -> ControlWord
+        {
+            let suspension = why.map {
+                Suspension(app: app, cause: cause, since: since, by: "ops", why: $0, until: until)
+            }
+            return .app(ControlRecord(group: "remint", app: app, suspension: suspension))
+        }
+        let past = UnixTime(seconds: 1_763_650_000)
+        try await RunningWorker.with { broker, configuration in
+            try await broker.createTopic(configuration.topics.control, partitions: 1)
+            try await RunningWorker.control(
+                broker, configuration,
+                [
+                    lane(.live, "once"), lane(.live, nil), lane(.bulk, "first"), lane(.bulk, nil), lane(.bulk, "again"),
+                    lane(.retries, "an hour", until: past), app("push", "once"), app("push", nil),
+                    app("push", "by itself", cause: .suspended), app("push", nil), app("push", "a day", until: past),
+                ])
+        } _: { worker in
+            await worker.log.line("the worker consumes")
+            await worker.assigned()
+            let told = worker.log.lines.filter { Self.news.contains($0.message) }
+            #expect(told.map(\.message) == [Self.news[0]] && told.first?.metadata["remint.detail"] == "again")
+            // What is said from now on is news.
+            try await RunningWorker.control(worker.broker, worker.configuration, [app("push", "now")])
+            _ = await worker.log.line(Self.news[3])
+            try await worker.replaced { next in
+                await next.assigned()
+                let told = next.log.lines.filter { Self.news.contains($0.message) }
+                #expect(told.map(\.message).sorted() == [Self.news[0], Self.news[3]].sorted())
+                try await RunningWorker.control(next.broker, next.configuration, [app("push", nil), lane(.bulk, nil)])
+                _ = await next.log.line(Self.news[5])
+                _ = await next.log.line(Self.news[1])
+            }
         }
     }
 
