@@ -329,9 +329,10 @@ let package = Package(
         tests(
             "BrokerTests",
             [
-                "remint", "Kafka", "AdapterKit", "Worker", "WorkerConfiguration", "Vendors", "OneSignalAdapter",
+                "remint", "Kafka", "AdapterKit", "Pipeline", "Worker", "WorkerConfiguration", "Vendors",
+                "OneSignalAdapter",
                 "StubServer",
-                "ProgramTestSupport", logging, lifecycle,
+                "ProgramTestSupport", logging, lifecycle, nio, sockets,
             ]),
     ] + adapterTargets
 )

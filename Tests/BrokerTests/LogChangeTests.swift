@@ -1,6 +1,7 @@
 import AdapterKit
 import Foundation
 import Kafka
+import Pipeline
 import ProgramTestSupport
 import ServiceLifecycle
 import Testing
@@ -38,7 +39,7 @@ extension BrokerTests {
                 try #require(await worker.wrote("partitions were assigned"))
                 try await produce(shop, "old", 30)
                 try await waitForTokens(shop, 30)
-                try await recreate(shop, after: gap)
+                try await recreate(shop.topics.live, after: gap)
                 let start = ContinuousClock.now
                 // More than before, so that the new logs grow beyond where the old ones were left.
                 try await produce(shop, "new", 90)
@@ -50,10 +51,81 @@ extension BrokerTests {
             }
         }
 
+        @Test(arguments: [0.2, 8])
+        func `a topic that was created again and is shorter than before is no group that went back`(
+            _ gap: Double
+        ) async throws {
+            try await story { shop in
+                let worker = try shop.startProgram()
+                try #require(await worker.wrote("partitions were assigned"))
+                try await produce(shop, "old", 90)
+                try await waitForTokens(shop, 90)
+                try await recreate(shop.topics.live, after: gap)
+                try await produce(shop, "new", 12)
+                try await waitForEvents(shop, Set((0..<12).map { "new-\($0)" }))
+                let scrape = try await Scrape(worker)
+                #expect(try await scrape.counter("remint_offset_setbacks_total") == 0)
+                #expect(try await scrape.counter("remint_log_regressions_total", #"reason="replaced""#) > 0)
+                let log = worker.errorText
+                let (isBack, isTold) = (
+                    log.contains("the group went back"), log.contains("the topic was deleted and created again")
+                )
+                #expect(!isBack && isTold)
+                try await stop(worker)
+            }
+        }
+
+        @Test func `a start that found another log or a loss tells it once, whatever starts come after it`()
+            async throws
+        {
+            try await story { shop in
+                try await answer(shop, "old", 30)
+                try await recreate(shop.topics.live, after: 0.2)
+                try await produce(shop, "new", 12)
+                try await command(shop, "lanes", "pause", "live")
+                let message = "the topic was deleted and created again"
+                let reader = try Cluster.makeReader(of: [], group: shop.group)
+                // As a worker of before left it, which knew the old log and committed nothing since.
+                try await reader.commit(
+                    shop.partitions(of: [shop.topics.live]).map {
+                        PartitionOffset($0, offset: 5, metadata: "remint-version=0;first=0@1000;at=2000")
+                    })
+                await reader.close(within: .seconds(2))
+                let worker = try shop.startProgram()
+                try #require(await worker.wrote(message))
+                try await stop(worker)
+                let next = try shop.startProgram()
+                try #require(await next.wrote("partitions were assigned"))
+                try await command(shop, "lanes", "resume", "live")
+                try await waitForEvents(shop, Set((0..<12).map { "new-\($0)" }))
+                let isToldTwice = next.errorText.contains(message)
+                #expect(!isToldTwice)
+                try await stop(next)
+            }
+        }
+
+        @Test func `a control topic that was created again is read from its start by a worker that runs`() async throws
+        {
+            try await story { shop in
+                // So that the new log ends where the old one was read.
+                let erased = ControlRecord(group: shop.group, app: "braze-ios", suspension: nil)
+                try await deliver([ProducerRecord(topic: shop.topics.control, key: erased.key, value: erased.value)])
+                let worker = try shop.startProgram()
+                try #require(await worker.wrote("partitions were assigned"))
+                try await recreate(shop.topics.control, after: 0.2)
+                let start = ContinuousClock.now
+                try await command(shop, "apps", "pause", "braze-ios")
+                try #require(await worker.wrote("an operator paused the app"), "\(worker.lastLines)")
+                report("a control topic created again: a pause holds within \(ContinuousClock.now - start)")
+                #expect(worker.errorText.contains("the control topic was deleted and created again"))
+                try await stop(worker)
+            }
+        }
+
         @Test func `a topic that was created again while no worker ran is read from its beginning`() async throws {
             try await story { shop in
                 try await answer(shop, "old", 30)
-                try await recreate(shop, after: 0.2)
+                try await recreate(shop.topics.live, after: 0.2)
                 try await produce(shop, "new", 90)
                 let worker = try shop.startProgram()
                 try await waitForEvents(shop, Set((0..<90).map { "new-\($0)" }))
@@ -181,6 +253,13 @@ extension BrokerTests {
             try await stop(worker)
         }
 
+        /// Runs a command of an operator.
+        private func command(_ shop: Shop, _ arguments: String...) async throws {
+            let file = shop.folder.appending(path: "remint.yaml").path
+            let program = try await Program.run(Repository.remint, arguments + ["--config", file])
+            try #require(program.status == 0, "\(program.errorText)")
+        }
+
         private func stop(_ worker: Program) async throws {
             worker.terminate()
             await worker.waitForEnd()
@@ -224,17 +303,17 @@ extension BrokerTests {
             await reader.close(within: .seconds(2))
         }
 
-        /// Deletes the topic of live events and creates it again.
+        /// Deletes `topic` and creates it again.
         ///
         /// - Parameter gap: the seconds between the two.
-        private func recreate(_ shop: Shop, after gap: Double) async throws {
+        private func recreate(_ topic: String, after gap: Double) async throws {
             let producer = try Cluster.makeProducer()
-            try await producer.deleteTopics([shop.topics.live], within: .seconds(30))
+            try await producer.deleteTopics([topic], within: .seconds(30))
             try await Task.sleep(for: .seconds(gap))
             while true {
                 // The controller may still be about to forget it.
                 do throws(KafkaError) {
-                    try await producer.createTopic(shop.topics.live, partitions: 6, within: .seconds(30))
+                    try await producer.createTopic(topic, partitions: 6, within: .seconds(30))
                     break
                 } catch { try await Task.sleep(for: .milliseconds(50)) }
             }

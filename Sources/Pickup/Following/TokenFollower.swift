@@ -17,6 +17,8 @@ final class TokenFollower: Sendable {
         var hasCaughtUp = false
         /// Where reading goes on when it begins anew.
         var next: [TopicPartition: Int64] = [:]
+        /// Topics that were created again, so that they are to be read from their start.
+        var replaced: Set<String> = []
         var records = 0
     }
 
@@ -53,6 +55,9 @@ final class TokenFollower: Sendable {
 
     /// Follows until the task is cancelled; where the brokers fail it goes on where it was.
     func run() async {
+        // Nobody waits for it at the end: brokers that do not answer would hold the gateway up.
+        let watch = Task.detached { await self.watchLogs() }
+        defer { watch.cancel() }
         var backoff = Backoff(atMost: .seconds(5))
         while !Task.isCancelled {
             do {
@@ -80,7 +85,7 @@ final class TokenFollower: Sendable {
             }
             try await reader.read(starts)
             began()
-            while !Task.isCancelled {
+            while !Task.isCancelled, !beginsAnew() {
                 for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
                     switch event {
                     case .record(let record): took(record)
@@ -94,6 +99,35 @@ final class TokenFollower: Sendable {
         } catch {
             await reader.close(within: .seconds(1))
             throw error
+        }
+    }
+
+    /// Looks whether a topic was created again under its name: tokens and pauses in the part that the reader passes over would be missed.
+    private func watchLogs() async {
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let topics = configuration.topics
+        var watch = TopicWatch(
+            properties, group: "\(configuration.kafka.group)-pickup", logger: logger, now: now)
+        while !Task.isCancelled {
+            let replaced = await watch.look(at: [topics.tokens, topics.deadLetters, topics.control])
+            for topic in replaced {
+                logger.error(
+                    "a topic that is followed was deleted and created again; it is read from its start",
+                    metadata: [LogKey.topic: "\(topic)"])
+            }
+            state.withLock { $0.replaced.formUnion(replaced) }
+            // A cancellation is looked at above.
+            try? await Task.sleep(for: TopicWatch.interval)
+        }
+    }
+
+    /// Whether a reader must begin anew, at the start of topics that were created again.
+    private func beginsAnew() -> Bool {
+        state.withLock { state in
+            let replaced = state.replaced
+            state.replaced = []
+            for partition in state.next.keys where replaced.contains(partition.topic) { state.next[partition] = 0 }
+            return !replaced.isEmpty
         }
     }
 

@@ -21,6 +21,10 @@ final class ControlTopic: Sendable {
         var read: [ControlWord] = []
         /// The records to write, the latest for each key.
         var unwritten: [[UInt8]: ControlWord] = [:]
+        /// The first records of the topic's partitions when it was opened, and that moment.
+        var firsts: (marks: [TopicPartition: LogMark], at: UnixTime)?
+        /// Whether the topic was created again, so that it is to be read from its start.
+        var isReplaced = false
     }
 
     private let state = Mutex(State())
@@ -100,9 +104,12 @@ final class ControlTopic: Sendable {
             let reader = try KafkaConsumer(properties.reader(group: "\(fleet)-control"), reading: [], logger: logger)
             var problem: String
             do throws(KafkaError) {
-                switch try await readToEnd(reader, wait) {
-                case .open: return .open(reader)
-                case let opening:
+                let (opening, words) = try await readToEnd(reader, wait)
+                switch opening {
+                case .open:
+                    took(words)
+                    return opening
+                case .missing, .stopped, .renewed:
                     await reader.close(within: .seconds(1))
                     if case .missing = opening { tellMissing() }
                     return opening
@@ -123,48 +130,115 @@ final class ControlTopic: Sendable {
     /// Reads until the topic's end, however long that takes.
     private func readToEnd(
         _ reader: KafkaConsumer, _ wait: (String?) -> Opening?
-    ) async throws(KafkaError) -> Opening {
+    ) async throws(KafkaError) -> (Opening, [ControlWord]) {
         let found = try await reader.metadata(of: topic, within: Self.timeout / 2)
         guard found.partitionCount > 0 else {
             guard let error = found.error, error.code != .unknownTopic, error.code != .unknownTopicOrPartition else {
-                return .missing
+                return (.missing, [])
             }
             throw error
         }
         var open = Set((0..<found.partitionCount).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) })
         try await reader.read(open.map { PartitionOffset($0, offset: 0) })
+        var words: [ControlWord] = []
+        var marks: [TopicPartition: LogMark] = [:]
+        let begin = now()
         while !open.isEmpty {
-            if let end = wait(nil) { return end }
+            if let end = wait(nil) { return (end, []) }
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 if case .endOfPartition(let partition) = event { open.remove(partition) }
                 // Deleted or forbidden meanwhile: that is asked anew.
                 if case .error(let error) = event, error.isFatal || error.code.isAboutReading { throw error }
-                took(event)
+                guard case .record(let record) = event else { continue }
+                let partition = TopicPartition(record.position)
+                if marks[partition] == nil { marks[partition] = LogMark(record) }
+                if let word = word(in: record) { words.append(word) }
             }
         }
-        return .open(reader)
+        state.withLock { $0.firsts = $0.firsts ?? (marks, begin) }
+        return (.open(reader), words)
     }
 
     /// Follows the topic and writes what there is to tell, until the task is cancelled.
     func run(_ reader: KafkaConsumer) async {
+        // Nobody waits for it at the end: brokers that do not answer would hold the worker up.
+        let watch = Task.detached { await self.watchLog() }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.follow(reader) }
             group.addTask { await self.write() }
         }
+        watch.cancel()
+    }
+
+    private func follow(_ first: KafkaConsumer) async {
+        var reader = first
+        while !Task.isCancelled {
+            took(await reader.events(limit: 100, within: Self.pause).compactMap { word(in: $0) })
+            let isReplaced = state.withLock { state in
+                defer { state.isReplaced = false }
+                return state.isReplaced
+            }
+            if isReplaced { reader = await readAgain(reader) }
+        }
         await reader.close(within: .seconds(1))
     }
 
-    private func follow(_ reader: KafkaConsumer) async {
-        while !Task.isCancelled {
-            let events = await reader.events(limit: 100, within: Self.pause)
-            for event in events { took(event) }
+    /// Looks whether the topic was created again under its name: a pause in the part that the reader passes over would not hold.
+    private func watchLog() async {
+        var watch = TopicWatch(properties, group: fleet, logger: logger, now: now)
+        if let firsts = state.withLock({ $0.firsts }) { watch.begin(topic, firsts.marks, at: firsts.at) }
+        // Only a cancellation ends the sleep early.
+        while (try? await Task.sleep(for: TopicWatch.interval)) != nil {
+            guard !(await watch.look(at: [topic])).isEmpty else { continue }
+            logger.error(
+                "the control topic was deleted and created again; it is read from its start",
+                metadata: [LogKey.topic: "\(topic)"])
+            state.withLock { $0.isReplaced = true }
         }
     }
 
-    private func took(_ event: KafkaConsumer.Event) {
-        guard case .record(let record) = event, let word = word(in: record) else { return }
-        state.withLock { $0.read.append(word) }
+    /// Reads the topic that was created again from its start. What held before and the new one does not speak of goes on holding.
+    ///
+    /// - Returns: the reader that goes on, which is the old one where the new topic could not be read.
+    private func readAgain(_ reader: KafkaConsumer) async -> KafkaConsumer {
+        do throws(KafkaError) {
+            let next = try KafkaConsumer(properties.reader(group: "\(fleet)-control"), reading: [], logger: logger)
+            do throws(KafkaError) {
+                let (opening, words) = try await readToEnd(next) { _ in Task.isCancelled ? .stopped : nil }
+                if case .open = opening {
+                    await reader.close(within: .seconds(1))
+                    took(Self.latest(of: words))
+                    return next
+                }
+            } catch {
+                await next.close(within: .seconds(1))
+                throw error
+            }
+            await next.close(within: .seconds(1))
+        } catch {
+            logger.warning(
+                "the control topic could not be read from its start; it is tried again",
+                metadata: [LogKey.kafkaError: "\(error)"])
+        }
+        state.withLock { $0.isReplaced = true }
+        return reader
+    }
+
+    /// The last of `words` for each key: what was said before is over, and must not hold for a moment again.
+    static func latest(of words: [ControlWord]) -> [ControlWord] {
+        var seen: Set<[UInt8]> = []
+        return words.reversed().filter { seen.insert($0.key).inserted }.reversed()
+    }
+
+    private func took(_ words: [ControlWord]) {
+        guard !words.isEmpty else { return }
+        state.withLock { $0.read += words }
         isRead()
+    }
+
+    private func word(in event: KafkaConsumer.Event) -> ControlWord? {
+        guard case .record(let record) = event else { return nil }
+        return word(in: record)
     }
 
     private func word(in record: ConsumedRecord) -> ControlWord? {

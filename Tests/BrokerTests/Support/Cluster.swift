@@ -32,6 +32,17 @@ enum Cluster {
     static let howToRestart: Comment =
         "kills a broker: set REMINT_TEST_BROKER_RESTART to a shell command that kills one and starts it again"
 
+    /// The ports of its brokers, where all of them are at 127.0.0.1; empty otherwise.
+    static let localPorts: [Int] = {
+        let ports = brokers.split(separator: ",").map { address -> Int? in
+            guard address.hasPrefix("\(HoldingProxy.host):") else { return nil }
+            return Int(address.dropFirst(HoldingProxy.host.count + 1))
+        }
+        return ports.contains(nil) ? [] : ports.compactMap { $0 }
+    }()
+    static let howToBeLocal: Comment =
+        "stands between workers and brokers: name those of REMINT_TEST_BROKERS as 127.0.0.1:port"
+
     static var canAlterTopics: Bool { !topicsCommand.isEmpty }
     static var canDeleteRecords: Bool { !deleteRecordsCommand.isEmpty }
     static let howToAlterTopics: Comment =

@@ -15,11 +15,13 @@ struct Scrape {
         address = String(text[start...].prefix { !$0.isWhitespace })
     }
 
-    /// The sum of a counter over the labels of all its series.
-    func counter(_ name: String) async throws -> Double {
+    /// The sum of a counter over the labels of all its series that have these.
+    func counter(_ name: String, _ labels: String = "") async throws -> Double {
         let lines = try await get("/metrics").body.split(separator: "\n")
-        return lines.filter { $0.hasPrefix("\(name){") || $0.hasPrefix("\(name) ") }
-            .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
+        return lines.filter {
+            ($0.hasPrefix("\(name){") || $0.hasPrefix("\(name) ")) && (labels.isEmpty || $0.contains(labels))
+        }
+        .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
     }
 
     /// The mean of what a histogram counted since `before`, with the state to go on from.

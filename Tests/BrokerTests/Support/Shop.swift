@@ -18,6 +18,8 @@ final class Shop: Sendable {
         var worker: [String] = []
         /// Passages of the apps' configuration, and what stands there instead.
         var apps: [String: String] = [:]
+        /// Where the workers find the cluster; nil for its own addresses.
+        var brokers: String?
         /// The dead-letter topic's own settings.
         var deadLetters: [String: String] = [:]
     }
@@ -65,7 +67,7 @@ final class Shop: Sendable {
     private func heading(_ wishes: Wishes) -> String {
         """
         kafka:
-          bootstrap_servers: "\(Cluster.brokers)"
+          bootstrap_servers: "\(wishes.brokers ?? Cluster.brokers)"
           insecure: true
           group: \(group)
         \(wishes.kafka.map { "  \($0)\n" }.joined())  properties:

@@ -43,6 +43,25 @@ struct PartitionLogs: Sendable {
         return Dictionary(uniqueKeysWithValues: bounds.map { ($0, View(bounds: $1, first: firsts[$0])) })
     }
 
+    /// Reads the first record of each partition of `topic`; one whose records are not visible yet is left out.
+    ///
+    /// - Throws: `KafkaError` where that takes too long, for any of them.
+    func firsts(of topic: String) async throws(KafkaError) -> [TopicPartition: LogMark] {
+        let reader = try KafkaConsumer(properties, reading: [], logger: logger)
+        let found: [TopicPartition: LogMark]
+        do throws(KafkaError) {
+            let count = try await reader.metadata(of: topic, within: Self.timeout).partitionCount
+            let partitions = (0..<count).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+            let bounds = try await reader.bounds(of: partitions, within: Self.timeout).filter { !$0.value.isEmpty }
+            found = bounds.isEmpty ? [:] : try await firsts(bounds.mapValues(\.lowerBound), reader)
+        } catch {
+            await reader.close(within: .seconds(1))
+            throw error
+        }
+        await reader.close(within: .seconds(1))
+        return found
+    }
+
     /// Reads the first record of each partition, from its log's first offset on; one whose records are not visible yet is left out.
     ///
     /// - Throws: `KafkaError` where that takes too long, for any of them.
@@ -73,9 +92,7 @@ struct PartitionLogs: Sendable {
                 switch event {
                 case .record(let record):
                     guard open.remove(TopicPartition(record.position)) != nil else { continue }
-                    // In the pipeline's form, so that both compare.
-                    let time = record.timestamp.map { UnixTime(milliseconds: $0).milliseconds }
-                    found[TopicPartition(record.position)] = LogMark(offset: record.position.offset, timestamp: time)
+                    found[TopicPartition(record.position)] = LogMark(record)
                 case .endOfPartition(let partition): open.remove(partition)
                 case .rebalance: break
                 case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
@@ -83,5 +100,14 @@ struct PartitionLogs: Sendable {
             }
         }
         return found
+    }
+}
+
+extension LogMark {
+    /// `record` as a mark. Its time is in the pipeline's form, so that marks of both compare.
+    init(_ record: ConsumedRecord) {
+        self.init(
+            offset: record.position.offset,
+            timestamp: record.timestamp.map { UnixTime(milliseconds: $0).milliseconds })
     }
 }

@@ -1,0 +1,134 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension BrokerTests {
+    /// Workers whose reads of the control topic take half a minute, while all else is as fast as ever.
+    @Suite(
+        .timeLimit(.minutes(10)), .enabled(if: !Cluster.localPorts.isEmpty, Cluster.howToBeLocal)
+    ) struct SlowControlTests {
+        private static let delay = Duration.seconds(30)
+        private static let waiting = "the control topic is not read yet"
+
+        @Test func `a pause holds at a worker that starts, runs and starts again with a control topic that is slow`()
+            async throws
+        {
+            let proxy = try await HoldingProxy(Cluster.localPorts)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await proxy.run() }
+                var wishes = Shop.Wishes()
+                wishes.brokers = proxy.addresses
+                let shop = try await Shop(wishes)
+                do { try await story(shop, proxy) } catch {
+                    await shop.close()
+                    throw error
+                }
+                await shop.close()
+                group.cancelAll()
+                do { try await group.waitForAll() } catch is CancellationError {}
+            }
+        }
+
+        private func story(_ shop: Shop, _ proxy: HoldingProxy) async throws {
+            try await command(shop, "apps", "pause", "braze-ios", "--reason", "the vendor moves")
+            try await command(shop, "lanes", "pause", "bulk", "--reason", "the night")
+            try await produce(shop, "before")
+
+            // One that starts: it consumes nothing before it knows.
+            proxy.hold(shop.topics.control, for: Self.delay)
+            var start = ContinuousClock.now
+            let first = try shop.startProgram()
+            try #require(await first.wrote(Self.waiting), "\(first.lastLines)")
+            #expect(!first.errorText.contains("the worker consumes"))
+            try await produce(shop, "meanwhile")
+            #expect(try await answered(shop) == [])
+            try #require(await first.wrote("the worker consumes"), "\(first.lastLines)")
+            #expect(ContinuousClock.now - start >= Self.delay && proxy.held > 0)
+            // The live lane's other apps are answered, and nothing of what rests.
+            try await wait(for: ["open-before", "open-meanwhile"], shop)
+            try await waitForSuspended(first, atLeast: 2)
+            #expect(try await answered(shop) == ["open-before", "open-meanwhile"])
+
+            // One that runs: a topic that falls silent ends no pause.
+            proxy.hold(shop.topics.control, for: Self.delay)
+            start = .now
+            try await produce(shop, "running")
+            try await wait(for: ["open-before", "open-meanwhile", "open-running"], shop)
+            try await waitForSuspended(first, atLeast: 3)
+            try await Task.sleep(until: start + Self.delay, clock: .continuous)
+            #expect(proxy.held > 0)
+            #expect(try await answered(shop).count == 3)
+
+            // One that starts again, with the partitions of a predecessor that was killed.
+            first.kill()
+            await first.waitForEnd()
+            proxy.hold(shop.topics.control, for: Self.delay)
+            start = .now
+            let second = try shop.startProgram()
+            try #require(await second.wrote(Self.waiting), "\(second.lastLines)")
+            try await produce(shop, "again")
+            try #require(await second.wrote("the worker consumes"), "\(second.lastLines)")
+            #expect(ContinuousClock.now - start >= Self.delay && proxy.held > 0)
+            let rounds = ["before", "meanwhile", "running", "again"]
+            try await wait(for: Set(rounds.map { "open-\($0)" }), shop)
+            #expect(try await answered(shop).count == 4)
+
+            // Once the pauses end, everything is answered, each once.
+            try await command(shop, "apps", "resume", "braze-ios")
+            try await command(shop, "lanes", "resume", "bulk")
+            let all = ["open", "paused", "bulk"].flatMap { kind in rounds.map { "\(kind)-\($0)" } }
+            try await wait(for: Set(all), shop)
+            #expect(try await answered(shop) == all.sorted())
+            second.terminate()
+            await second.waitForEnd()
+            #expect(second.status == 0, "\(second.lastLines)")
+            report("a control topic 30 s behind: a paused app and a paused lane stayed paused at three workers")
+        }
+
+        // MARK: Steps
+
+        /// Produces an event of an app that is paused, of one that is not, and one of the lane that rests.
+        private func produce(_ shop: Shop, _ round: String) async throws {
+            let producer = try Cluster.makeProducer()
+            let open = #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#(round)"}"#
+            let errors = await producer.deliver([
+                EventMix.report(
+                    "braze-ios", #"{"code":22,"userId":"\#(round)"}"#, id: "paused-\(round)", topic: shop.topics.live,
+                    key: round),
+                EventMix.report("infobip-mobile", open, id: "open-\(round)", topic: shop.topics.live),
+                EventMix.report(
+                    "onesignal-shop", #"{"externalId":"\#(round)"}"#, id: "bulk-\(round)", topic: shop.topics.bulk),
+            ])
+            await producer.close(within: .seconds(5))
+            try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 })")
+        }
+
+        /// The events that tokens answer, in the order of their names.
+        private func answered(_ shop: Shop) async throws -> [String] {
+            try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).compactMap(\.eventID).sorted()
+        }
+
+        private func wait(for events: Set<String>, _ shop: Shop) async throws {
+            try await TopicReader.wait(for: events.count, on: shop.partitions(of: [shop.topics.tokens]))
+            while try await !events.isSubset(of: answered(shop)) { try Task.checkCancellation() }
+        }
+
+        /// Waits until the worker put so many events of the paused app aside.
+        private func waitForSuspended(_ worker: Program, atLeast count: Double) async throws {
+            let scrape = try await Scrape(worker)
+            while try await scrape.counter("remint_outcomes_total", #"code="app_suspended""#) < count {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+
+        /// Runs a command of an operator, at the brokers themselves.
+        private func command(_ shop: Shop, _ arguments: String...) async throws {
+            let file = shop.folder.appending(path: "remint.yaml").path
+            let program = try await Program.run(
+                Repository.remint, arguments + ["--config", file, "--brokers", Cluster.brokers])
+            try #require(program.status == 0, "\(program.errorText)")
+        }
+    }
+}
