@@ -1,0 +1,54 @@
+import CRdKafka
+
+/// How a consumer commits, itself or in a producer's transaction.
+extension KafkaConsumer {
+    /// Commits `offsets`, each the next record to read, and waits for the broker's word.
+    ///
+    /// - Throws: `KafkaError`; with `.rebalanceInProgress`, `.illegalGeneration` or `.unknownMemberID` the partitions are
+    ///   about to be someone else's.
+    public func commit(_ offsets: [PartitionOffset]) async throws(KafkaError) {
+        guard !offsets.isEmpty else { return }
+        try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
+            let list = PartitionList(offsets)
+            if let error = unsafe KafkaError(rd_kafka_commit(client, list.pointer, 0), in: "committing offsets") {
+                throw error
+            }
+            // The call succeeds where some partition did not.
+            for index in unsafe 0..<Int(list.pointer.pointee.cnt) {
+                if let error = unsafe KafkaError(list.pointer.pointee.elems[index].err, in: "committing offsets") {
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// What the group identifies this member by in a transaction. Taken anew for each transaction.
+    ///
+    /// - Throws: `KafkaError` with `.unknownMemberID` before the group was joined: a broker takes offsets of no member
+    ///   unchecked, and nothing would stop a zombie.
+    public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
+        guard queue != nil else { throw .clientIsClosed }
+        guard let member = unsafe rd_kafka_memberid(client.pointer) else { throw .isNoMember }
+        defer { unsafe rd_kafka_mem_free(client.pointer, member) }
+        guard unsafe member.pointee != 0 else { throw .isNoMember }
+        guard let pointer = unsafe rd_kafka_consumer_group_metadata(client.pointer) else {
+            throw KafkaError(.invalidState, "the consumer has no group")
+        }
+        return unsafe ConsumerGroupMetadata(owning: pointer)
+    }
+
+    /// As `groupMetadata()`, for a transaction that commits `offsets`.
+    ///
+    /// - Throws: `KafkaError`; with `.assignmentLost` or `.unknownPartition` where they are not this member's to commit.
+    public func groupMetadata(committing offsets: [PartitionOffset]) throws(KafkaError) -> ConsumerGroupMetadata {
+        guard !isAssignmentLost else { throw KafkaError(.assignmentLost, "committing: the assignment was lost") }
+        if let foreign = offsets.first(where: { !assignment.contains($0.partition) }) {
+            throw KafkaError(.unknownPartition, "committing: \(foreign.partition) is not this member's")
+        }
+        return try groupMetadata()
+    }
+
+    /// Whether the assignment was lost, as it is once the consumer is closed: another member may have it already, so
+    /// nothing may be committed.
+    public var isAssignmentLost: Bool { unsafe queue == nil || rd_kafka_assignment_lost(client.pointer) == 1 }
+}
