@@ -25,9 +25,9 @@ struct LookupScheduler: Sendable {
     }
 
     /// How often a question is asked within one stay; events that wait for it longer ask anew.
-    private static let tries = 4
+    static let tries = 4
     /// How long a failure is told to events that ask, in microseconds.
-    private static let failureLife: Int64 = 5_000_000
+    static let failureLife: Int64 = 5_000_000
     /// How many users may wait at one account; beyond that those who have waited longest, of the app that has the most, come back
     /// later.
     static let longestQueue = 20_000
@@ -40,7 +40,7 @@ struct LookupScheduler: Sendable {
     var failures: [SubjectID: (failure: LookupFailure, until: UnixTime)] = [:]
     var flights: [Int: InFlightRequest] = [:]
     private var lastCall = 0
-    private var tally = LookupTally()
+    var tally = LookupTally()
     /// When `calls` is to be asked next, if nothing comes before.
     private(set) var nextCall: UnixTime?
 
@@ -131,7 +131,7 @@ struct LookupScheduler: Sendable {
         }
     }
 
-    private mutating func prepare(_ questions: [Question], _ app: App, _ line: Int, _ now: UnixTime) {
+    mutating func prepare(_ questions: [Question], _ app: App, _ line: Int, _ now: UnixTime) {
         let lookup = app.adapter.lookup(for: questions.map(\.subject), mode: app.lookup?.mode ?? .verify)
         guard case .requests(let requests) = lookup else {
             for question in questions { _ = learn(.exists(Enrichment()), question, of: app, now) }
@@ -157,137 +157,6 @@ struct LookupScheduler: Sendable {
         flights[lastCall] = InFlightRequest(line: line, app: prepared.app, questions: prepared.questions, begunAt: now)
         return LookupCall(
             id: lastCall, account: lines[line].account.name, request: prepared.request, bearer: bearer)
-    }
-
-    // MARK: Replies
-
-    /// What became of a call.
-    mutating func received(_ reply: LookupReply, at now: UnixTime, random: inout some RandomNumberGenerator) {
-        guard let flight = flights.removeValue(forKey: reply.id) else { return }
-        let took = max(0, now.microseconds(since: flight.begunAt))
-        lines[flight.line].ended(at: now, took: took)
-        let failed = zip(flight.questions, verdicts(of: reply, flight, now)).compactMap { question, verdict in
-            learn(verdict, question, flight, now).map { (question: question, failure: $0) }
-        }
-        let account = lines[flight.line].account.name
-        tally.count(failed.first?.failure.kind.rawValue ?? "answered", account, took: took)
-        guard let failure = failed.first?.failure else { return tell(lines[flight.line].works(at: now)) }
-        if Self.isAboutRequest(reply), failure.kind == .misconfigured {
-            return flight.isOutdated ? tell(lines[flight.line].works(at: now)) : refused(flight, failure, now)
-        }
-        judge(failure, isPartial: failed.count < flight.questions.count, flight, now, &random)
-        guard !flight.isOutdated else { return }
-        for (question, failure) in failed.reversed() { again(question, failure, flight, now, &random) }
-    }
-
-    private mutating func verdicts(of reply: LookupReply, _ flight: InFlightRequest, _ now: UnixTime) -> [LookupVerdict]
-    {
-        switch reply.result {
-        case .failure(let failure): return flight.questions.map { _ in .unanswered(failure) }
-        case .success(let answer):
-            if let length = [answer.retryAfter, answer.exhaustedFor].compactMap({ $0 }).max(), length > 0 {
-                lines[flight.line].pause(for: length, at: now)
-            }
-            let verdicts = flight.app.adapter.verdicts(
-                from: answer.response, for: flight.questions.map(\.subject))
-            guard verdicts.count == flight.questions.count else {
-                let failure = LookupFailure(.unreadable, "the adapter did not speak of every user")
-                return flight.questions.map { _ in .unanswered(failure) }
-            }
-            return verdicts
-        }
-    }
-
-    /// Remembers a verdict, unless its app goes by other rules meanwhile.
-    ///
-    /// - Returns: why there is none.
-    private mutating func learn(
-        _ verdict: LookupVerdict, _ question: Question, _ flight: InFlightRequest, _ now: UnixTime
-    ) -> LookupFailure? {
-        guard flight.isOutdated else { return learn(verdict, question, of: flight.app, now) }
-        if case .unanswered(let failure) = verdict { return failure }
-        return nil
-    }
-
-    private mutating func learn(
-        _ verdict: LookupVerdict, _ question: Question, of app: App, _ now: UnixTime
-    ) -> LookupFailure? {
-        guard let lifetimes = app.lookup?.lifetimes else { return nil }
-        let (answer, life): (AnswerCache.Answer, Int64)
-        switch verdict {
-        case .exists(let enrichment): (answer, life) = (.exists(enrichment), lifetimes.exists)
-        case .gone: (answer, life) = (.gone, lifetimes.gone)
-        case .unknown: (answer, life) = (.unknown, lifetimes.unknown)
-        case .unanswered(let failure): return failure
-        }
-        tally.count(verdict: answer.name, of: app.name)
-        let wanted = waiting.removeValue(forKey: question.id) ?? now
-        cache.keep(answer, about: question.id, of: app.name, until: max(now.advanced(byMicroseconds: life), wanted))
-        return nil
-    }
-
-    /// Whether the vendor found fault with this very request, and not with us: ids come from devices, and one that a vendor
-    /// does not take must not keep everybody else's questions from being asked.
-    private static func isAboutRequest(_ reply: LookupReply) -> Bool {
-        guard case .success(let answer) = reply.result else { return false }
-        return [400, 413, 414, 422].contains(answer.response.status)
-    }
-
-    /// Halves a request that was refused, until the one user stands alone whom it is about. Who finds fault with a request has read
-    /// it: the vendor works, and a circuit that was trying with this very request closes.
-    private mutating func refused(_ flight: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
-        tell(lines[flight.line].works(at: now))
-        guard flight.questions.count > 1 else {
-            for question in flight.questions { give(up: question, failure, now) }
-            return tell(.refused(account: lines[flight.line].account.name, detail: failure.detail))
-        }
-        let middle = flight.questions.count / 2
-        prepare(Array(flight.questions[..<middle]), flight.app, flight.line, now)
-        prepare(Array(flight.questions[middle...]), flight.app, flight.line, now)
-    }
-
-    /// What a failure says of the vendor.
-    private mutating func judge(
-        _ failure: LookupFailure, isPartial: Bool, _ flight: InFlightRequest, _ now: UnixTime,
-        _ random: inout some RandomNumberGenerator
-    ) {
-        switch failure.kind {
-        case .throttled: tell(lines[flight.line].throttled(at: now, random: &random))
-        case .mismatched:
-            tell(lines[flight.line].works(at: now))
-            tell(.mismatched(account: lines[flight.line].account.name, detail: failure.detail))
-        case .unavailable, .unreadable, .misconfigured:
-            if isPartial { return tell(lines[flight.line].works(at: now)) }
-            tell(lines[flight.line].failed(failure, at: now, random: &random))
-        }
-    }
-
-    private mutating func tell(_ notice: LookupNotice?) {
-        if let notice { tally.notices.append(notice) }
-    }
-
-    /// Asks again, where that may help.
-    private mutating func again(
-        _ question: Question, _ failure: LookupFailure, _ flight: InFlightRequest, _ now: UnixTime,
-        _ random: inout some RandomNumberGenerator
-    ) {
-        var question = question
-        switch failure.kind {
-        case .throttled: lines[flight.line].queue.putBack([question], of: flight.app)
-        case .misconfigured, .mismatched: give(up: question, failure, now)
-        case .unavailable, .unreadable:
-            question.tries += 1
-            guard question.tries < Self.tries else { return give(up: question, failure, now) }
-            let pause = LookupBackoff.pause(before: question.tries, random: &random)
-            lines[flight.line].queue.retry(question, of: flight.app, at: now.advanced(byMicroseconds: pause))
-        }
-    }
-
-    private mutating func give(up question: Question, _ failure: LookupFailure, _ now: UnixTime) {
-        waiting[question.id] = nil
-        if failures.count >= Self.longestQueue { failures = failures.filter { $0.value.until > now } }
-        guard failures.count < Self.longestQueue else { return }
-        failures[question.id] = (failure, now.advanced(byMicroseconds: Self.failureLife))
     }
 }
 
