@@ -8,7 +8,6 @@ import OTLP
 public import Pipeline
 public import ServiceLifecycle
 import Signing
-import Spans
 public import Telemetry
 import VendorLookup
 import WorkerConfiguration
@@ -22,7 +21,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// What others may know of it and ask of it.
     public let status = WorkerStatus()
 
-    private let configuration: Configuration
+    let configuration: Configuration
     private let rings: FirstRings
     /// The rings' listings as they were when they were read.
     private let revisions: [String: FileRevision?]
@@ -35,10 +34,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// What the admin server asks for; nil for nothing.
     private let adminToken: SecretBytes?
     /// Where spans and metrics are sent, and where spans wait for that; nil for nowhere.
-    private let telemetry: (collector: Collector, spans: SpanQueue)?
-    private let logger: Logger
+    let telemetry: (collector: Collector, spans: SpanQueue)?
+    let logger: Logger
     private let signingLanes: Int
-    private let now: @Sendable () -> UnixTime
+    let now: @Sendable () -> UnixTime
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let isReady: @Sendable (String) -> Void
 
@@ -179,35 +178,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             let file = ConfigurationWatcher(origin: origin, requests: requests, reloader: reloader)
             group.addTask { [files] in await file.run(since: files) }
         }
-    }
-
-    // MARK: Traces and metrics
-
-    private var tracing: EventTracing? {
-        telemetry.map {
-            EventTracing(
-                to: $0.spans, share: configuration.telemetry.sample,
-                maximumEventBytes: configuration.worker.maximumEventBytes, now: now)
-        }
-    }
-
-    /// Sends what there is to tell, in a task of its own that does not see the graceful shutdown; nil where nobody is told.
-    private func startExport(_ metrics: WorkerMetrics) -> Task<Void, Never>? {
-        guard let telemetry, let interval = configuration.telemetry.collector?.interval else { return nil }
-        let exporter = Exporter(
-            to: telemetry.collector, every: interval, queue: telemetry.spans, registry: metrics.registry,
-            metrics: metrics.export,
-            resource: { [status] in
-                let instance = status.name
-                let name = EndedSpan.Attribute("service.name", .text("remint"))
-                return instance.isEmpty ? [name] : [name, EndedSpan.Attribute("service.instance.id", .text(instance))]
-            }, logger: logger, now: now)
-        return Task.detached { await exporter.run() }
-    }
-
-    private static func end(_ export: Task<Void, Never>?) async {
-        export?.cancel()
-        await export?.value
     }
 
     // MARK: Signers

@@ -1,0 +1,36 @@
+import OTLP
+import Pipeline
+import Spans
+import Telemetry
+import WorkerConfiguration
+
+// MARK: Traces and metrics
+
+extension WorkerService {
+    var tracing: EventTracing? {
+        telemetry.map {
+            EventTracing(
+                to: $0.spans, share: configuration.telemetry.sample,
+                maximumEventBytes: configuration.worker.maximumEventBytes, now: now)
+        }
+    }
+
+    /// Sends what there is to tell, in a task of its own that does not see the graceful shutdown; nil where nobody is told.
+    func startExport(_ metrics: WorkerMetrics) -> Task<Void, Never>? {
+        guard let telemetry, let interval = configuration.telemetry.collector?.interval else { return nil }
+        let exporter = Exporter(
+            to: telemetry.collector, every: interval, queue: telemetry.spans, registry: metrics.registry,
+            metrics: metrics.export,
+            resource: { [status] in
+                let instance = status.name
+                let name = EndedSpan.Attribute("service.name", .text("remint"))
+                return instance.isEmpty ? [name] : [name, EndedSpan.Attribute("service.instance.id", .text(instance))]
+            }, logger: logger, now: now)
+        return Task.detached { await exporter.run() }
+    }
+
+    static func end(_ export: Task<Void, Never>?) async {
+        export?.cancel()
+        await export?.value
+    }
+}
