@@ -211,6 +211,15 @@ public actor KafkaConsumer {
         }
     }
 
+    /// Commits those of `offsets` whose partitions are this member's, and passes over the others: what was given up is for another
+    /// member to commit.
+    ///
+    /// - Throws: `KafkaError`, as `commit` does.
+    public func commitAssigned(_ offsets: [PartitionOffset]) async throws(KafkaError) {
+        guard !isAssignmentLost else { return }
+        try await commit(offsets.filter { assignment.contains($0.partition) })
+    }
+
     /// Goes back (or forward) to `offsets`: nothing fetched before this call follows it.
     ///
     /// - Throws: `KafkaError` with `.unknownPartition` for a partition that is no longer this member's.

@@ -20,4 +20,24 @@ public struct Rebalance: Sendable, Equatable {
         self.kind = kind
         self.partitions = partitions
     }
+
+    /// The rebalance that librdkafka tells of with `code`.
+    ///
+    /// - Parameters:
+    ///   - partitions: those it names.
+    ///   - assigned: those that are this member's by now.
+    ///   - isLost: whether the assignment was lost.
+    init(
+        _ code: rd_kafka_resp_err_t, _ partitions: [TopicPartition], assigned: Set<TopicPartition>, isLost: Bool
+    ) {
+        switch code {
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: self.init(kind: .assigned, partitions: partitions)
+        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS: self.init(kind: .revoked(isLost: isLost), partitions: partitions)
+        default:
+            // The group could not agree, and nobody knows who has what was this member's. The answer gives everything up, after which
+            // the library joins again.
+            let all = assigned.sorted { ($0.topic, $0.partition) < ($1.topic, $1.partition) }
+            self.init(kind: .revoked(isLost: true), partitions: all)
+        }
+    }
 }
