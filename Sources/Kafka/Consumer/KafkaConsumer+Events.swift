@@ -77,7 +77,7 @@ extension KafkaConsumer {
     private func rebalance(in event: OpaquePointer) -> Rebalance {
         let list = unsafe rd_kafka_event_topic_partition_list(event)
         let partitions = unsafe list.map { unsafe PartitionList.offsets(in: $0).map(\.partition) } ?? []
-        let code = unsafe rd_kafka_event_error(event)
+        let code = unsafe KafkaError.Code(rd_kafka_event_error(event))
         return Rebalance(code, partitions, assigned: assignment, isLost: isAssignmentLost)
     }
 }

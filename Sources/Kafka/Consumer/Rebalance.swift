@@ -1,5 +1,3 @@
-import CRdKafka
-
 /// The group hands out partitions anew. Nothing more is consumed until it is answered with `KafkaConsumer.answer`.
 public struct Rebalance: Sendable, Equatable {
     /// What happens to the partitions.
@@ -28,11 +26,11 @@ public struct Rebalance: Sendable, Equatable {
     ///   - assigned: those that are this member's by now.
     ///   - isLost: whether the assignment was lost.
     init(
-        _ code: rd_kafka_resp_err_t, _ partitions: [TopicPartition], assigned: Set<TopicPartition>, isLost: Bool
+        _ code: KafkaError.Code, _ partitions: [TopicPartition], assigned: Set<TopicPartition>, isLost: Bool
     ) {
         switch code {
-        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: self.init(kind: .assigned, partitions: partitions)
-        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS: self.init(kind: .revoked(isLost: isLost), partitions: partitions)
+        case .assignPartitions: self.init(kind: .assigned, partitions: partitions)
+        case .revokePartitions: self.init(kind: .revoked(isLost: isLost), partitions: partitions)
         default:
             // The group could not agree, and nobody knows who has what was this member's. The answer gives everything up, after which
             // the library joins again.

@@ -92,7 +92,9 @@ struct TransactionalCommitter: Committer {
             }
             if let error { return await abort(after: error, deliveries) }
         }
-        let error = await repeating { () throws(KafkaError) in try await producer.commitTransaction(within: Self.callLimit) }
+        let error = await repeating { () throws(KafkaError) in
+            try await producer.commitTransaction(within: Self.callLimit)
+        }
         if let error { return .ended(CommitResult(ended: error)) }
         return .ended(.committed(transaction))
     }

@@ -81,7 +81,7 @@ struct SessionLoop {
             takeAnswers()
             var hasMore = false
             do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
-            if let end = collect() { return end }
+            if let end = collect() { return renewedInstead(of: end) }
             await report(background)
             await watchLogs(background)
             patience.isOver = machine.isGivingUp
@@ -121,6 +121,20 @@ struct SessionLoop {
 
     /// The end of a session that new clients follow.
     private var renewed: SessionEnd { isReopening ? .reopened : .renewed }
+
+    /// The end of a session whose clients failed with `end`. Those that were about to go are replaced all the same: a transaction that
+    /// brokers left open for too long is fenced, and the ones that follow settle it by registering the transactional id.
+    private func renewedInstead(of end: SessionEnd) -> SessionEnd {
+        guard renewal != nil, !isReopening else { return end }
+        switch end {
+        case .unusable(let error), .fenced(let error):
+            context.logger.warning(
+                "the last commit before new Kafka clients failed; they go on from the committed offsets",
+                metadata: [LogKey.kafkaError: "\(error)"])
+            return .renewed
+        case .stopped, .renewed, .reopened: return end
+        }
+    }
 
     /// Takes the session to its end, for new clients to follow.
     mutating func beginRenewal() {
