@@ -44,6 +44,10 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let positionOutOfRange = Code(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
         /// The transactional id's epoch is an old one: another producer took over, or the transaction outlived its timeout.
         public static let invalidProducerEpoch = Code(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
+        /// Partitions become this member's.
+        static let assignPartitions = Code(RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+        /// Partitions are taken away.
+        static let revokePartitions = Code(RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
         /// Everything of a partition was read.
         static let partitionEnd = Code(RD_KAFKA_RESP_ERR__PARTITION_EOF)
         /// The broker cannot store the record; usually its disk is full.

@@ -246,9 +246,17 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         var committed = CommittedOffsets()
         var lanePauses = LanePauses()
         var backoff = Backoff()
+        var isFirst = true
         while true {
             let start = ContinuousClock.now
-            switch try await session.run(&processor, &committed, &lanePauses) {
+            let end: SessionEnd
+            do { end = try await session.run(&processor, &committed, &lanePauses) } catch let error as KafkaError {
+                // Brokers that a worker has reached before are waited for.
+                guard !isFirst else { throw error }
+                end = .unusable(error)
+            }
+            isFirst = false
+            switch end {
             case .stopped: return
             case .renewed:
                 context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")

@@ -43,8 +43,10 @@ import Testing
             #expect(before?.code == .invalidState)
             try await producer.initTransactions(within: patience)
             for call in [producer.commitTransaction, producer.abortTransaction] {
-                let error = await #expect(throws: KafkaError.self) { try await call() }
-                #expect(error?.code == .invalidState)
+                for limit in [nil, patience] {
+                    let error = await #expect(throws: KafkaError.self) { try await call(limit) }
+                    #expect(error?.code == .invalidState)
+                }
             }
             try await producer.beginTransaction()
             let twice = await #expect(throws: KafkaError.self) { try await producer.beginTransaction() }

@@ -65,6 +65,15 @@ import Testing
         #expect(table.unreadable == 4 && table.strangers == 0)
     }
 
+    /// A worker encodes whatever would end a line.
+    @Test func `a record whose key holds a control character is counted and left`() {
+        var table = LedgerTable()
+        table.take("shop/ann\nshop", key: "k", expires: 2000, version: 1, offset: 0, named: #"ann\nshop"#)
+        #expect(table.unreadable == 1 && table.subjectCount == 0)
+        table.take("shop/ann%0Ashop", key: "k", expires: 2000, version: 1, offset: 1, named: #"ann\nshop"#)
+        #expect(table.unreadable == 1 && table.subjectCount == 1)
+    }
+
     @Test func `a filter means app, key and end`() {
         var table = LedgerTable()
         table.take("shop/ann", key: "a", expires: 2000, version: 1, offset: 0)
@@ -252,4 +261,15 @@ extension LedgerTable {
 
     @Test(arguments: ["", "shop", "shop/", "shop/ann/nonce", "shop/%4", "shop/%ff", "/ann"])
     func `anything else names nobody`(_ key: String) { #expect(SubjectKey(Array(key.utf8)) == nil) }
+
+    @Test(arguments: ["shop/a\nshop/ben", "shop/%61nn", "shop/a%2fb", "shop/Zoë", "sh\u{0}p/ann", "shop/a=b\n"])
+    func `a user in another spelling than a worker's names nobody`(_ key: String) {
+        #expect(SubjectKey(Array(key.utf8)) == nil)
+        #expect(SubjectKey.refusal(Array(key.utf8)).contains("none that a worker writes"))
+    }
+
+    @Test func `a token that answers a challenge is refused as that`() {
+        let key = Subject(user: "a\nb", challenge: "n").key(app: "shop")
+        #expect(SubjectKey.refusal(key).contains("answers a challenge"))
+    }
 }

@@ -142,9 +142,10 @@ import WorkerTestSupport
     }
 
     private static func version(
-        _ id: String = "k1", _ algorithm: String = "RS256", pem: String?, isActive: Bool = true
+        _ id: String = "k1", _ algorithm: String = "RS256", pem: String?,
+        state: PublishedRing.Version.State = .active
     ) -> PublishedRing.Version {
-        .init(id: id, isActive: isActive, algorithm: algorithm, keyID: id, retireAfter: nil, publicKeyPEM: pem)
+        .init(id: id, state: state, algorithm: algorithm, keyID: id, retireAfter: nil, publicKeyPEM: pem)
     }
 
     @Test func `keys that do not fit leave the ring without one`() async throws {
@@ -156,14 +157,14 @@ import WorkerTestSupport
             Claim(testDescription: "no such ring", versions: nil, says: "has no key ring RS256"),
             Claim(testDescription: "no version", versions: [], says: "no active version"),
             Claim(
-                testDescription: "none active", versions: [Self.version(pem: pem, isActive: false)],
+                testDescription: "none active", versions: [Self.version(pem: pem, state: .passive)],
                 says: "no active version"),
             Claim(
                 testDescription: "two active", versions: [Self.version(pem: pem), Self.version("k2", pem: pem)],
                 says: "two versions are active"),
             Claim(
                 testDescription: "one id twice",
-                versions: [Self.version(pem: pem), Self.version(pem: pem, isActive: false)],
+                versions: [Self.version(pem: pem), Self.version(pem: pem, state: .passive)],
                 says: "two versions share the id k1"),
             Claim(
                 testDescription: "another algorithm of the same version",

@@ -2,11 +2,11 @@ import Dispatch
 import Synchronization
 
 /// Waits for something that cannot be cancelled, but not for ever.
-enum Deadline {
+package enum Deadline {
     /// Starts `work`, which calls its argument when it is done.
     ///
     /// - Returns: true when that was within `limit`. The work goes on either way.
-    static func run(within limit: Duration, _ work: (@escaping @Sendable () -> Void) -> Void) async -> Bool {
+    package static func run(within limit: Duration, _ work: (@escaping @Sendable () -> Void) -> Void) async -> Bool {
         await withCheckedContinuation { continuation in
             let answered = OnceAnswer(continuation)
             work { answered.give(true) }

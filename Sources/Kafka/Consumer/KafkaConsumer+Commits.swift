@@ -22,6 +22,15 @@ extension KafkaConsumer {
         }
     }
 
+    /// Commits those of `offsets` whose partitions are this member's, and passes over the others: what was given up is for another
+    /// member to commit.
+    ///
+    /// - Throws: `KafkaError`, as `commit` does.
+    public func commitAssigned(_ offsets: [PartitionOffset]) async throws(KafkaError) {
+        guard !isAssignmentLost else { return }
+        try await commit(offsets.filter { assignment.contains($0.partition) })
+    }
+
     /// What the group identifies this member by in a transaction. Taken anew for each transaction.
     ///
     /// - Throws: `KafkaError` with `.unknownMemberID` before the group was joined: a broker takes offsets of no member

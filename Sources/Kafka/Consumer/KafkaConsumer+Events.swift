@@ -14,11 +14,9 @@ extension KafkaConsumer {
                 if !pausing.isEmpty { holdBack(&events, from: count) }
                 promptFetch(after: events[count...])
             case RD_KAFKA_EVENT_REBALANCE:
-                if let rebalance = unsafe rebalance(in: event) {
-                    owesAnswer = true
-                    events.append(.rebalance(rebalance))
-                    return events
-                }
+                owesAnswer = true
+                events.append(.rebalance(unsafe rebalance(in: event)))
+                return events
             default:
                 if let error = unsafe client.handle(common: event) { unsafe events.append(Self.notice(error, event)) }
             }
@@ -76,19 +74,10 @@ extension KafkaConsumer {
         }
     }
 
-    private func rebalance(in event: OpaquePointer) -> Rebalance? {
-        guard let list = unsafe rd_kafka_event_topic_partition_list(event) else { return nil }
-        let partitions = unsafe PartitionList.offsets(in: list).map(\.partition)
-        switch unsafe rd_kafka_event_error(event) {
-        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: return Rebalance(kind: .assigned, partitions: partitions)
-        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
-            return Rebalance(kind: .revoked(isLost: isAssignmentLost), partitions: partitions)
-        default:
-            // The group could not agree; answering with nothing lets the library try again.
-            unsafe rd_kafka_assign(client.pointer, nil)
-            assignment = []
-            held = []
-            return nil
-        }
+    private func rebalance(in event: OpaquePointer) -> Rebalance {
+        let list = unsafe rd_kafka_event_topic_partition_list(event)
+        let partitions = unsafe list.map { unsafe PartitionList.offsets(in: $0).map(\.partition) } ?? []
+        let code = unsafe KafkaError.Code(rd_kafka_event_error(event))
+        return Rebalance(code, partitions, assigned: assignment, isLost: isAssignmentLost)
     }
 }

@@ -1,5 +1,3 @@
-import CRdKafka
-
 /// The group hands out partitions anew. Nothing more is consumed until it is answered with `KafkaConsumer.answer`.
 public struct Rebalance: Sendable, Equatable {
     /// What happens to the partitions.
@@ -19,5 +17,25 @@ public struct Rebalance: Sendable, Equatable {
     public init(kind: Kind, partitions: [TopicPartition]) {
         self.kind = kind
         self.partitions = partitions
+    }
+
+    /// The rebalance that librdkafka tells of with `code`.
+    ///
+    /// - Parameters:
+    ///   - partitions: those it names.
+    ///   - assigned: those that are this member's by now.
+    ///   - isLost: whether the assignment was lost.
+    init(
+        _ code: KafkaError.Code, _ partitions: [TopicPartition], assigned: Set<TopicPartition>, isLost: Bool
+    ) {
+        switch code {
+        case .assignPartitions: self.init(kind: .assigned, partitions: partitions)
+        case .revokePartitions: self.init(kind: .revoked(isLost: isLost), partitions: partitions)
+        default:
+            // The group could not agree, and nobody knows who has what was this member's. The answer gives everything up, after which
+            // the library joins again.
+            let all = assigned.sorted { ($0.topic, $0.partition) < ($1.topic, $1.partition) }
+            self.init(kind: .revoked(isLost: true), partitions: all)
+        }
     }
 }

@@ -35,17 +35,25 @@ extension KafkaProducer {
 
     /// Commits. Repeated while the error is retriable, it resumes.
     ///
+    /// - Parameter limit: how long one call may take; nil for as long as the brokers take. A commit that ran out of time goes on in the
+    ///   library, and its error is retriable.
     /// - Throws: `KafkaError`.
-    public func commitTransaction() async throws(KafkaError) {
-        // Any other timeout than -1 can leave library and broker at odds about the transaction (librdkafka's manual).
-        try unsafe await transactional("committing the transaction") { unsafe rd_kafka_commit_transaction($0, -1) }
+    public func commitTransaction(within limit: Duration? = nil) async throws(KafkaError) {
+        let milliseconds = limit?.kafkaMilliseconds ?? -1
+        try unsafe await transactional("committing the transaction") {
+            unsafe rd_kafka_commit_transaction($0, milliseconds)
+        }
     }
 
     /// Aborts. Repeated while the error is retriable, it resumes.
     ///
+    /// - Parameter limit: as for `commitTransaction`.
     /// - Throws: `KafkaError`.
-    public func abortTransaction() async throws(KafkaError) {
-        try unsafe await transactional("aborting the transaction") { unsafe rd_kafka_abort_transaction($0, -1) }
+    public func abortTransaction(within limit: Duration? = nil) async throws(KafkaError) {
+        let milliseconds = limit?.kafkaMilliseconds ?? -1
+        try unsafe await transactional("aborting the transaction") {
+            unsafe rd_kafka_abort_transaction($0, milliseconds)
+        }
     }
 
     private func transactional(

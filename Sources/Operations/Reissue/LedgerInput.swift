@@ -5,7 +5,8 @@ import Pipeline
 package import WorkerConfiguration
 
 /// The subjects a job out of the ledger is about, as they stood when it began: their subject keys, a line each, in a file
-/// beside the checkpoint. The ledger itself changes while the job works.
+/// beside the checkpoint. The ledger itself changes while the job works. A key that could be taken for several lines, or for another
+/// one, is written in hexadecimal digits behind an exclamation mark, which no subject key begins with.
 package final class LedgerInput {
     /// The file.
     let path: String
@@ -35,13 +36,29 @@ package final class LedgerInput {
         try DurableWrite(path: path, mode: 0o600).write { (sink) throws(KeyRingError) in
             var buffer: [UInt8] = []
             for key in keys {
-                buffer += key
+                append(key, to: &buffer)
                 buffer.append(UInt8(ascii: "\n"))
                 guard buffer.count > 1 << 20 else { continue }
                 try sink.append(buffer)
                 buffer = []
             }
             try sink.append(buffer)
+        }
+    }
+
+    private static let mark = UInt8(ascii: "!")
+
+    private static func append(_ key: [UInt8], to buffer: inout [UInt8]) {
+        // What a worker writes is printable ASCII, each key on one line.
+        guard key.first == mark || !key.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            buffer += key
+            return
+        }
+        buffer.append(mark)
+        let digits = Array("0123456789abcdef".utf8)
+        for byte in key {
+            buffer.append(digits[Int(byte >> 4)])
+            buffer.append(digits[Int(byte & 15)])
         }
     }
 
@@ -66,8 +83,7 @@ package final class LedgerInput {
 
     private func item(_ key: [UInt8]) -> ReissueJob.Item {
         guard let subject = SubjectKey(key) else {
-            let reason = "the token answers a challenge, which only its device can renew"
-            return ReissueJob.Item(row: UserRow(line: line, user: .failure(.init(reason))), app: nil)
+            return ReissueJob.Item(row: UserRow(line: line, user: .failure(.init(SubjectKey.refusal(key)))), app: nil)
         }
         return ReissueJob.Item(row: UserRow(line: line, user: .success(subject.user)), app: apps[subject.app])
     }

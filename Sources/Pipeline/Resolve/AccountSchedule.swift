@@ -47,6 +47,13 @@ struct AccountSchedule: Sendable {
         return dropped + queue.drop(of: isGone)
     }
 
+    /// Takes away the question that has waited longest, of the app of which the most users wait.
+    mutating func shedOldest() -> Question? {
+        var counts: [String: Int] = [:]
+        for lookup in prepared { counts[lookup.app.name, default: 0] += lookup.questions.count }
+        return queue.shedOldest(beside: counts)
+    }
+
     /// Users who wait.
     var waiting: Int { queue.count + prepared.reduce(0) { $0 + $1.questions.count } }
 
@@ -114,9 +121,10 @@ struct AccountSchedule: Sendable {
         latency = (latency * 7 + took) / 8
     }
 
-    /// The vendor says how long it is not to be asked, in microseconds.
+    /// The vendor says how long it is not to be asked, in microseconds. It is asked again after `RequestLimiter.longestPause` at the
+    /// latest.
     mutating func pause(for length: Int64, at now: UnixTime) {
-        limiter.pause(until: now.advanced(byMicroseconds: length))
+        limiter.pause(for: length, at: now)
         throttles = 0
     }
 
@@ -130,11 +138,11 @@ struct AccountSchedule: Sendable {
 
     /// The vendor has had enough. Where it did not say for how long, the pauses grow.
     mutating func throttled(at now: UnixTime, random: inout some RandomNumberGenerator) -> LookupNotice? {
-        let isPaused = limiter.pausedUntil.map { $0 > now } ?? false
+        let isPaused = limiter.pause(at: now).map { $0 > now } ?? false
         if !isPaused {
             throttles += 1
             let jitter = LookupBackoff.pause(before: throttles + 1, random: &random)
-            limiter.pause(until: now.advanced(byMicroseconds: 1_000_000 + jitter))
+            limiter.pause(for: 1_000_000 + jitter, at: now)
         }
         // It works, and says so.
         return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) }

@@ -37,7 +37,7 @@ public struct LookupReply: Sendable {
 public struct LookupAnswer: Sendable, Equatable {
     /// Status and body.
     public let response: LookupResponse
-    /// `Retry-After` (RFC 9110, section 10.2.3), from now, in microseconds.
+    /// `Retry-After` (RFC 9110, section 10.2.3), from now, in microseconds. An account rests for five minutes at most, whatever it says.
     public let retryAfter: Int64?
     /// How long nothing is left of the vendor's limit, in microseconds: `X-RateLimit-Reset` where `X-RateLimit-Remaining`
     /// is 0.

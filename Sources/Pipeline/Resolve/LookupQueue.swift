@@ -15,7 +15,9 @@ struct LookupQueue: Sendable {
     private struct Line: Sendable {
         let app: App
         var questions: Deque<Question> = []
-        var later: [(moment: UnixTime, question: Question)] = []
+        var later: Deque<(moment: UnixTime, question: Question)> = []
+
+        var count: Int { questions.count + later.count }
     }
 
     private var lines: [Line] = []
@@ -28,12 +30,15 @@ struct LookupQueue: Sendable {
     }
 
     /// Takes away the question that has waited longest, of the app that has the most: whoever fills the queue with users that
-    /// are none pushes out its own.
-    mutating func shedOldest() -> Question? {
-        guard let longest = lines.indices.max(by: { lines[$0].questions.count < lines[$1].questions.count }),
-            let oldest = lines[longest].questions.popFirst()
+    /// are none pushes out its own. Questions that wait for another try count as much as the others, and go after them.
+    ///
+    /// - Parameter prepared: how many questions of each app stand in requests that were not sent yet.
+    mutating func shedOldest(beside prepared: [String: Int] = [:]) -> Question? {
+        func count(_ line: Line) -> Int { line.count + prepared[line.app.name, default: 0] }
+        guard let longest = lines.indices.max(by: { count(lines[$0]) < count(lines[$1]) }),
+            let oldest = lines[longest].questions.popFirst() ?? lines[longest].later.popFirst()?.question
         else { return nil }
-        count -= 1
+        self.count -= 1
         return oldest
     }
 

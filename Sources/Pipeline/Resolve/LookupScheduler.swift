@@ -65,7 +65,7 @@ struct LookupScheduler: Sendable {
         if waiting[id] != nil { return .expected(lines[line].expectation(at: now)) }
         if let (failure, until) = failures.removeValue(forKey: id), until > now { return .failed(failure) }
         if lines[line].waiting >= Self.longestQueue {
-            guard let shed = lines[line].queue.shedOldest() else { return .expected(lines[line].expectation(at: now)) }
+            guard let shed = lines[line].shedOldest() else { return .expected(lines[line].expectation(at: now)) }
             // Whoever waits for it asks anew.
             waiting[shed.id] = nil
         }

@@ -17,7 +17,10 @@ struct RequestLimiter: Sendable {
     private var ended: Deque<UnixTime> = []
     private(set) var inFlight = 0
     /// Until when the vendor asked not to be asked.
-    private(set) var pausedUntil: UnixTime?
+    private var pausedUntil: UnixTime?
+    /// The longest time that a vendor's word keeps its account from being asked, in microseconds: five minutes. One wrong header must not
+    /// stop all look-ups for as long as it says; where it was right, the next answer says so again.
+    static let longestPause: Int64 = 300 * 1_000_000
 
     init(_ account: LookupAccount) {
         windows = Self.windows(account)
@@ -47,7 +50,7 @@ struct RequestLimiter: Sendable {
 
     func opening(at now: UnixTime) -> Opening {
         guard inFlight < concurrency else { return .afterReply }
-        var moment = pausedUntil ?? now
+        var moment = pause(at: now) ?? now
         for window in windows {
             let left = window.requests - inFlight
             guard left > 0 else { return .afterReply }
@@ -60,7 +63,7 @@ struct RequestLimiter: Sendable {
 
     /// About when the last of `count` more requests may begin.
     func moment(forRequests count: Int, at now: UnixTime) -> UnixTime {
-        var moment = max(now, pausedUntil ?? now)
+        var moment = max(now, pause(at: now) ?? now)
         for window in windows {
             let used = inFlight + ended.count { now.microseconds(since: $0) < window.length }
             let extra = count - max(0, window.requests - used)
@@ -85,6 +88,15 @@ struct RequestLimiter: Sendable {
         if ended.count > most { ended.removeFirst(ended.count - most) }
     }
 
-    /// The vendor asks to be left alone until `moment`.
-    mutating func pause(until moment: UnixTime) { pausedUntil = max(moment, pausedUntil ?? moment) }
+    /// The vendor asks to be left alone for `length` microseconds, of which `longestPause` count.
+    mutating func pause(for length: Int64, at now: UnixTime) {
+        let moment = now.advanced(byMicroseconds: min(max(0, length), Self.longestPause))
+        pausedUntil = max(moment, pause(at: now) ?? moment)
+    }
+
+    /// Until when the vendor is left alone; nil where it asked for nothing.
+    func pause(at now: UnixTime) -> UnixTime? {
+        // A clock that was set back must not make the pause longer.
+        pausedUntil.map { min($0, now.advanced(byMicroseconds: Self.longestPause)) }
+    }
 }

@@ -96,7 +96,10 @@ extension PublishedRing {
 extension PublishedRing.Version {
     fileprivate init(_ body: inout ByteBuffer) throws(SignerProtocolError) {
         id = try body.text()
-        isActive = try body.bool()
+        guard let state = State(rawValue: try body.integer()) else {
+            throw SignerProtocolError("a version is in an unknown state")
+        }
+        self.state = state
         algorithm = try body.text()
         keyID = try body.optionalText()
         let hasEnd = try body.bool()

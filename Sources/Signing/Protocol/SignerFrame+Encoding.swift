@@ -88,7 +88,7 @@ extension PublishedRing {
         body.writeInteger(try SignerFrame.count(versions.count, atMost: SignerProtocol.maximumRings))
         for version in versions {
             try body.write(text: version.id)
-            body.writeInteger(UInt8(version.isActive ? 1 : 0))
+            body.writeInteger(version.state.rawValue)
             try body.write(text: version.algorithm)
             try body.write(text: version.keyID ?? "")
             body.writeInteger(UInt8(version.retireAfter == nil ? 0 : 1))

@@ -72,10 +72,22 @@ enum SignerClosing: UInt8, Sendable, CaseIterable, CustomStringConvertible {
 struct PublishedRing: Sendable, Equatable {
     /// A version that counts.
     struct Version: Sendable, Equatable {
+        /// The state of a version, by its number on the socket.
+        enum State: UInt8, Sendable, CaseIterable {
+            /// It signed before.
+            case passive = 0
+            /// It signs.
+            case active = 1
+            /// It is to sign later.
+            case prepared = 2
+            /// It is of no further use, and its tokens are recognized.
+            case retired = 3
+        }
+
         /// Its id.
         let id: String
-        /// Whether it signs.
-        let isActive: Bool
+        /// Its state.
+        let state: State
         /// The algorithm's JOSE name.
         let algorithm: String
         /// `kid`, where it has one.
@@ -95,7 +107,7 @@ struct PublishedRing: Sendable, Equatable {
 /// What both sides keep to.
 enum SignerProtocol {
     /// The only version there is.
-    static let version: UInt8 = 2
+    static let version: UInt8 = 3
     /// The most bytes that follow a frame's length.
     static let maximumFrameBytes = 16 << 20
     /// The most items of one request.

@@ -76,14 +76,13 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
         state.withLock { $0.distrusted.contains(ring) ? nil : $0.rings[ring]?.active }
     }
 
-    /// A signer tells which version is active and no more of their states; shared secrets stay with it, so that nothing can be
-    /// verified with them here.
+    /// Shared secrets stay with the signer, so that nothing can be verified with them here.
     public func verificationKeys(of ring: String) -> [RingKey] {
         state.withLock { state in
             guard !state.distrusted.contains(ring), let trusted = state.rings[ring] else { return [] }
-            return trusted.versions.compactMap { id, version in
+            return trusted.versions.values.compactMap { version in
                 guard case .publicKey(let key) = version.check else { return nil }
-                return RingKey(key, signer: id == trusted.active?.version ? .active : .passive)
+                return RingKey(key, signer: version.signer)
             }
         }
     }

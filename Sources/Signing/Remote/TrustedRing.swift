@@ -14,8 +14,19 @@ struct TrustedRing: Sendable {
 
     /// A version that counts.
     struct Version: Sendable {
+        let state: PublishedRing.Version.State
         let algorithm: Algorithm
         let check: Check
+
+        /// What a token that it signed is.
+        var signer: TokenSigner {
+            switch state {
+            case .active: .active
+            case .passive: .passive
+            case .prepared: .prepared
+            case .retired: .retired
+            }
+        }
     }
 
     /// What the signer said.
@@ -49,7 +60,7 @@ struct TrustedRing: Sendable {
                         "the version \(version.id) was for \(known.algorithm.rawValue) and is for \(found.algorithm.rawValue) now; another algorithm takes another version"
                 )
             }
-            guard version.isActive else { continue }
+            guard version.state == .active else { continue }
             guard active == nil else { throw Distrust(reason: "two versions are active") }
             if let other = algorithms.first(where: { $0 != found.algorithm }) {
                 throw Distrust(
@@ -75,22 +86,22 @@ struct TrustedRing: Sendable {
             guard version.publicKeyPEM == nil else {
                 throw Distrust(reason: "the version \(version.id) is a shared secret and comes with a public key")
             }
-            return Version(algorithm: algorithm, check: .length(algorithm.digestBytes))
+            return Version(state: version.state, algorithm: algorithm, check: .length(algorithm.digestBytes))
         }
         guard let pem = version.publicKeyPEM else {
             throw Distrust(reason: "the version \(version.id) comes without its public key")
         }
         do throws(JOSEError) {
             let key = try VerificationKey(publicKeyPEM: pem, algorithm: algorithm, keyID: version.keyID)
-            return Version(algorithm: algorithm, check: .publicKey(key))
+            return Version(state: version.state, algorithm: algorithm, check: .publicKey(key))
         } catch { throw Distrust(reason: "the public key of the version \(version.id): \(error.message)") }
     }
 
     /// Whether `signature` is what `request` asked for, as far as that can be known.
     func isRight(_ signature: [UInt8], for request: SigningRequest) -> Bool {
-        guard let version = versions[request.key.version], version.algorithm == request.key.algorithm else {
-            return false
-        }
+        guard let version = versions[request.key.version], version.state != .retired,
+            version.algorithm == request.key.algorithm
+        else { return false }
         switch version.check {
         case .publicKey(let key): return key.isValid(signature, of: request.input.bytes)
         case .length(let bytes): return signature.count == bytes

@@ -56,15 +56,30 @@ final class PublishedKeys: Sendable {
 }
 
 extension PublishedRing {
-    /// What may be told of `ring`: the versions that count, without their private halves.
+    /// What may be told of `ring`: the versions that count and those whose tokens are recognized, without their private halves.
     init(_ ring: KeyRing) {
         name = ring.name
         versions = ring.versions.compactMap { version in
-            guard let key = version.verificationKey else { return nil }
+            guard let state = Version.State(version.state), let key = version.verificationKey ?? version.retiredKey
+            else { return nil }
             return Version(
-                id: version.id, isActive: version.state == .active, algorithm: version.algorithm.rawValue,
+                id: version.id, state: state, algorithm: version.algorithm.rawValue,
                 keyID: key.keyID, retireAfter: version.retireAfter?.microseconds,
                 publicKeyPEM: (try? key.publicKeyPEM()) ?? nil)
+        }
+    }
+}
+
+extension PublishedRing.Version.State {
+    /// What is told of a version that is `state`; nil where nothing is.
+    init?(_ state: KeyVersion.State) {
+        switch state {
+        case .active: self = .active
+        case .passive: self = .passive
+        case .prepared: self = .prepared
+        case .retired: self = .retired
+        // Its key may be anybody's.
+        case .revoked: return nil
         }
     }
 }

@@ -31,7 +31,9 @@ struct AtLeastOnceCommitter: Committer {
         self.now = now
         self.patience = patience
         self.isBlocked = isBlocked
-        offsets = OffsetCommits { await Self.commit($0, $1, at: now(), consumers, logger) }
+        offsets = OffsetCommits(isGivingUp: { patience.isOver }) {
+            await Self.commit($0, $1, at: now(), consumers, logger)
+        }
     }
 
     func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult {
@@ -49,25 +51,30 @@ struct AtLeastOnceCommitter: Committer {
 
     func commitOffsets() async { await offsets.commit() }
 
+    func commitLeftOffsets() async { await offsets.commitLeft() }
+
     var hasOpenOffsets: Bool { get async { await offsets.areOpen } }
 
+    /// - Returns: the offsets that were refused. Those of partitions that are no longer this member's are passed over.
     private static func commit(
         _ open: OffsetCommits.Offsets, _ note: OffsetCommits.Note, at time: UnixTime,
         _ consumers: PerLane<KafkaConsumer>, _ logger: Logger
-    ) async {
+    ) async -> OffsetCommits.Offsets {
+        var refused = OffsetCommits.Offsets { _ in [:] }
         for lane in Lane.allCases where !open[lane].isEmpty {
             let offsets = open[lane].map {
                 let metadata = CommitMetadata(version: note.version, mark: note.marks[$0], committedAt: time)
                 return PartitionOffset($0, offset: $1, metadata: metadata.text)
             }
-            do throws(KafkaError) {
-                guard !(await consumers[lane].isAssignmentLost) else { continue }
-                try await consumers[lane].commit(offsets)
-            } catch {
-                // The next commit covers it; if the partitions go first, another member repeats these events.
-                logger.warning("offsets could not be committed", metadata: [LogKey.kafkaError: "\(error)"])
+            do throws(KafkaError) { try await consumers[lane].commitAssigned(offsets) } catch {
+                // If the partitions go first, another member repeats these events.
+                refused[lane] = open[lane]
+                logger.warning(
+                    "offsets could not be committed; they are tried again",
+                    metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
             }
         }
+        return refused
     }
 
     /// Delivers all of it.

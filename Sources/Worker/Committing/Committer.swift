@@ -12,7 +12,10 @@ protocol Committer: Sendable {
     /// Commits the offsets that were left open.
     func commitOffsets() async
 
-    /// Whether there are any: partitions are not given up before.
+    /// Commits the offsets that the broker refused before partitions were given up.
+    func commitLeftOffsets() async
+
+    /// Whether there are any for which partitions are kept.
     var hasOpenOffsets: Bool { get async }
 
     /// Whether the topic of a blockage can be written again. Leaves nothing that a reader sees.

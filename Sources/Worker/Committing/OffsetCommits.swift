@@ -1,9 +1,11 @@
 import Pipeline
+import Signing
 
 /// The offsets of events that were answered at least once, on their way to the broker.
 ///
 /// A broker gathers commits for some milliseconds before it answers (`group.coordinator.append.linger.ms`, 5 by default), and
-/// no event has to wait for that: what is answered meanwhile is committed together, with the next request.
+/// no event has to wait for that: what is answered meanwhile is committed together, with the next request. What a broker refuses
+/// stays, and is asked for again until it is committed.
 actor OffsetCommits {
     /// By lane and partition, the next record to read.
     typealias Offsets = PerLane<[TopicPartition: Int64]>
@@ -18,39 +20,81 @@ actor OffsetCommits {
 
     /// So many transactions are published ahead of their offsets at most: all of them are repeated after a crash.
     private static let lead = 16
-    private let send: @Sendable (Offsets, Note) async -> Void
+    private let send: @Sendable (Offsets, Note) async -> Offsets
+    private let isGivingUp: @Sendable () -> Bool
+    private let backoff: Backoff
     private var open = Offsets { _ in [:] }
     private var note = Note()
     private var ahead = 0
     private var isSending = false
+    /// Whether a request is under way.
+    private var isAsking = false
+    /// Whether partitions were to be given up when the broker refused the last time: they are not kept for that.
+    private var isHopeless = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter send: one request with offsets and their note, and its answer. It is called for one after another.
-    init(_ send: @escaping @Sendable (Offsets, Note) async -> Void) { self.send = send }
+    /// - Parameters:
+    ///   - backoff: the pauses between requests that are refused.
+    ///   - isGivingUp: whether partitions are to be given up, so that a refused request has one more try.
+    ///   - send: one request with offsets and their note, and its answer: the offsets that were refused. It is called for one after
+    ///     another.
+    init(
+        backoff: Backoff = Backoff(), isGivingUp: @escaping @Sendable () -> Bool,
+        _ send: @escaping @Sendable (Offsets, Note) async -> Offsets
+    ) {
+        self.backoff = backoff
+        self.isGivingUp = isGivingUp
+        self.send = send
+    }
 
-    /// Whether there are offsets of which the broker has not given its word.
-    var areOpen: Bool { isSending || ahead > 0 }
+    /// Whether partitions are to be kept for offsets of which the broker has not given its word.
+    var areOpen: Bool { isAsking || ahead > 0 && !isHopeless }
 
     /// A transaction's offsets are to be committed. Waits where too many are before them.
     func add(_ offsets: Offsets, _ note: Note = Note()) async {
-        while ahead >= Self.lead { await commit() }
+        while ahead >= Self.lead, !isHopeless, !Task.isCancelled { await commit() }
         for lane in Lane.allCases { open[lane].merge(offsets[lane]) { $1 } }
         self.note = Note(version: max(self.note.version, note.version), marks: note.marks)
         ahead += 1
+        isHopeless = false
     }
 
-    /// Commits what was added until now.
+    /// Commits what was added until now, and asks again where the broker refuses it, until partitions are to be given up.
     func commit() async {
         // Whoever comes while a request is under way shares the next one with all who do.
         while isSending { await withCheckedContinuation { waiting.append($0) } }
         guard ahead > 0 else { return }
-        let offsets = open
-        open = Offsets { _ in [:] }
-        ahead = 0
         isSending = true
-        await send(offsets, note)
+        isHopeless = false
+        var backoff = backoff
+        repeat {
+            let isLastTry = isGivingUp()
+            if await ask() { break }
+            isHopeless = isLastTry
+            if !isLastTry { _ = await backoff.wait(while: { [isGivingUp] in !isGivingUp() }) }
+        } while !isHopeless && !Task.isCancelled
         isSending = false
         for waiter in waiting { waiter.resume() }
         waiting = []
+    }
+
+    /// As `commit`, for what was left when partitions were given up; nothing where a request is under way.
+    func commitLeft() async {
+        if !isSending { await commit() }
+    }
+
+    /// - Returns: whether everything was committed.
+    private func ask() async -> Bool {
+        let (offsets, count) = (open, ahead)
+        open = Offsets { _ in [:] }
+        ahead = 0
+        isAsking = true
+        let refused = await send(offsets, note)
+        isAsking = false
+        guard Lane.allCases.contains(where: { !refused[$0].isEmpty }) else { return true }
+        // What was added meanwhile is further on.
+        for lane in Lane.allCases { open[lane].merge(refused[lane]) { newer, _ in newer } }
+        ahead += count
+        return false
     }
 }

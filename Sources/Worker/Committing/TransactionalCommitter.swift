@@ -18,6 +18,9 @@ struct TransactionalCommitter: Committer {
     let now: @Sendable () -> UnixTime
     /// Between two tries of the same call.
     private let pause = Duration.milliseconds(50)
+    /// How long one call that ends a transaction may take: longer than a coordinator leaves one open by default. It is repeated, but a
+    /// producer that was given up meanwhile can be closed then.
+    private static let callLimit = Duration.seconds(20)
     /// How often in a row a transaction may fail because of the one before it.
     private static let aftermaths = 5
 
@@ -49,6 +52,8 @@ struct TransactionalCommitter: Committer {
 
     /// The offsets are part of the transaction.
     func commitOffsets() async {}
+
+    func commitLeftOffsets() async {}
 
     var hasOpenOffsets: Bool { get async { false } }
 
@@ -87,7 +92,9 @@ struct TransactionalCommitter: Committer {
             }
             if let error { return await abort(after: error, deliveries) }
         }
-        let error = await repeating { () throws(KafkaError) in try await producer.commitTransaction() }
+        let error = await repeating { () throws(KafkaError) in
+            try await producer.commitTransaction(within: Self.callLimit)
+        }
         if let error { return .ended(CommitResult(ended: error)) }
         return .ended(.committed(transaction))
     }
@@ -134,7 +141,7 @@ struct TransactionalCommitter: Committer {
 
     /// - Returns: why the transaction could not be ended; nil where it is.
     private func abort() async -> KafkaError? {
-        await repeating { () throws(KafkaError) in try await producer.abortTransaction() }
+        await repeating { () throws(KafkaError) in try await producer.abortTransaction(within: Self.callLimit) }
     }
 
     /// Repeats `call` while its error says that the same call may succeed.

@@ -19,15 +19,33 @@ struct LaneConsumers: Sendable {
     init(
         _ configuration: Configuration, _ properties: KafkaProperties, wakeup: Wakeup = Wakeup(),
         tracing: EventTracing? = nil, logger: Logger
-    ) throws(KafkaError) {
+    ) async throws(KafkaError) {
         self.tracing = tracing
         retries = configuration.retryPolicy
         self.wakeup = wakeup
-        consumers = try PerLane { lane throws(KafkaError) in
+        consumers = try await Self.make { (lane) throws(KafkaError) in
             try KafkaConsumer(
                 properties.consumer(of: lane), topics: configuration.topics(of: lane), wakeup: wakeup, logger: logger)
         }
         tiers = Dictionary(configuration.retryTopics.enumerated().map { ($1, $0) }) { first, _ in first }
+    }
+
+    /// Makes a consumer for each lane. Where one cannot be made, those before it are closed: nobody else knows of them, and they would
+    /// stay members of their groups.
+    static func make(
+        _ make: (Lane) throws(KafkaError) -> KafkaConsumer
+    ) async throws(KafkaError) -> PerLane<KafkaConsumer> {
+        var made: [KafkaConsumer] = []
+        do throws(KafkaError) {
+            return try PerLane { (lane) throws(KafkaError) in
+                let consumer = try make(lane)
+                made.append(consumer)
+                return consumer
+            }
+        } catch {
+            for consumer in made { await consumer.close(within: .seconds(1)) }
+            throw error
+        }
     }
 
     /// What a consumer had to say.

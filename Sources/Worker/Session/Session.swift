@@ -34,23 +34,24 @@ struct Session {
         let producer = try KafkaProducer(
             isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer, logger: context.logger
         )
+        var closing = ClosingTime(configuration.worker.shutdownDeadline)
         let end: SessionEnd
-        do { end = try await run(&processor, &committed, &lanePauses, producer, properties) } catch {
-            await producer.close(within: .seconds(1))
+        do { end = try await run(&processor, &committed, &lanePauses, &closing, producer, properties) } catch {
+            await producer.close(within: ClosingTime.least)
             throw error
         }
         switch end {
-        case .stopped, .renewed, .reopened: await producer.close(within: configuration.worker.shutdownDeadline / 4)
+        case .stopped, .renewed, .reopened: await producer.close(within: closing.ofProducer)
         case .unusable, .fenced:
             // What it still holds is nobody's any more.
-            await producer.close(within: .seconds(1))
+            await producer.close(within: ClosingTime.least)
         }
         return end
     }
 
     private func run(
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses,
-        _ producer: KafkaProducer, _ properties: KafkaProperties
+        _ closing: inout ClosingTime, _ producer: KafkaProducer, _ properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer), try await waitForAbandonedTiers(producer, properties) else {
             return .stopped
@@ -75,8 +76,14 @@ struct Session {
         }
         processor.follow(fleet: controlReader != nil)
         context.status.set(.topics, nil)
-        let lanes = try LaneConsumers(
-            configuration, properties, wakeup: wakeup, tracing: context.tracing, logger: context.logger)
+        let lanes: LaneConsumers
+        do throws(KafkaError) {
+            lanes = try await LaneConsumers(
+                configuration, properties, wakeup: wakeup, tracing: context.tracing, logger: context.logger)
+        } catch {
+            await controlReader?.close(within: ClosingTime.least)
+            throw error
+        }
         context.lookups?.onReply { wakeup.signal() }
         context.metrics.opened()
         context.show(lanePauses)
@@ -98,22 +105,51 @@ struct Session {
             committed: committed, lanePauses: lanePauses)
         // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
-        let end = await withDiscardingTaskGroup { background in
-            let end = await loop.run(&background)
-            patience.isOver = true
-            return end
+        let background = BackgroundWork()
+        let end = await withTaskCancellationHandler {
+            await loop.run(background)
+        } onCancel: {
+            background.cancel()
         }
+        patience.isOver = true
+        closing.until = loop.renewal
+        await finish(background, end, &closing)
         following?.cancel()
-        await following?.value
+        await finish(following, end, closing)
         processor = loop.processor
         committed = loop.committed
         lanePauses = loop.lanePauses
         processor.rollBack()
         // Leaving the groups hands the partitions on at once instead of after the session's end.
-        if !(await lanes.close(within: configuration.worker.shutdownDeadline / 2)) {
+        if !(await lanes.close(within: closing.ofGroups)) {
             context.logger.warning("leaving the groups took too long; they will notice by themselves")
         }
         return end
+    }
+
+    /// Waits for what the loop left in its background. Only a worker that stops waits for all of it, for the process has a deadline of
+    /// its own then; else new clients follow, and settle what became of a commit that hangs: registering the transactional id ends the
+    /// transaction or finds it committed, and partitions are read from the committed offsets.
+    private func finish(_ background: BackgroundWork, _ end: SessionEnd, _ closing: inout ClosingTime) async {
+        if case .stopped = end { return await background.finish() }
+        guard !(await background.finish(within: closing.rest)) else { return }
+        background.cancel()
+        closing.isOver = true
+        context.logger.warning(
+            "the brokers did not answer a commit in time; its clients are given up, and new ones go on from the committed offsets",
+            metadata: [LogKey.instance: "\(instance)"])
+    }
+
+    /// Waits for the follower of the control topic, which has been told to end.
+    private func finish(_ following: Task<Void, Never>?, _ end: SessionEnd, _ closing: ClosingTime) async {
+        guard let following else { return }
+        if case .stopped = end { return await following.value }
+        _ = await Deadline.run(within: closing.ofGroups) { done in
+            Task {
+                await following.value
+                done()
+            }
+        }
     }
 
     private func committer(_ producer: KafkaProducer, _ lanes: LaneConsumers, _ patience: CommitPatience)

@@ -15,7 +15,7 @@ extension SessionLoop {
         return transaction
     }
 
-    mutating func commit(_ transaction: CommitUnit, _ background: inout DiscardingTaskGroup) {
+    mutating func commit(_ transaction: CommitUnit, _ background: BackgroundWork) {
         additions = Additions()
         background.addTask {
             [transaction = stamped(transaction), committer, additions, commits, context, wakeup = lanes.wakeup] in
@@ -83,7 +83,7 @@ extension SessionLoop {
 // MARK: Topics that cannot be written
 
 extension SessionLoop {
-    func check(_ background: inout DiscardingTaskGroup) {
+    func check(_ background: BackgroundWork) {
         guard let blockage else { return }
         background.addTask { [committer, checks, wakeup = lanes.wakeup] in
             checks.put(await committer.isCleared(blockage))

@@ -29,7 +29,7 @@ extension SessionLoop {
             await consumer.keepAlive()
             do throws(KafkaError) { return try await decide(partitions, consumer) } catch {
                 if await consumer.isAssignmentLost || Task.isShuttingDownGracefully || Task.isCancelled { return nil }
-                guard !error.isFatal, .now < end else { throw error }
+                guard !error.isFatal, .now < end, !context.status.isRenewalWanted else { throw error }
                 context.logger.warning(
                     "where the partitions are to be read from is not known yet; trying again",
                     metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
@@ -102,7 +102,7 @@ extension SessionLoop {
     // MARK: Logs that change while they are read
 
     /// Looks in the background, every half a minute, whether a topic was created again under its name.
-    mutating func watchLogs(_ background: inout DiscardingTaskGroup) async {
+    mutating func watchLogs(_ background: BackgroundWork) async {
         if let views = logViews.take() { compare(views) }
         guard !isLookingAtLogs, .now >= nextLogLook, !isReopening else { return }
         let round = assignments

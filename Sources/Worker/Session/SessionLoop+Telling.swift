@@ -25,7 +25,7 @@ extension SessionLoop {
     }
 
     /// Once a second: what the metrics say of the present, and which suspensions a probe ended.
-    mutating func report(_ background: inout DiscardingTaskGroup) async {
+    mutating func report(_ background: BackgroundWork) async {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)
         processor.checkSuspensions()
@@ -56,6 +56,7 @@ extension SessionLoop {
                 }
             }
         }
+        if !machine.isGivingUp { background.addTask { [committer] in await committer.commitLeftOffsets() } }
         context.metrics.set(refusals: processor.refusalCounts())
         context.report(machine, processor, lag: lag)
         context.report(processor.takeLookupTally())

@@ -41,7 +41,7 @@ struct SessionLoop {
     var aborts = EqualAborts()
     var nextReport = ContinuousClock.now
     /// Until when the session may take to its end, once new clients are wanted; nil before that.
-    private var renewal: ContinuousClock.Instant?
+    private(set) var renewal: ContinuousClock.Instant?
     var digest = OutcomeLog()
     let restingLag = RestingLag()
     /// What is added to the unit that is being committed.
@@ -72,7 +72,7 @@ struct SessionLoop {
     }
 
     /// Runs until the worker is to stop or the clients are of no further use.
-    mutating func run(_ background: inout DiscardingTaskGroup) async -> SessionEnd {
+    mutating func run(_ background: BackgroundWork) async -> SessionEnd {
         defer { digest.tell(context.logger) }
         takeHistory()
         while !Task.isCancelled {
@@ -82,15 +82,15 @@ struct SessionLoop {
             takeAnswers()
             var hasMore = false
             do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
-            if let end = collect() { return end }
-            await report(&background)
-            await watchLogs(&background)
+            if let end = collect() { return renewedInstead(of: end) }
+            await report(background)
+            await watchLogs(background)
             patience.isOver = machine.isGivingUp
             // Asked where it matters alone: the answer may have to wait for a commit of offsets.
             machine.hasOpenOffsets = machine.isGivingUp ? await committer.hasOpenOffsets : false
-            if let end = await perform(machine.next(at: context.now()), hasMore: hasMore, &background) { return end }
+            if let end = await perform(machine.next(at: context.now()), hasMore: hasMore, background) { return end }
             // Brokers that take the old certificate no more answer no commit either.
-            if let renewal, .now > renewal { return isReopening ? .reopened : .renewed }
+            if let renewal, .now > renewal { return renewed }
         }
         return .stopped
     }
@@ -99,29 +99,49 @@ struct SessionLoop {
     ///
     /// - Returns: how the session ended, where it did.
     private mutating func perform(
-        _ action: SessionStateMachine.Action, hasMore: Bool, _ background: inout DiscardingTaskGroup
+        _ action: SessionStateMachine.Action, hasMore: Bool, _ background: BackgroundWork
     ) async -> SessionEnd? {
         switch action {
         case .process(let batch):
             do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
-        case .commit(let unit): commit(unit, &background)
+        case .commit(let unit): commit(unit, background)
         case .add(let addition): machine.added(additions.offer(stamped(addition)) ? addition : nil)
         case .rollBack: processor.rollBack()
-        case .check: check(&background)
+        case .check: check(background)
         case .answer(let lane, let rebalance):
-            do throws(KafkaError) { try await answer(lane, rebalance) } catch { return .unusable(error) }
+            do throws(KafkaError) { try await answer(lane, rebalance) } catch {
+                return renewal != nil || context.status.isRenewalWanted ? renewed : .unusable(error)
+            }
         case .wait(let moment): if !hasMore { await wait(until: moment) }
         case .stop:
             if renewal == nil || Task.isShuttingDownGracefully { return .stopped }
-            return isReopening ? .reopened : .renewed
+            return renewed
         }
         return nil
+    }
+
+    /// The end of a session that new clients follow.
+    private var renewed: SessionEnd { isReopening ? .reopened : .renewed }
+
+    /// The end of a session whose clients failed with `end`. Those that were about to go are replaced all the same: a transaction that
+    /// brokers left open for too long is fenced, and the ones that follow settle it by registering the transactional id.
+    private func renewedInstead(of end: SessionEnd) -> SessionEnd {
+        guard renewal != nil, !isReopening else { return end }
+        switch end {
+        case .unusable(let error), .fenced(let error):
+            context.logger.warning(
+                "the last commit before new Kafka clients failed; they go on from the committed offsets",
+                metadata: [LogKey.kafkaError: "\(error)"])
+            return .renewed
+        case .stopped, .renewed, .reopened: return end
+        }
     }
 
     /// Takes the session to its end, for new clients to follow.
     mutating func beginRenewal() {
         machine.stop()
-        renewal = .now + context.configuration.worker.shutdownDeadline
+        // Whatever calls for new clients meanwhile, those of now have no more time than the first reason gave them.
+        renewal = renewal ?? .now + context.configuration.worker.shutdownDeadline
     }
 
     // MARK: Orders

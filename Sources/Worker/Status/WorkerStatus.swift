@@ -126,6 +126,9 @@ public final class WorkerStatus: Sendable {
     /// Asks the worker for new Kafka clients, because the files of their certificates changed.
     func renewClients() { state.withLock { $0.isRenewalDue = true } }
 
+    /// Whether new clients are asked for, and nobody has taken that up.
+    var isRenewalWanted: Bool { state.withLock { $0.isRenewalDue } }
+
     /// Whether new clients are asked for, since the last question.
     func takeRenewal() -> Bool {
         state.withLock { state in

@@ -48,4 +48,25 @@ import Testing
         #expect(queue.shedOldest() == nil)
         #expect(queue.count == 0)
     }
+
+    /// Whoever floods an account with users about whom its vendor fails must not push out another app's.
+    @Test func `questions that wait for another try count for their app, and make room after the others`() {
+        var queue = LookupQueue()
+        for number in 0..<4 { queue.retry(question("bogus-\(number)", 0), of: loud, at: TestBench.now) }
+        for number in 0..<3 { queue.append(question("real-\(number)", 0), of: quiet) }
+        #expect(queue.shedOldest()?.subject.user == "bogus-0")
+        queue.append(question("bogus-4", 1), of: loud)
+        #expect(queue.shedOldest()?.subject.user == "bogus-4")
+        #expect(queue.count == 6)
+    }
+
+    @Test func `questions that stand in requests count for their app, and nobody else makes room for them`() {
+        var queue = LookupQueue()
+        queue.append(question("real", 0), of: quiet)
+        queue.append(question("bogus", 1), of: loud)
+        let prepared = ["loud": 5]
+        #expect(queue.shedOldest(beside: prepared)?.subject.user == "bogus")
+        #expect(queue.shedOldest(beside: prepared) == nil)
+        #expect(queue.count == 1)
+    }
 }

@@ -57,6 +57,26 @@ import Testing
         #expect(limiter.opening(at: TestBench.now.advanced(bySeconds: 1)) == .now)
     }
 
+    @Test(arguments: [3600, 86_400, Int64.max / 1_000_000] as [Int64])
+    func `a vendor's word keeps its account from being asked for five minutes at most`(_ seconds: Int64) {
+        var limiter = RequestLimiter(LookupAccount(name: "a", rates: [.init(10)], batch: 1, concurrency: 1))
+        limiter.pause(for: seconds * 1_000_000, at: TestBench.now)
+        let end = TestBench.now.advanced(bySeconds: 300)
+        #expect(limiter.opening(at: TestBench.now) == .at(end))
+        #expect(limiter.moment(forRequests: 1, at: TestBench.now) == end)
+        #expect(limiter.opening(at: end) == .now)
+    }
+
+    @Test func `a shorter word does not cut a longer one short, and a clock that is set back does not stretch it`() {
+        var limiter = RequestLimiter(LookupAccount(name: "a", rates: [.init(10)], batch: 1, concurrency: 1))
+        limiter.pause(for: 60_000_000, at: TestBench.now)
+        limiter.pause(for: 1_000_000, at: TestBench.now)
+        #expect(limiter.opening(at: TestBench.now) == .at(TestBench.now.advanced(bySeconds: 60)))
+        let before = TestBench.now.advanced(bySeconds: -3600)
+        limiter.pause(for: 1_000_000, at: before)
+        #expect(limiter.opening(at: before.advanced(bySeconds: 301)) == .now)
+    }
+
     @Test func `ten thousand users of a vendor that takes fifty are two hundred requests, within both windows`()
         async throws
     {

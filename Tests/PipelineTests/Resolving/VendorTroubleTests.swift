@@ -153,6 +153,17 @@ import Testing
         #expect(bench.processor.lookupConditions.first?.circuit == "closed")
     }
 
+    @Test func `a vendor that says to come back in an hour is asked again in five minutes`() async throws {
+        var bench = try LookupBench(batch: 1)
+        _ = await bench.process(bench.records(["a"]), .over)
+        bench.reply(try #require(calls(&bench).first), 429, retryAfter: 3_600_000_000)
+        let before = bench.clock.now
+        let next = calls(&bench, within: .seconds(3700))
+        #expect(next.map(\.users) == [["a"]])
+        let rest = bench.clock.now.microseconds(since: before)
+        #expect((300_000_000...301_000_000).contains(rest), "\(rest)")
+    }
+
     @Test func `a vendor that has had enough and does not say for how long is asked less and less`() async throws {
         var bench = try LookupBench(batch: 1, concurrency: 1)
         _ = await bench.process(bench.records(["a"]), .over)

@@ -3,6 +3,7 @@ import AsyncTestSupport
 import CertificateTestSupport
 import Foundation
 import JOSE
+import Kafka
 import Logging
 import Testing
 import WorkerConfiguration
@@ -149,6 +150,35 @@ private typealias Certificates = CertificateTestSupport.Certificates
             try await worker.stop()
             let alarms = worker.log.lines.filter { $0.level >= .error }
             #expect(alarms.isEmpty, "\(alarms)")
+        }
+    }
+
+    /// librdkafka's commit takes as long as the brokers take, and cannot be called off.
+    @Test func `a worker whose commit hangs goes on with new clients once the renewal's time is up`() async throws {
+        let certificates = try Certificates()
+        try await certificates.make("authority")
+        try await certificates.make("client", signedBy: "authority")
+        try await certificates.makeExpired("old", signedBy: "authority")
+        let files = ["ssl.certificate.location: \(certificates.path("client.pem"))"]
+        try await RunningWorker.with(kafka: files, more: "worker: { shutdown_deadline: 1s }") { worker in
+            await worker.assigned()
+            let errors = [EmbeddedBroker.ResponseError](repeating: .coordinatorNotAvailable, count: 200_000)
+            try await worker.broker.inject(.errors(.endTransaction, errors))
+            try await worker.produce(0..<5)
+            try await eventually("a processed batch") {
+                try await worker.admin.metric("remint_batch_duration_seconds_count") >= 1
+            }
+            try replace("client.pem", with: "old.pem", in: certificates)
+            // The broker still answers no commit.
+            await worker.log.line(
+                "the brokers did not answer a commit in time; its clients are given up, and new ones go on from the committed offsets"
+            )
+            try await eventually("another session") { try await worker.admin.metric("remint_sessions_total") == 2 }
+            #expect(worker.ends.count == 0)
+            try await worker.broker.inject(.noErrors(.endTransaction))
+            try await eventually("the ends") { worker.ends.events.count == 5 }
+            try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
+            try await worker.stop()
         }
     }
 }

@@ -170,7 +170,7 @@ import WorkerTestSupport
             let transaction = try await events.transaction([events.garbage()])
             try await bench.broker.inject(.errors(.offsetCommit, [.topicAuthorizationFailed]))
             #expect(await commit(transaction, by: committer) == .committed)
-            // The next one covers them.
+            #expect(try await committed(bench, .live) == 1, "they are tried again")
             let next = try await events.transaction([events.garbage()])
             #expect(await commit(next, by: committer) == .committed)
             #expect(try await committed(bench, .live) == 2)
@@ -184,6 +184,20 @@ import WorkerTestSupport
             try await bench.lose(.live)
             #expect(await commit(transaction, by: committer) == .committed)
             #expect(try await committed(bench, .live) == nil)
+        }
+    }
+
+    @Test func `the offsets of a partition that was given away are for its new member to commit`() async throws {
+        try await with { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let transaction = try await events.transaction([events.garbage(), events.garbage(partition: 1)])
+            let topic = bench.configuration.topics(of: .live)[0]
+            let partitions = (0..<2).map { TopicPartition(topic: topic, partition: $0) }
+            let kept = Rebalance(kind: .assigned, partitions: [partitions[0]])
+            try await bench.consumers[.live].answer(kept, from: [partitions[0]: 0])
+            #expect(await commit(transaction, by: committer) == .committed)
+            let offsets = try await bench.consumers[.live].committed(partitions, within: WorkerTestSupport.patience)
+            #expect(offsets == [partitions[0]: 1])
         }
     }
 }

@@ -1,4 +1,5 @@
 import Pipeline
+import Synchronization
 import Testing
 
 @testable import Worker
@@ -7,23 +8,28 @@ import Testing
     /// Takes requests, and answers each when it is told to.
     private struct Coordinator: Sendable {
         let requests: AsyncStream<OffsetCommits.Offsets>
-        private let answers: AsyncStream<Void>
+        private let answers: AsyncStream<Bool>
         private let asked: AsyncStream<OffsetCommits.Offsets>.Continuation
-        private let answering: AsyncStream<Void>.Continuation
+        private let answering: AsyncStream<Bool>.Continuation
 
         init() {
             (requests, asked) = AsyncStream.makeStream()
             (answers, answering) = AsyncStream.makeStream()
         }
 
-        func take(_ offsets: OffsetCommits.Offsets) async {
+        /// - Returns: the offsets that are refused.
+        func take(_ offsets: OffsetCommits.Offsets) async -> OffsetCommits.Offsets {
             asked.yield(offsets)
-            for await _ in answers { return }
+            for await isRefusal in answers { return isRefusal ? offsets : OffsetCommits.Offsets { _ in [:] } }
+            return offsets
         }
 
-        func answer() { answering.yield() }
+        func answer() { answering.yield(false) }
+
+        func refuse() { answering.yield(true) }
     }
 
+    private static let short = Backoff(from: .milliseconds(1), atMost: .milliseconds(1))
     private static let first = TopicPartition(topic: "live", partition: 0)
     private static let second = TopicPartition(topic: "live", partition: 1)
 
@@ -33,7 +39,9 @@ import Testing
 
     @Test func `what is added while a request is under way goes with the next, the later of each partition`() async {
         let coordinator = Coordinator()
-        let commits = OffsetCommits { offsets, _ in await coordinator.take(offsets) }
+        let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
+            await coordinator.take(offsets)
+        }
         var requests = coordinator.requests.makeAsyncIterator()
         #expect(await !commits.areOpen)
         await commits.add(offsets([Self.first: 1]))
@@ -53,14 +61,19 @@ import Testing
     }
 
     @Test func `nothing is asked where nothing is open`() async {
-        let commits = OffsetCommits { _, _ in Issue.record("a request without offsets") }
+        let commits = OffsetCommits(isGivingUp: { false }) { offsets, _ in
+            Issue.record("a request without offsets")
+            return offsets
+        }
         await commits.commit()
         #expect(await !commits.areOpen)
     }
 
     @Test func `it does not run far ahead of a coordinator that is silent`() async {
         let coordinator = Coordinator()
-        let commits = OffsetCommits { offsets, _ in await coordinator.take(offsets) }
+        let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
+            await coordinator.take(offsets)
+        }
         var requests = coordinator.requests.makeAsyncIterator()
         await commits.add(offsets([Self.first: 0]))
         async let one: Void = commits.commit()
@@ -87,5 +100,67 @@ import Testing
         coordinator.answer()
         await end
         #expect(await !commits.areOpen)
+    }
+
+    @Test func `what the broker refuses is asked for again, with what was added meanwhile`() async {
+        let coordinator = Coordinator()
+        let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
+            await coordinator.take(offsets)
+        }
+        var requests = coordinator.requests.makeAsyncIterator()
+        await commits.add(offsets([Self.first: 5, Self.second: 1]))
+        async let end: Void = commits.commit()
+        #expect(await requests.next()?[.live] == [Self.first: 5, Self.second: 1])
+        await commits.add(offsets([Self.first: 6]))
+        coordinator.refuse()
+        #expect(await requests.next()?[.live] == [Self.first: 6, Self.second: 1])
+        #expect(await commits.areOpen)
+        coordinator.refuse()
+        #expect(await requests.next()?[.live] == [Self.first: 6, Self.second: 1])
+        coordinator.answer()
+        await end
+        #expect(await !commits.areOpen)
+    }
+
+    @Test
+    func `partitions are not kept for offsets that the broker goes on refusing, and the offsets are not forgotten`()
+        async
+    {
+        let coordinator = Coordinator()
+        let isGivingUp = Atomic(false)
+        await withTaskGroup { group in
+            let commits = OffsetCommits(backoff: Self.short, isGivingUp: { isGivingUp.load(ordering: .relaxed) }) {
+                offsets, _ in await coordinator.take(offsets)
+            }
+            var requests = coordinator.requests.makeAsyncIterator()
+            await commits.add(offsets([Self.first: 5]))
+            group.addTask { await commits.commit() }
+            #expect(await requests.next()?[.live] == [Self.first: 5])
+            isGivingUp.store(true, ordering: .relaxed)
+            coordinator.refuse()
+            #expect(await requests.next()?[.live] == [Self.first: 5], "one more try")
+            #expect(await commits.areOpen)
+            coordinator.refuse()
+            await group.waitForAll()
+            #expect(await !commits.areOpen)
+            isGivingUp.store(false, ordering: .relaxed)
+            group.addTask { await commits.commitLeft() }
+            #expect(await requests.next()?[.live] == [Self.first: 5])
+            coordinator.answer()
+            await group.waitForAll()
+            #expect(await !commits.areOpen)
+            await commits.commitLeft()
+        }
+    }
+
+    @Test func `a commit that is called off stops asking, whatever is open`() async {
+        let commits = OffsetCommits(isGivingUp: { false }) { offsets, _ in offsets }
+        let task = Task {
+            for offset in Int64(1)...40 { await commits.add(offsets([Self.first: offset])) }
+            await commits.commit()
+        }
+        task.cancel()
+        await task.value
+        #expect(await commits.areOpen)
     }
 }

@@ -30,7 +30,7 @@ struct CommitBench {
                 workerConfiguration(brokers: broker.bootstrapServers, kafka: kafka))
             for topic in configuration.allTopics { try await broker.createTopic(topic, partitions: 2) }
             let properties = KafkaProperties(configuration, bootstrapServers: broker.bootstrapServers)
-            let lanes = try LaneConsumers(configuration, properties, logger: silent)
+            let lanes = try await LaneConsumers(configuration, properties, logger: silent)
             let bench = CommitBench(
                 broker: broker, configuration: configuration, properties: properties, lanes: lanes)
             do {

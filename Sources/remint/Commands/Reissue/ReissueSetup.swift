@@ -109,7 +109,7 @@ struct ReissueSetup {
             let user = subject.map { Result<[UInt8], UserRow.BadRow>.success($0.user) }
             check(
                 ReissueJob.Item(
-                    row: UserRow(line: number + 1, user: user ?? .failure(.init("the token answers a challenge"))),
+                    row: UserRow(line: number + 1, user: user ?? .failure(.init(SubjectKey.refusal(key)))),
                     app: subject.flatMap { apps[$0.app] }))
         }
     }

@@ -1,0 +1,58 @@
+import Kafka
+import Synchronization
+
+/// Work that goes on beside a session's loop.
+///
+/// No call of librdkafka can be called off, and a commit takes as long as the brokers take. So this is no task group, which would wait
+/// for its tasks however long they hang: whoever has waited long enough leaves them behind.
+final class BackgroundWork: Sendable {
+    private struct State {
+        var next = 0
+        var tasks: [Int: Task<Void, Never>] = [:]
+        var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Begins `work`. It sees the graceful shutdown that its caller sees.
+    func addTask(_ work: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            let id = state.next
+            state.next += 1
+            let task = Task {
+                await work()
+                self.ended(id)
+            }
+            state.tasks[id] = task
+            if state.isCancelled { task.cancel() }
+        }
+    }
+
+    private func ended(_ id: Int) { state.withLock { $0.tasks[id] = nil } }
+
+    /// Cancels what is under way, and whatever begins later.
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            for task in state.tasks.values { task.cancel() }
+        }
+    }
+
+    /// Waits until everything that was begun has ended.
+    func finish() async {
+        for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
+    }
+
+    /// As `finish`, but no longer than `limit`.
+    ///
+    /// - Returns: false where something goes on.
+    func finish(within limit: Duration) async -> Bool {
+        if state.withLock({ $0.tasks.isEmpty }) { return true }
+        return await Deadline.run(within: max(limit, .zero)) { done in
+            Task {
+                await finish()
+                done()
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// The time that a session's clients have to close, of what its end may take altogether.
+struct ClosingTime: Sendable {
+    /// The time for clients of which nothing is expected any more.
+    static let least = Duration.seconds(1)
+
+    private let deadline: Duration
+    /// Until when new clients are to be made; nil where nothing called for any.
+    var until: ContinuousClock.Instant?
+    /// Whether the brokers were waited for long enough.
+    var isOver = false
+
+    /// The closing of a session whose end may take `deadline`.
+    init(_ deadline: Duration) { self.deadline = deadline }
+
+    /// The time that is left, at the moment.
+    var rest: Duration { isOver ? .zero : until.map { max(.zero, $0 - .now) } ?? deadline }
+
+    /// The time for leaving the groups.
+    var ofGroups: Duration { bounded(deadline / 2) }
+
+    /// The time for the producer.
+    var ofProducer: Duration { isOver ? .zero : bounded(deadline / 4) }
+
+    private func bounded(_ share: Duration) -> Duration {
+        guard isOver || until != nil else { return share }
+        return min(share, max(Self.least, rest))
+    }
+}

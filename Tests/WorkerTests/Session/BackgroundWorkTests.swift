@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(10))) struct BackgroundWorkTests {
+    @Test func `work that hangs is left behind when the time is up, and work that ends is waited for`() async {
+        let background = BackgroundWork()
+        #expect(await background.finish(within: .zero))
+        let (gate, opening) = AsyncStream<Void>.makeStream()
+        // As a call of librdkafka does, it does not look whether it was called off.
+        background.addTask { await Task { for await _ in gate {} }.value }
+        #expect(!(await background.finish(within: .milliseconds(20))))
+        background.cancel()
+        #expect(!(await background.finish(within: .milliseconds(20))))
+        opening.finish()
+        #expect(await background.finish(within: .seconds(300)))
+        await background.finish()
+    }
+
+    @Test func `work that is cancelled learns of it, also what begins later`() async {
+        let background = BackgroundWork()
+        let (told, telling) = AsyncStream<Bool>.makeStream()
+        background.cancel()
+        background.addTask { telling.yield(Task.isCancelled) }
+        var all = told.makeAsyncIterator()
+        #expect(await all.next() == true)
+        await background.finish()
+    }
+}
+
+@Suite struct ClosingTimeTests {
+    @Test func `clients that nothing called for close within their share of the shutdown's deadline`() {
+        let closing = ClosingTime(.seconds(24))
+        #expect(closing.rest == .seconds(24))
+        #expect(closing.ofGroups == .seconds(12) && closing.ofProducer == .seconds(6))
+    }
+
+    @Test func `clients that make room for new ones close within what is left of the renewal's deadline`() {
+        var closing = ClosingTime(.seconds(24))
+        closing.until = .now + .seconds(300)
+        #expect(closing.ofGroups == .seconds(12) && closing.ofProducer == .seconds(6))
+        closing.until = .now - .seconds(1)
+        #expect(closing.rest == .zero)
+        #expect(closing.ofGroups == .seconds(1) && closing.ofProducer == .seconds(1))
+        closing.until = nil
+        closing.isOver = true
+        #expect(closing.rest == .zero)
+        #expect(closing.ofGroups == .seconds(1) && closing.ofProducer == .zero)
+    }
+}
