@@ -8,8 +8,9 @@ struct RefusalTests {
         #expect(
             AccessRefusal.Reason.allCases.map(\.rawValue) == [
                 "no_session", "too_large", "malformed", "wrong_type", "wrong_algorithm", "unknown_key", "bad_signature",
-                "wrong_issuer", "wrong_audience", "no_expiry", "expired", "not_yet_valid", "no_user", "unknown_binding",
-                "proof_missing", "proof_malformed", "proof_wrong_key", "proof_bad_signature", "proof_wrong_request",
+                "wrong_issuer", "wrong_audience", "no_expiry", "expired", "not_yet_valid", "no_user",
+                "user_too_long", "unknown_binding", "proof_missing", "proof_malformed", "proof_wrong_key",
+                "proof_bad_signature", "proof_wrong_request",
                 "proof_wrong_time", "proof_wrong_session", "proof_mismatch", "proof_replayed", "proof_memory_full",
                 "unknown_api_key", "app_not_allowed", "keys_unavailable",
             ])
@@ -18,6 +19,7 @@ struct RefusalTests {
     @Test func `only time mends what is answered with later, and callers wait a second at least`() {
         #expect(AccessRefusal(.expired).answer == .unauthorised)
         #expect(AccessRefusal(.appNotAllowed).answer == .forbidden)
+        #expect(AccessRefusal(.userTooLong).answer == .invalid)
         #expect(AccessRefusal(.keysUnavailable, retryAfter: .seconds(7)).answer == .later(.seconds(7)))
         #expect(AccessRefusal(.keysUnavailable, retryAfter: .milliseconds(7)).answer == .later(.seconds(1)))
     }

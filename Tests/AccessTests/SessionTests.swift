@@ -61,13 +61,18 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
         refused(.wrongIssuer, "a foreign token", ["iss": #""x""#], header: ["kid": #""z""#]),
     ]
 
+    private static let longUser: Changes = ["sub": "\"" + String(repeating: "u", count: 1025) + "\""]
+
     private static let users = [
         refused(.noUser, "no user", ["sub": nil]), refused(.noUser, "null", ["sub": "null"]),
         refused(.noUser, "a number", ["sub": "42"]), refused(.noUser, "a list", ["sub": #"["u-42"]"#]),
         refused(.noUser, "an object", ["sub": #"{"id":"u-42"}"#]), refused(.noUser, "true", ["sub": "true"]),
         refused(.noUser, "an empty user", ["sub": #""""#]),
         taken("a user of 1,024 bytes", ["sub": "\"" + String(repeating: "é", count: 512) + "\""]),
-        refused(.noUser, "a user of 1,025 bytes", ["sub": "\"" + String(repeating: "u", count: 1025) + "\""]),
+        refused(.userTooLong, "a user of 1,025 bytes", longUser),
+        // What is no session is told nothing of its user.
+        refused(.unknownKey, "a user of 1,025 bytes, of an unknown key", longUser, header: ["kid": #""z""#]),
+        refused(.expired, "a user of 1,025 bytes, expired", longUser.merging(["exp": "1"]) { $1 }),
     ]
 
     private static let headers = [

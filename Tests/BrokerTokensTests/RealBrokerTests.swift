@@ -39,7 +39,7 @@ struct RealBrokerTests {
         let topic = "oauth-\(UUID().uuidString)"
         let producer = try KafkaProducer(properties, logger: log.logger(.notice))
         try await eventually("the topic") {
-            try await producer.metadata(of: topic, within: .seconds(20)).partitionCount > 0
+            try await producer.metadata(of: topic, within: .seconds(300)).partitionCount > 0
         }
         let consumer = try KafkaConsumer(
             properties.merging(["group.id": topic, "auto.offset.reset": "earliest"]), topics: [topic],

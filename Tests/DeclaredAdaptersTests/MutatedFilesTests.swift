@@ -27,10 +27,10 @@ import YAMLReading
         for number in 0..<10_000 {
             let text = String(decoding: Self.mutated(texts[number % texts.count], texts, &random), as: UTF8.self)
             let before = Self.peakMemory()
-            let start = ContinuousClock.now
+            let start = Self.cpuTime()
             let (vendor, diagnostics) = DeclaredVendor.load(text, file: "v.yaml")
             most = max(most, Self.peakMemory() - before)
-            slowest = max(slowest, ContinuousClock.now - start)
+            slowest = max(slowest, Self.cpuTime() - start)
             guard let vendor else {
                 refused += 1
                 let first = try #require(
@@ -69,11 +69,11 @@ import YAMLReading
             "codes:\n" + String(repeating: "  - { name: X, remedy: mint }\n", count: 5_000),
         ]
         for text in texts {
-            let start = ContinuousClock.now
+            let start = Self.cpuTime()
             let (vendor, diagnostics) = DeclaredVendor.load(text, file: "v.yaml")
             #expect(vendor == nil)
             #expect(diagnostics.contains { $0.severity == .error })
-            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(Self.cpuTime() - start < .seconds(10))
         }
         #expect(Self.peakMemory() - before < 50 << 10)
     }
@@ -109,6 +109,13 @@ import YAMLReading
         )
         lines.swapAt(one, two)
         text = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    }
+
+    /// The time that this thread had a core, which other work on the machine does not lengthen.
+    private static func cpuTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     /// The most memory this process has had, in kB; 0 where the system does not say.

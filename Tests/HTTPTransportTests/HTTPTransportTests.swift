@@ -60,7 +60,7 @@ import Testing
             let start = ContinuousClock.now
             let error = await error(request(server), authorities, within: .seconds(7))
             #expect(error?.description == "\(server.host): no answer within 7 s")
-            #expect(.now - start >= .seconds(7) && .now - start < .seconds(120))
+            #expect(.now - start >= .seconds(7))
             try await eventually("the connection is closed") { server.open == 0 }
         }
     }

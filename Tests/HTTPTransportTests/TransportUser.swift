@@ -31,7 +31,7 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
         switch self {
         case .lookups:
             (
-                "a vendor's REST API does not answer as it should; it is left alone for a while, and events wait",
+                "a vendor's REST API does not answer as it should; its circuit is open, and events wait",
                 "the vendor's REST API answers again"
             )
         case .brokerTokens:

@@ -83,13 +83,12 @@ import Testing
         let server = try await FaultyServer.start(
             certificates, fault: fault, body: TransportUser.collector.body)
         let running = Task {
-            try await TransportUser.collector.run(server, certificates, limit: .seconds(300), RecordingLog())
+            try await TransportUser.collector.run(server, certificates, limit: .seconds(3600), RecordingLog())
         }
         try await eventually("a request") { server.requests > 0 }
-        let start = ContinuousClock.now
         running.cancel()
+        // Seconds, without a bound in real time: the collector's own hour would outlast the suite's limit.
         try await running.value
-        #expect(.now - start < .seconds(60), "three seconds, on a machine that is busy; the collector has 300")
         await server.stop()
     }
 }

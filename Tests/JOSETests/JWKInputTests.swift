@@ -56,6 +56,28 @@ struct JWKInputTests {
         }
     }
 
+    @Test(arguments: [
+        (#""use":"enc""#, "\"use\": \"sig\""), (#""use":"SIG""#, "\"use\": \"sig\""), (#""use":7"#, "\"use\": \"sig\""),
+        (#""key_ops":["verify"]"#, "\"key_ops\": [\"sign\"]"),
+        (#""key_ops":["encrypt","decrypt"]"#, "\"key_ops\": [\"sign\"]"),
+        (#""key_ops":"sign""#, "\"key_ops\": [\"sign\"]"),
+        (#""use":"sig","key_ops":["verify"]"#, "\"key_ops\": [\"sign\"]"),
+        (#""use":"enc","key_ops":["sign"]"#, "\"use\": \"sig\""), (#""use":"sig""#, nil), (#""key_ops":["sign"]"#, nil),
+        (#""key_ops":["verify","sign"],"use":"sig""#, nil), (#""use":null,"key_ops":[]"#, nil), (#""x":1"#, nil),
+    ])
+    func `a JWK that is not for signatures signs nothing`(_ members: String, _ remedy: String?) throws {
+        let text = #"{"kty":"oct","kid":"a","alg":"HS256","k":"-_-_",\#(members)}"#
+        for text in [text, #"{"keys":[\#(text)]}"#].map(SecretBytes.init(text:)) {
+            guard let remedy else {
+                #expect(try JWK.signingKey(from: text).keyID == "a")
+                continue
+            }
+            let error = #expect(throws: JOSEError.self) { try JWK.signingKey(from: text, algorithm: .hs256) }
+            #expect(error?.code == .invalidKey)
+            #expect(error?.message.contains(remedy) == true, "\(String(describing: error))")
+        }
+    }
+
     @Test(arguments: try Vector.all())
     func `refuses a key for every algorithm that needs another kind`(_ vector: Vector) throws {
         var key = vector.key

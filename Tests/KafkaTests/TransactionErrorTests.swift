@@ -141,7 +141,7 @@ import Testing
         let fault = EmbeddedBroker.Fault.errors(row.request, [row.error])
         if row.call == .initTransactions {
             try await broker.inject(fault)
-            return await thrown { () throws(KafkaError) in try await producer.initTransactions(within: .seconds(5)) }
+            return await thrown { () throws(KafkaError) in try await producer.initTransactions(within: patience) }
         }
         try await producer.initTransactions(within: patience)
         try await producer.beginTransaction()
@@ -160,7 +160,7 @@ import Testing
                 let offset = PartitionOffset(TopicPartition(topic: "t", partition: 0), offset: 1)
                 let group = try await consumer.groupMetadata()
                 return await thrown { () throws(KafkaError) in
-                    try await producer.sendOffsets([offset], of: group, within: .seconds(5))
+                    try await producer.sendOffsets([offset], of: group, within: patience)
                 }
             }
         }

@@ -62,15 +62,15 @@ import Testing
     @Test func `lists what it made, without the key`() throws {
         let ring = try RingFolder()
         let key = try SigningKey(secret: SecretBytes(text: "letters-and-digits"), algorithm: .hs512)
-        try ring.directory.create(key, id: "k\"1", secretEncoding: .utf8, at: Self.time)
+        try ring.directory.create(key, id: "k_1", secretEncoding: .utf8, at: Self.time)
         let listing = try ring.read("keyring.json")
         #expect(!listing.contains("letters"))
         let entry = try #require(try JSONDocument(parsing: Array(listing.utf8)).root["versions"]?.elements.first)
         #expect(entry.members.map(\.name) == ["id", "state", "algorithm", "file", "encoding", "created", "activated"])
-        #expect(entry["id"]?.string == "k\"1")
+        #expect(entry["id"]?.string == "k_1")
         #expect(entry["created"]?.string == "2027-01-15T08:00:00Z")
         #expect(entry["activated"]?.string == "2027-01-15T08:00:00Z")
-        #expect(try ring.load().active?.signingKey?.keyID == "k\"1")
+        #expect(try ring.load().active?.signingKey?.keyID == "k_1")
     }
 
     @Test func `says which file cannot be written`() throws {

@@ -62,12 +62,70 @@ import Testing
         #expect(found.map { [$0.version.id, $0.earlier.id] } == [["b", "a"]])
     }
 
-    @Test(arguments: ["", "../a", "a/b", "/a"]) func `makes no file outside its folder`(_ id: String) throws {
+    /// Ids, and what the refusal repeats of each.
+    private static let oddIDs = [
+        ("", "\"\" cannot be a version's id: it is empty"), ("a b", "\"a b\" cannot be a version's id: it holds \" \""),
+        ("*", "\"*\" cannot be a version's id: it holds \"*\""),
+        ("<b>", "\"<b>\" cannot be a version's id: it holds \"<\""),
+        ("é", "\"é\" cannot be a version's id: it holds \"é\""), ("a:b", "it holds \":\""), ("%2e", "it holds \"%\""),
+        ("-x", "\"-x\" cannot be a version's id: it begins with a hyphen"), ("--", "it begins with a hyphen"),
+        (".", "\".\" cannot be a version's id: it begins with a dot"), ("..", "it begins with a dot"),
+        (".a", "it begins with a dot"), ("../a", "it begins with a dot"), ("a/b", "it holds \"/\""),
+        ("/a", "it holds \"/\""),
+        ("a\\b", "\"a\\\\b\" cannot"), ("a\nb", "\"a\\nb\" cannot"), ("a\u{1B}[2J", "\"a\\u{1b}[2J\" cannot"),
+        ("a\u{202E}b", "\"a\\u{202e}b\" cannot"), ("k\"1", "\"k\\\"1\" cannot"), ("1 ", "it holds \" \""),
+        ("keyring", "it is the name of the ring's own files"),
+        (String(repeating: "a", count: 129), "it has 129 characters"),
+        (String(repeating: "a", count: 300), "\"\(String(repeating: "a", count: 40))…\" cannot"),
+        (String(repeating: "é", count: 300), "it holds \"é\""),
+    ]
+
+    @Test(arguments: oddIDs)
+    func `an id that is no plain name is refused, repeated and told the remedy, and makes no file`(
+        _ id: String, _ part: String
+    ) throws {
         let ring = try RingFolder()
-        #expect(throws: KeyRingError.self) {
-            try ring.directory.create(SigningKey.generate(.hs256), id: id, secretEncoding: .hex, at: Self.time)
-        }
+        let error = try #require(
+            #expect(throws: KeyRingError.self) {
+                try ring.directory.create(SigningKey.generate(.hs256), id: id, secretEncoding: .hex, at: Self.time)
+            })
+        #expect(error.message.contains(part), "\(error.message)")
+        #expect(error.message.contains("give another with --id, such as 2026-11"))
+        #expect(!error.message.contains { $0.isNewline } && error.message.utf8.count < 500)
         #expect(try ring.names() == [])
+    }
+
+    @Test(arguments: ["2026-11", "a", "_", "A.b-c_9", "1", "rotation", String(repeating: "a", count: 128)])
+    func `plain ids are accepted`(_ id: String) throws {
+        let ring = try RingFolder()
+        try ring.directory.create(SigningKey.generate(.hs256), id: id, secretEncoding: .hex, at: Self.time)
+        #expect(try ring.load().active?.id == id)
+        #expect(try ring.directory.readListing().oddIDs == [])
+    }
+
+    @Test func `a ring on disk with odd ids loads, changes its states, and is reported`() throws {
+        let ring = try RingFolder()
+        try ring.write("secret-a", to: "x")
+        try ring.write("secret-b", to: "y")
+        try ring.list(
+            #"{"id": "a b", "file": "x", "state": "active", "algorithm": "HS256", "encoding": "utf8"}"#,
+            #"{"id": "é", "file": "y", "state": "prepared", "algorithm": "HS256", "encoding": "utf8"}"#)
+        var editor = try KeyRingEditor(ring.directory)
+        try editor.change { listing throws(KeyRingError) in try listing.promote("é", at: Self.time) }
+        try editor.add(SigningKey.generate(.hs256), id: "c", at: Self.time)
+        #expect(try ring.load().active?.id == "é")
+        #expect(try ring.directory.readListing().oddIDs == ["a b", "é"])
+    }
+
+    @Test func `an empty kid is refused before it makes the ring unreadable`() throws {
+        let ring = try RingFolder()
+        try ring.directory.create(SigningKey.generate(.hs256), id: "a", secretEncoding: .hex, at: Self.time)
+        var editor = try KeyRingEditor(ring.directory)
+        let error = #expect(throws: KeyRingError.self) {
+            try editor.add(SigningKey.generate(.hs256), id: "b", keyID: "", at: Self.time)
+        }
+        #expect(error?.message.contains("--kid") == true)
+        #expect(try ring.load().versions.map(\.id) == ["a"])
     }
 
     @Test func `says at which line a listing stops being JSON`() throws {

@@ -51,7 +51,7 @@ import Testing
 
         init(
             _ spans: String..., capacity: Int = 100, answer: String = "{}", misbehaving: Misbehaviour = .none,
-            for count: Int? = nil
+            for count: Int? = nil, timeout: Duration = .seconds(300)
         ) async throws {
             queue = SpanQueue(capacity: capacity)
             // Before it is looked at, so that it is known which of them fit.
@@ -61,7 +61,7 @@ import Testing
             server.misbehave(misbehaving, for: count)
             let collector = try Collector(
                 EndpointURL(parsing: "\(server.url)/base"), headers: [("x-secret", "hunter2")],
-                certificateAuthority: nil, timeout: .seconds(5))
+                certificateAuthority: nil, timeout: timeout)
             let exporter = Exporter(
                 to: collector, every: .seconds(3600), queue: queue, registry: registry,
                 metrics: ExportMetrics(registry),
@@ -148,10 +148,10 @@ import Testing
     @Test func `a collector that says nothing keeps nobody waiting at the end, and what is left is counted`()
         async throws
     {
-        let export = try await Export("one", "two", "three", capacity: 2, misbehaving: .silence)
-        let start = ContinuousClock.now
+        let export = try await Export(
+            "one", "two", "three", capacity: 2, misbehaving: .silence, timeout: .seconds(3600))
+        // The exporter gives up after two seconds. Without that, the request's own hour would outlast the suite's limit.
         await export.stop()
-        #expect(.now - start < .seconds(60), "two seconds, on a machine that is busy")
         #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="queue_full""#) == 1)
         #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="shutdown""#) == 2)
     }

@@ -53,6 +53,18 @@ extension KeyScenarios {
                 arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "again"],
                 words: "holds this key already, as the version \"braze-ios-2026-11\", which is active"),
             Mistake(
+                testDescription: "an id with a space", openssl: "genrsa -out key 2048",
+                arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "a b"],
+                words: "\"a b\" cannot be a version's id: it holds \" \"; give another with --id"),
+            Mistake(
+                testDescription: "an id that is empty", openssl: "version",
+                arguments: ["generate", "--key", "braze-ios", "--id", ""],
+                words: "\"\" cannot be a version's id: it is empty; give another with --id"),
+            Mistake(
+                testDescription: "an id that begins with a hyphen", openssl: "version",
+                arguments: ["generate", "--key", "braze-ios", "--id=-x"],
+                words: "\"-x\" cannot be a version's id: it begins with a hyphen"),
+            Mistake(
                 testDescription: "an unknown version", openssl: "version",
                 arguments: ["promote", "x", "--key", "braze-ios"],
                 words: "has no version \"x\"; it has: braze-ios-2026-11"),
@@ -157,6 +169,15 @@ extension KeyScenarios {
             #expect(
                 check.errorText.contains(
                     "warning: keys.braze-ios: the versions again (revoked) and braze-ios-2026-11 (active) hold the same key"
+                ))
+            let odd = text.replacing(#""id":"braze-ios-2026-11""#, with: #""id":"ios 2026""#)
+            try Data(odd.utf8).write(to: listing)
+            let warned = try await Program.run(
+                Repository.remint, ["check", "--config", "shop/remint.yaml"], directory: folder.url)
+            #expect(warned.status == 0, "\(warned.errorText)")
+            #expect(
+                warned.errorText.contains(
+                    "warning: keys.braze-ios: the id of the version \"ios 2026\" is no name for a file or a command line; rotate to a version with another id and retire this one"
                 ))
         }
 

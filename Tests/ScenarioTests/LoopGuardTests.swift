@@ -50,7 +50,7 @@ extension DeviceScenarios {
             // One ask every two seconds may be the probe: of two devices at once one is told to wait.
             var problem: Gateway.Answer?
             var answered: Set<String> = []
-            let end = ContinuousClock.now + .seconds(60)
+            let end = ContinuousClock.now + .seconds(300)
             var number = 0
             while problem == nil, .now < end {
                 for _ in 0..<2 {

@@ -64,7 +64,7 @@ extension KeyScenarios {
             try await traffics
             // Every key the vendor has by now; a retired one's file is not read any more.
             let vendor = try shop.ring(kind.app).verificationKeys
-            try await operatorOf.eventually("retire", within: kind.isChallenge ? 90 : 1)
+            try await operatorOf.eventually("retire", within: kind.isChallenge ? 300 : 1)
             let ring = try shop.ring(kind.app)
             #expect(ring.versions.map(\.state) == [.retired, .active])
 

@@ -56,7 +56,7 @@ extension Scenarios {
             // Ten seconds are what the release program is held to, which `REMINT_TEST_PROGRAM` names; a debug build on a machine that
             // is busy with something else takes longer.
             let isRelease = ProcessInfo.processInfo.environment["REMINT_TEST_PROGRAM"] != nil
-            #expect(took < .seconds(isRelease ? 10 : 60), "\(took)")
+            #expect(took < .seconds(isRelease ? 10 : 300), "\(took)")
             try await admin.wait("remint_outcomes_total", [#"outcome="dead_lettered""#], atLeast: 1000)
             #expect(try await admin.total("remint_outcomes_total") == 11_000)
             worker.terminate()

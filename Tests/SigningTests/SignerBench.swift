@@ -207,7 +207,7 @@ struct ClientBench {
 
     /// Runs a client of the signer on `socket` while `body` runs.
     static func with(
-        _ socket: String, _ wanted: [String: Set<Algorithm>], patience: Duration = .seconds(20),
+        _ socket: String, _ wanted: [String: Set<Algorithm>], patience: Duration = WorkerTestSupport.patience,
         _ body: (ClientBench) async throws -> Void
     ) async throws {
         let bench = ClientBench(socket, wanted, patience)
@@ -221,7 +221,7 @@ struct ClientBench {
     private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ patience: Duration) {
         signer = SignerProcess(
             socket: socket, wanted: wanted, problems: problems.report, lanes: 2,
-            times: .init(patience: patience, patienceForKeys: .seconds(20), interval: .milliseconds(20)),
+            times: .init(patience: patience, patienceForKeys: WorkerTestSupport.patience, interval: .milliseconds(20)),
             logger: log.logger())
     }
 

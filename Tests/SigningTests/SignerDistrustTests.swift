@@ -98,10 +98,10 @@ import WorkerTestSupport
         let keys = try Keys(bench)
         let signer = ScriptedSigner { keys.faulty(fault, $0) }
         try await signer.listening(bench.socket) {
-            let patience: Duration = fault == .silent ? .milliseconds(200) : .seconds(20)
+            let patience: Duration = fault == .silent ? .milliseconds(200) : WorkerTestSupport.patience
             let wanted: [String: Set<Algorithm>] = ["RS256": [.rs256], "HS512": [.hs512]]
             try await ClientBench.with(bench.socket, wanted, patience: patience) { client in
-                await client.signer.waitForKeys(within: .seconds(20))
+                await client.signer.waitForKeys(within: WorkerTestSupport.patience)
                 guard case .failure(let rejection) = try await client.signOne(fault.ring) else {
                     Issue.record("the signature was believed")
                     return

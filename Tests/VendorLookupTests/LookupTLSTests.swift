@@ -68,7 +68,7 @@ import WorkerTestSupport
             certificates: certificates.path("localhost.pem"), key: certificates.path("localhost.key"))
         try await StubServer.with(RecordingVendor(), misbehaviour, tls: tls) { server in
             let endpoint = LookupBench.endpoint(
-                server, timeout: .seconds(5), authority: certificates.path("authority.pem"))
+                server, timeout: .seconds(15), authority: certificates.path("authority.pem"))
             try await LookupBench.with([endpoint]) { bench in
                 let reply = try await bench.ask(bench.call())
                 #expect(reply.failure?.kind == .unavailable)

@@ -26,6 +26,16 @@ import WorkerConfiguration
             "write it anew: remint config sample > config/remint.yaml")
     }
 
+    @Test func `the page and the help list every property that the worker sets itself`() throws {
+        let names = Configuration.Kafka.ownProperties
+        #expect(names == names.sorted())
+        let list = names.map { "`\($0)`" }.joined(separator: ", ")
+        let page = try text("config/README.md").replacing("\n", with: " ")
+        #expect(page.contains("worker sets them itself: \(list)."))
+        let help = try text("config/remint.schema.json")
+        #expect(help.contains("itself: \(names.joined(separator: ", "))."))
+    }
+
     @Test func `every key the reader asks for is declared`() throws {
         let readers = try Repository.files(under: "Sources/WorkerConfiguration/Reading", ending: "swift").map {
             try String(contentsOf: $0, encoding: .utf8)

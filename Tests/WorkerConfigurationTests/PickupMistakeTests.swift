@@ -56,7 +56,7 @@ struct PickupMistakeTests {
         Mistake(
             "keys of another host that only looks like this machine",
             pickup(listen, "session: { issuer: i, jwks: 'http://127.0.0.1:80@evil.example/jwks' }"),
-            says: "12:31 pickup.session.jwks must be an https URL, or a file"),
+            says: "12:31 pickup.session.jwks must not hold a user name or a password"),
         Mistake(
             "sessions signed with a shared secret",
             pickup(listen, "session: { issuer: i, jwks: keys.json, algorithms: [HS256] }"),

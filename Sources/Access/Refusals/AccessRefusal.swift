@@ -26,8 +26,10 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case expired
         /// `nbf` or `iat` is yet to come.
         case notYetValid = "not_yet_valid"
-        /// The user's claim is missing, empty, too long or not a string.
+        /// The user's claim is missing, empty or not a string.
         case noUser = "no_user"
+        /// The session is valid, and its user's id is longer than Remint allows. Another session of that user will not help.
+        case userTooLong = "user_too_long"
         /// The session is bound to something that cannot be checked here (RFC 7800), such as a certificate.
         case unknownBinding = "unknown_binding"
         /// A proof is required, or the session is bound to a key, and there is no proof (RFC 9449, section 7.1).
@@ -74,6 +76,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case unauthorised
         /// To ask for something else: 403.
         case forbidden
+        /// To have its user named differently: 400. What it showed is right, and no other session of that user helps.
+        case invalid
         /// To ask the same again, but not before this has passed: 503. Nothing was found wrong with what it showed.
         case later(Duration)
     }
@@ -88,7 +92,12 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
 
     init(_ reason: Reason) {
         self.reason = reason
-        answer = reason == .appNotAllowed ? .forbidden : .unauthorised
+        answer =
+            switch reason {
+            case .appNotAllowed: .forbidden
+            case .userTooLong: .invalid
+            default: .unauthorised
+            }
     }
 
     /// A refusal that time will mend. Waits of less than a second become one: callers are told whole seconds.

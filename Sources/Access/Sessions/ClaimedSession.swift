@@ -8,6 +8,9 @@ struct ClaimedSession {
     let token: CompactJWS
     let algorithm: Algorithm
     let session: Session
+    /// Whether the user's id is longer than Remint allows. The session may be valid all the same, so that is told after its signature
+    /// was checked.
+    let isUserTooLong: Bool
 
     /// - Throws: `AccessRefusal`.
     init(_ bytes: [UInt8], rules: SessionRules, userClaim: String, now: UnixTime) throws(AccessRefusal) {
@@ -25,9 +28,8 @@ struct ClaimedSession {
         }
         try Self.checkAudience(claims["aud"], rules.audience)
         let expiry = try Self.checkTimes(claims, rules.boundedSkew, now)
-        guard let user = claims[userClaim]?.string, !user.isEmpty, user.utf8.count <= SessionRules.longestUser else {
-            throw AccessRefusal(.noUser)
-        }
+        guard let user = claims[userClaim]?.string, !user.isEmpty else { throw AccessRefusal(.noUser) }
+        isUserTooLong = user.utf8.count > SessionRules.longestUser
         session = Session(issuer: issuer, user: user, expiry: expiry, boundKey: try Self.boundKey(claims["cnf"]))
     }
 

@@ -26,13 +26,18 @@ public struct SessionVerifier: Sendable {
     ) async throws(AccessRefusal) -> Session {
         guard !token.isEmpty else { throw AccessRefusal(.noSession) }
         let claimed = try ClaimedSession(token, rules: rules, userClaim: userClaim ?? rules.userClaim, now: now)
+        try await requireSignature(of: claimed)
+        guard !claimed.isUserTooLong else { throw AccessRefusal(.userTooLong) }
+        return claimed.session
+    }
+
+    private func requireSignature(of claimed: ClaimedSession) async throws(AccessRefusal) {
         guard let first = try await candidates(for: claimed, after: nil) else { throw AccessRefusal(.unknownKey) }
-        if claimed.isSigned(byOneOf: first.keys) { return claimed.session }
+        if claimed.isSigned(byOneOf: first.keys) { return }
         // The key that was named did not sign. Where none was, a key of a later set may have.
         guard !first.areNamed, let second = try await candidates(for: claimed, after: first.generation),
             claimed.isSigned(byOneOf: second.keys)
         else { throw AccessRefusal(.badSignature) }
-        return claimed.session
     }
 
     /// - Returns: nil where the issuer has no such key.

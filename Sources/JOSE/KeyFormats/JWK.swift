@@ -55,6 +55,7 @@ public enum JWK {
         from text: SecretBytes, algorithm: Algorithm? = nil, keyID: String? = nil
     ) throws(JOSEError) -> SigningKey {
         let jwk = try JWKMembers(onePrivateKeyIn: text)
+        try jwk.requireSigningUse()
         let algorithm = try jwk.algorithm(asked: algorithm)
         let keyID = keyID ?? jwk.keyID
         if jwk.type == "oct" {

@@ -79,7 +79,10 @@ struct JWKMembers {
         let stated = string("alg")
         if let asked {
             guard stated.map({ Algorithm(named: $0) == asked }) ?? true else {
-                throw JOSEError(.invalidKey, "the JWK's \"alg\" is not \(asked.rawValue)")
+                throw JOSEError(
+                    .invalidKey,
+                    "the JWK's \"alg\" is not \(asked.rawValue); import a key for \(asked.rawValue), or correct \"alg\" where it is wrong"
+                )
             }
             return asked
         }
@@ -94,6 +97,25 @@ struct JWKMembers {
     func allows(_ algorithm: Algorithm) -> Bool {
         guard let stated = root.jwkMember("alg") else { return true }
         return stated.string.flatMap(Algorithm.init(named:)) == algorithm
+    }
+
+    /// Checks that the key's owner means it for signatures (RFC 7517, sections 4.2 and 4.3). One key for two purposes lets the
+    /// answers of one serve against the other.
+    ///
+    /// - Throws: `JOSEError` with `.invalidKey`.
+    func requireSigningUse() throws(JOSEError) {
+        if let use = root.jwkMember("use"), use.string != "sig" {
+            throw JOSEError(
+                .invalidKey,
+                "the JWK's \"use\" is not \"sig\", so it is no key for signatures; import another key, or write \"use\": \"sig\" where it is wrong"
+            )
+        }
+        if let operations = root.jwkMember("key_ops"), !operations.elements.contains(where: { $0.string == "sign" }) {
+            throw JOSEError(
+                .invalidKey,
+                "the JWK's \"key_ops\" lacks \"sign\", so it is no key to sign with; import another key, or write \"key_ops\": [\"sign\"] where it is wrong"
+            )
+        }
     }
 
     /// Checks that an RSA key's numbers are not so long that they only serve to keep a verifier busy.

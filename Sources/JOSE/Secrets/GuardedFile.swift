@@ -25,20 +25,9 @@ package enum GuardedFile {
     package static func read(
         _ path: String, _ content: Content = .secret, limit: Int = GuardedFile.limit
     ) throws(GuardedFileError) -> SecretBytes {
-        // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw unopened(path, content, errno)
-        }
+        let (descriptor, size) = try opened(path, content)
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw GuardedFileError(path, "is not a file")
-        }
-        if let exposure = FileAccess(status).exposure(of: path, content) { throw GuardedFileError(path, exposure) }
-        guard let size = Int(exactly: status.st_size), size <= limit else {
-            throw GuardedFileError(path, "is larger than \(limit) bytes")
-        }
+        guard size <= limit else { throw GuardedFileError(path, "is larger than \(limit) bytes") }
         // One byte more shows a file that grows meanwhile.
         let contents = try unsafe SecretBytes(capacity: size + 1) { buffer throws(GuardedFileError) in
             try unsafe fill(buffer, from: descriptor, path)
@@ -51,6 +40,35 @@ package enum GuardedFile {
             throw GuardedFileError(path, TextMark.utf16)
         }
         return contents.withoutByteOrderMark()
+    }
+
+    /// Opens the file at `path`, whose access is checked before a byte of it is read.
+    private static func opened(
+        _ path: String, _ content: Content
+    ) throws(GuardedFileError) -> (descriptor: Int32, size: Int) {
+        // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unopened(path, content, errno) }
+        do throws(GuardedFileError) {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                throw GuardedFileError(path, "is not a file")
+            }
+            if let exposure = FileAccess(status).exposure(of: path, content) { throw GuardedFileError(path, exposure) }
+            return (descriptor, Int(clamping: status.st_size))
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Returns the reason not to use the file at `path`, with its remedy: it is missing, is not a file, cannot be opened by this
+    /// process, or others could read or change it; nil if there is none. Reads nothing of the file.
+    package static func refusal(of path: String, _ content: Content) -> String? {
+        do throws(GuardedFileError) {
+            close(try opened(path, content).descriptor)
+            return nil
+        } catch { return error.message }
     }
 
     private static func fill(
@@ -72,6 +90,12 @@ package enum GuardedFile {
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return FileAccess(status).exposure(of: path, content)
+    }
+
+    /// Whether `path` is a folder.
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// The refusal of a file that this process may not open, from `error` of `open`.

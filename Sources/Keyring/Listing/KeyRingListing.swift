@@ -70,13 +70,9 @@ public struct KeyRingListing: Sendable, Equatable {
 
     /// Adds a version: prepared, or active where it is the ring's first.
     ///
-    /// - Throws: `KeyRingError` for an id that is taken or names no file.
+    /// - Throws: `KeyRingError` for an id that is taken or breaks the rule for ids, and for a `kid` that no ring could be read with.
     public mutating func add(_ version: ListedVersion) throws(KeyRingError) {
-        guard Self.isFileName(version.id) else {
-            throw KeyRingError(
-                file, "the id of a version names its file: letters, digits, dots, hyphens, underscores; not \"keyring\""
-            )
-        }
+        try requireNames(version)
         guard !versions.contains(where: { $0.id == version.id }) else {
             throw KeyRingError(file, "has a version \"\(version.id)\" already; choose another id")
         }
@@ -87,6 +83,22 @@ public struct KeyRingListing: Sendable, Equatable {
         }
         versions.append(version)
     }
+
+    /// Refuses names that a new version may not have. What is on disk already is held to none of it; see `oddIDs`.
+    private func requireNames(_ version: ListedVersion) throws(KeyRingError) {
+        if let flaw = Self.flaw(ofID: version.id) {
+            throw KeyRingError(
+                file,
+                "\(PlainName.quote(version.id)) cannot be a version's id: it \(flaw); give another with --id, such as 2026-11, and with --kid the key's id at the vendor where that is another one (an id names the key's file: \(PlainName.rule))"
+            )
+        }
+        if version.keyID?.isEmpty == true {
+            throw KeyRingError(file, "the kid is empty; give --kid the key's id at the vendor, or leave it out")
+        }
+    }
+
+    /// The ids that no new version could have. Such a ring works as it is: earlier releases let them in.
+    package var oddIDs: [String] { versions.map(\.id).filter { Self.flaw(ofID: $0) != nil } }
 
     /// Makes `id` the version that signs; the one before becomes passive.
     ///
@@ -144,15 +156,14 @@ public struct KeyRingListing: Sendable, Equatable {
     private func index(of id: String) throws(KeyRingError) -> Int {
         guard let index = versions.firstIndex(where: { $0.id == id }) else {
             let known = versions.map(\.id).joined(separator: ", ")
-            throw KeyRingError(file, "has no version \"\(id)\"; it has: \(known.isEmpty ? "none" : known)")
+            throw KeyRingError(file, "has no version \(PlainName.quote(id)); it has: \(known.isEmpty ? "none" : known)")
         }
         return index
     }
 
-    /// Whether `id` can be the name of a file in the folder, and is not one of the ring's own.
-    static func isFileName(_ id: String) -> Bool {
-        id != "keyring" && !id.hasPrefix(".") && !id.isEmpty && id.utf8.count <= 128
-            && id.unicodeScalars.allSatisfy { !$0.properties.generalCategory.isControl && $0 != "/" && $0 != "\\" }
+    /// Returns the flaw of `id` as the id of a new version; nil if it has none.
+    private static func flaw(ofID id: String) -> String? {
+        id == "keyring" ? "is the name of the ring's own files" : PlainName.flaw(of: id)
     }
 }
 
@@ -166,11 +177,5 @@ extension KeyVersion.State {
         case .retired: [.revoked]
         case .revoked: []
         }
-    }
-}
-
-extension Unicode.GeneralCategory {
-    fileprivate var isControl: Bool {
-        [.control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned].contains(self)
     }
 }

@@ -124,6 +124,11 @@ struct AskerAccess: Sendable {
                 .serviceUnavailable, "unavailable", "sessions cannot be checked at the moment",
                 retryAfter: max(1, Int(wait.components.seconds)))
         case .forbidden: return Problem(.forbidden, "not_allowed", "this key is not for this app")
+        case .invalid:
+            return Problem(
+                .malformedEvent,
+                "the session is valid, but its user's id is longer than \(SessionRules.longestUser) bytes, the most that Remint allows"
+            )
         case .unauthorised:
             let isMissing = refusal.reason == .noSession
             var problem = Problem(

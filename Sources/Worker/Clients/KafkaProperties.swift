@@ -100,7 +100,9 @@ public struct KafkaProperties: Sendable {
     ]
 
     /// What librdkafka says of the configured properties, with their places: of each alone, and of all together.
-    public static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
+    ///
+    /// - Parameter withClients: whether clients are made to see whether they can be.
+    public static func diagnostics(for configuration: Configuration, withClients: Bool = true) -> [Diagnostic] {
         let properties = configuration.kafka.properties
         let single = properties.flatMap { property in
             let single: ClientProperties = [property.name: property.value]
@@ -108,7 +110,7 @@ public struct KafkaProperties: Sendable {
                 Diagnostic(.error, at: property.place, "the property \($0.name) \($0.message)")
             }
         }
-        guard single.isEmpty, !properties.isEmpty, !configuration.kafka.isEmbedded else { return single }
+        guard withClients, single.isEmpty, !properties.isEmpty, !configuration.kafka.isEmbedded else { return single }
         return KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
             .refusals(configuration).map { refusal in
                 // What librdkafka names, where it names one of them; else where they begin.

@@ -186,7 +186,7 @@ struct SessionContext: Sendable {
             switch notice {
             case .opened(let account, let detail):
                 logger.error(
-                    "a vendor's REST API does not answer as it should; it is left alone for a while, and events wait",
+                    "a vendor's REST API does not answer as it should; its circuit is open, and events wait",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
             case .closed(let account, let length):
                 let outage = Outage.text(.microseconds(length))

@@ -42,6 +42,7 @@ public struct Preflight: Sendable {
         let apps = configuration?.apps ?? []
         return apps.flatMap(\.missingFacts)
             + (configuration?.keys ?? []).flatMap(Self.repeatedKeys)
+            + (configuration?.keys ?? []).flatMap(Self.oddIDs)
             + apps.filter { $0.identity == .reported }.map { app in
                 Diagnostic(
                     .notice, at: app.keyPlace,
@@ -72,13 +73,19 @@ public struct Preflight: Sendable {
         self.rings = rings
         self.diagnostics =
             diagnostics
-            + (known?.hasClients(of: configuration) == true ? [] : KafkaProperties.diagnostics(for: configuration))
+            + Self.clientDiagnostics(of: configuration, known)
             + keyDiagnostics
-            + BrokerAuthorities.diagnostics(for: configuration)
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
             + Self.certificateDiagnostics(of: configuration.admin)
             + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
             + configuration.apps.flatMap { Self.check($0, configuration.keys) }
+    }
+
+    /// A file that cannot be used is said with its remedy, and not once more as librdkafka says it.
+    private static func clientDiagnostics(of configuration: Configuration, _ known: Configuration?) -> [Diagnostic] {
+        let files = BrokerFiles.diagnostics(for: configuration)
+        guard known?.hasClients(of: configuration) != true else { return files }
+        return files + KafkaProperties.diagnostics(for: configuration, withClients: files.isEmpty)
     }
 
     private static func certificateDiagnostics(of admin: Configuration.Admin?) -> [Diagnostic] {
@@ -115,6 +122,17 @@ public struct Preflight: Sendable {
             return Diagnostic(
                 .warning, at: key.place,
                 "keys.\(key.name): the versions \(earlier.id) (\(earlier.state.rawValue)) and \(version.id) (\(version.state.rawValue)) hold the same key; put another key into the ring and retire \(extra.id)"
+            )
+        }
+    }
+
+    /// Ids that no new version may have: refused when a key is added, and only reported here, as the ring signs.
+    private static func oddIDs(of key: Configuration.Key) -> [Diagnostic] {
+        guard let path = key.path, let listing = try? KeyRingDirectory(path: path).readListing() else { return [] }
+        return listing.oddIDs.map { id in
+            Diagnostic(
+                .warning, at: key.place,
+                "keys.\(key.name): the id of the version \(PlainName.quote(id)) is no name for a file or a command line; rotate to a version with another id and retire this one (\(PlainName.rule))"
             )
         }
     }

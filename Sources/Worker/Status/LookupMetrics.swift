@@ -29,7 +29,7 @@ struct LookupMetrics: Sendable {
             "remint_lookup_duration_seconds", "From the beginning of a request to its answer.", labels: ["account"],
             buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
         openings = registry.counter(
-            "remint_lookup_circuit_openings_total", "Times a vendor was left alone because it did not answer.",
+            "remint_lookup_circuit_openings_total", "Times the circuit of a vendor opened because it did not answer.",
             labels: ["account"])
         circuit = registry.gauge(
             "remint_lookup_circuit", "1 for the state of the circuit to the vendor: closed, half_open, open.",

@@ -1,4 +1,5 @@
 public import AdapterKit
+import Formats
 import Yams
 
 /// Reads `remint.yaml`: everything that is wrong is found in one go, each with its place.
@@ -153,7 +154,8 @@ public struct ConfigurationReader {
     }
 
     private func readKeys(_ section: Section) -> [Configuration.Key] {
-        section.all.compactMap { _, name, value in
+        section.all.compactMap { place, name, value in
+            checkRingName(name, place, section.diagnostics)
             let key = Section(value, name: section.path(name), section.diagnostics)
             defer { key.finish() }
             let signer = key.requiredTextIfPresent("signer")
@@ -176,6 +178,23 @@ public struct ConfigurationReader {
                 name: name, path: signer == nil ? resolved : nil, signer: signer == nil ? nil : resolved,
                 place: section.diagnostics.place(of: node), policy: policy)
         }
+    }
+
+    /// Refuses a name that cannot be printed, and warns about one that a command line or a metric must quote. Records and the ledger
+    /// repeat a ring's name, so such a ring goes on under it.
+    private func checkRingName(_ name: String, _ place: Node, _ diagnostics: Diagnostics) {
+        guard let flaw = PlainName.flaw(of: name) else { return }
+        let quoted = PlainName.quote(name)
+        guard !name.isEmpty, name.utf8.count <= PlainName.longest, !PlainName.hasControls(name) else {
+            diagnostics.error(
+                place,
+                "\(quoted) cannot be a key ring's name: it \(flaw); rename it here and in apps.*.key (\(PlainName.rule))"
+            )
+            return
+        }
+        diagnostics.warning(
+            place,
+            "\(quoted) is an unsafe name for a key ring: it \(flaw); give a new ring another name (\(PlainName.rule))")
     }
 
     private func folder(of key: Section) -> (text: String, node: Node)? {

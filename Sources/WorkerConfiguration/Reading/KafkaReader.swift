@@ -50,7 +50,7 @@ struct KafkaReader {
             section.diagnostics.error(key, "\(base) stands here too; keep one of them")
             return nil
         }
-        guard !Self.ownProperties.contains(base) else {
+        guard !Configuration.Kafka.ownProperties.contains(base) else {
             section.diagnostics.error(key, "\(base) is set by the worker itself; remove it")
             return nil
         }
@@ -78,16 +78,6 @@ struct KafkaReader {
 
     /// Certificates, which anybody may read and which can be many.
     private static let publicTexts: Set<String> = ["ssl.ca.pem", "ssl.certificate.pem"]
-
-    /// What delivery guarantees hang on, and what has a key of its own.
-    private static let ownProperties: Set<String> = [
-        "bootstrap.servers", "metadata.broker.list", "group.id", "enable.auto.commit", "enable.auto.offset.store",
-        "isolation.level", "enable.idempotence", "transactional.id", "partition.assignment.strategy", "log.queue",
-        // Where a partition is read from is decided, counted and said by the worker.
-        "auto.offset.reset",
-        // Deliveries are waited for one by one.
-        "delivery.report.only.error",
-    ]
 
     private static func isUnverified(_ name: String, _ value: String) -> Bool {
         switch name {

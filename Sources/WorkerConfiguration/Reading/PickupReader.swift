@@ -111,17 +111,20 @@ struct PickupReader {
         guard let issuer = named.issuer, let keys = named.keys else { return nil }
         session.issuer = issuer.text
         let isURL = keys.text.contains("://")
-        if isURL, !Self.isTrustworthy(keys.text) {
-            inner.diagnostics.error(keys.node, "\(inner.path("jwks")) must be an https URL, or a file")
+        if isURL, let flaw = Self.flaw(ofKeySet: keys.text) {
+            inner.diagnostics.error(keys.node, "\(inner.path("jwks")) \(flaw)")
         }
         session.keySet = isURL ? keys.text : inner.diagnostics.resolve(keys.text)
         return session
     }
 
-    /// Whether keys that come from `url` are the issuer's. Plain http never leaves this machine. A query may follow.
-    private static func isTrustworthy(_ url: String) -> Bool {
-        guard let endpoint = try? EndpointURL(parsing: String(url.prefix { $0 != "?" })) else { return false }
-        return endpoint.isEncrypted || endpoint.isLoopback
+    /// Returns the reason not to believe keys that come from `url`; nil if there is none. Plain http never leaves this machine. A
+    /// query may follow.
+    private static func flaw(ofKeySet url: String) -> String? {
+        do throws(EndpointURL.Problem) {
+            let endpoint = try EndpointURL(parsing: String(url.prefix { $0 != "?" }))
+            return endpoint.isEncrypted || endpoint.isLoopback ? nil : "must be an https URL, or a file"
+        } catch { return error.message }
     }
 
     private func users(_ section: Section) -> [String: Configuration.Pickup.User] {
@@ -166,9 +169,20 @@ struct HostAndPort {
     init?(_ text: String) {
         // The last colon: an IPv6 address has some of its own, in brackets.
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
-            case let host = text[..<colon].drop(while: { $0 == "[" }).prefix(while: { $0 != "]" }), !host.isEmpty
+            case let host = text[..<colon].drop(while: { $0 == "[" }).prefix(while: { $0 != "]" }), !host.isEmpty,
+            text.utf8.allSatisfy(Self.isPart)
         else { return nil }
         self.host = String(host)
         self.port = Int(port)
+    }
+
+    /// The characters of names, addresses and an IPv6 address's zone: none of them lets a scheme or credentials in.
+    private static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: ".:-_%[]".utf8.contains(byte)
+        }
     }
 }

@@ -44,7 +44,7 @@ extension Configuration.Kafka {
     static let serversKey = KeyDescription(
         "bootstrap_servers", .text, example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
         isRequired: true,
-        "host:port, several separated by commas; \"embedded\" starts librdkafka's mock cluster in this process and logs its address."
+        "host:port, the port always written, several separated by commas; \"embedded\" starts librdkafka's mock cluster in this process and logs its address."
     )
 
     static let groupKey = KeyDescription(
@@ -67,12 +67,24 @@ extension Configuration.Kafka {
             "Brokers beyond this machine need TLS (below), unless plain text is asked for here in writing.")
     ]
 
+    /// The properties that the configuration may not set, by name: what delivery guarantees hang on, and what has a key of its own.
+    package static let ownProperties = [
+        // Where a partition is read from is decided, counted and said by the worker.
+        "auto.offset.reset",
+        "bootstrap.servers",
+        // Deliveries are waited for one by one.
+        "delivery.report.only.error",
+        "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence", "group.id", "isolation.level",
+        "log.queue",
+        "metadata.broker.list", "partition.assignment.strategy", "transactional.id",
+    ]
+
     static let propertiesKey = KeyDescription(
         "properties", .properties, example: "{ client.id: remint }", isSecret: true,
         """
         Any librdkafka property, such as security.protocol: sasl_ssl. A name with _file behind it (sasl.password_file) reads its \
         value from that file, which nobody else may be able to read (mode 600; but for ssl.ca.pem_file and \
-        ssl.certificate.pem_file). Certificates and host names are always checked. What the delivery guarantee hangs on (group.id, \
-        enable.auto.commit, isolation.level, …) is the worker's.
+        ssl.certificate.pem_file). Certificates and host names are always checked. Refused, for the worker sets them \
+        itself: \(ownProperties.joined(separator: ", ")).
         """)
 }

@@ -19,7 +19,8 @@ struct AdminClient {
     /// - Throws: `AdminError` where there is none.
     func send(_ method: String, _ path: String) async throws -> (status: Int, body: JSONValue?) {
         guard let endpoint = try? EndpointURL(parsing: "http://\(address)") else {
-            throw AdminError("\(address) is not an address; write host:port")
+            // The text itself may hold a password.
+            throw AdminError("a --worker is no address of an admin server; write host:port, without credentials")
         }
         let request = TransportRequest(
             method, url: "\(endpoint.text)\(path)", host: endpoint.authority,

@@ -40,7 +40,7 @@ struct EmitCommand: AsyncParsableCommand {
         var random = SystemRandomNumberGenerator()
         let id = RandomUUID.make(using: &random)
         let topic = bulk ? configuration.topics.invalidationsBulk : configuration.topics.invalidations
-        let record = ProducerRecord(topic: topic, key: key(app), value: try event(id: id))
+        let record = ProducerRecord(topic: topic, key: try key(app), value: try event(id: id))
         let properties = KafkaProperties(configuration, bootstrapServers: address)
         try await send(record, properties.producer, Logger.remint(configuration.log))
         if json {
@@ -57,14 +57,34 @@ struct EmitCommand: AsyncParsableCommand {
     }
 
     /// `app/subject` where the subject is known, so that one user's events stay in one partition.
-    private func key(_ app: Configuration.App) -> [UInt8]? {
-        if let vouched, let root = try? JSONDocument(parsing: Array(vouched.utf8)).root {
-            return (try? app.adapter.user(vouchedBy: root))?.subject.key(app: app.name)
+    ///
+    /// - Throws: `ValidationError` for a user whom no worker would give a token, by the adapter's own rule.
+    private func key(_ app: Configuration.App) throws -> [UInt8]? {
+        if let vouched {
+            let root = try Self.root(of: vouched, option: "--vouched")
+            return try Self.answered("--vouched") { () throws(Rejection) in
+                try app.adapter.user(vouchedBy: root).subject
+            }.key(app: app.name)
         }
-        guard let user, let value = try? userValue(user), let root = try? JSONDocument(parsing: value).root else {
-            return nil
+        guard let user else { return nil }
+        let root = try JSONDocument(parsing: try userValue(user)).root
+        return try Self.answered("--user") { () throws(Rejection) in try app.adapter.user(reissuing: root) }
+            .key(app: app.name)
+    }
+
+    /// The subject that `read` returns; a rejection is the mistake of `option`.
+    private static func answered(_ option: String, _ read: () throws(Rejection) -> Subject) throws -> Subject {
+        do throws(Rejection) { return try read() } catch {
+            throw ValidationError(
+                "\(option): \(error.detail); the worker would refuse the event as \(error.code.rawValue), so it was not sent"
+            )
         }
-        return try? app.adapter.user(reissuing: root).key(app: app.name)
+    }
+
+    private static func root(of text: String, option: String) throws -> JSONValue {
+        do { return try JSONDocument(parsing: Array(text.utf8)).root } catch {
+            throw ValidationError("\(option): \(error)")
+        }
     }
 
     private func userValue(_ user: String) throws -> [UInt8] {
@@ -73,9 +93,8 @@ struct EmitCommand: AsyncParsableCommand {
             json.string(user)
             return json.bytes
         }
-        let bytes = Array(user.utf8)
-        do { _ = try JSONDocument(parsing: bytes) } catch { throw ValidationError("--user: \(error)") }
-        return bytes
+        _ = try Self.root(of: user, option: "--user")
+        return Array(user.utf8)
     }
 
     private func event(id: String) throws -> [UInt8] {
@@ -90,10 +109,8 @@ struct EmitCommand: AsyncParsableCommand {
             json.raw(try readReport(report))
         }
         if let vouched {
-            let bytes = Array(vouched.utf8)
-            do { _ = try JSONDocument(parsing: bytes) } catch { throw ValidationError("--vouched: \(error)") }
             json.name("vouched")
-            json.raw(bytes)
+            json.raw(Array(vouched.utf8))
         }
         json.member("id", id)
         json.member("observed_at", UnixTime.system().description)

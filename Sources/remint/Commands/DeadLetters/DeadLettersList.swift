@@ -78,10 +78,10 @@ struct DeadLettersList: AsyncParsableCommand {
             "FAILED AT", "APP", "CODE", "STAGE", "ORIGIN", "ATTEMPTS", "REDRIVES", "BYTES",
             parked ? "PARKED" : "DETAIL")
         for letter in letters {
-            let entry = letter.entry
+            let entry = letter.entry, shown = entry.shown
             table.add(
-                entry.failedAt?.description ?? "-", entry.app?.printable(limit: 40) ?? "-", entry.code?.rawValue ?? "-",
-                entry.stage?.rawValue ?? "-", entry.origin.map { $0.text.printable() } ?? "-", String(entry.attempts),
+                shown.failedAt, shown.app, shown.code, entry.stage?.rawValue ?? "-", shown.origin,
+                String(entry.attempts),
                 String(entry.redrives), entry.isReference ? "(\(entry.valueBytes))" : String(entry.valueBytes),
                 letter.parked.map(Self.parking) ?? entry.detail.printable())
         }
@@ -102,16 +102,12 @@ struct DeadLettersList: AsyncParsableCommand {
             let entry = letter.entry
             var json = JSONWriter()
             json.beginObject()
-            func member(_ name: String, _ text: String?) { if let text { json.member(name, text) } }
-            member("failed_at", entry.failedAt?.description)
-            member("app", entry.app)
-            member("event_id", entry.eventID)
-            member("code", entry.code?.rawValue)
-            member("stage", entry.stage?.rawValue)
-            member("detail", entry.detail)
-            if !entry.history.isEmpty { member("history", entry.history) }
+            entry.writeNames(to: &json)
+            json.memberIfAny("stage", entry.stage?.rawValue)
+            json.memberIfAny("detail", entry.detail)
+            if !entry.history.isEmpty { json.member("history", entry.history) }
             if let origin = entry.origin {
-                member("topic", origin.topic)
+                json.member("topic", origin.topic)
                 json.member("partition", Int64(origin.partition))
                 json.member("offset", origin.offset)
             }
@@ -120,16 +116,11 @@ struct DeadLettersList: AsyncParsableCommand {
             json.member("value_bytes", Int64(entry.valueBytes))
             json.name("by_reference")
             json.bool(entry.isReference)
-            member("parked_at", letter.parked?.at?.description)
-            member("parked_by", letter.parked?.by)
-            member("parked_reason", letter.parked?.reason)
+            json.memberIfAny("parked_at", letter.parked?.at?.description)
+            json.memberIfAny("parked_by", letter.parked?.by)
+            json.memberIfAny("parked_reason", letter.parked?.reason)
             json.endObject()
             Terminal.print(String(decoding: json.bytes, as: UTF8.self))
         }
     }
-}
-
-extension RecordPosition {
-    /// `topic/partition/offset`.
-    var text: String { "\(topic)/\(partition)/\(offset)" }
 }

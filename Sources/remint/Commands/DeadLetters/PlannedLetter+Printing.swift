@@ -14,25 +14,18 @@ extension PlannedLetter {
             case .success(let topic): "would go to \(topic)"
             case .failure(let refused): "stays: \(refused.reason)"
             }
-        let parts = [
-            entry.failedAt?.description, entry.app?.printable(limit: 40), entry.code?.rawValue,
-            entry.origin.map { $0.text.printable() },
-        ]
-        return (parts.map { $0 ?? "-" } + [end]).joined(separator: "  ")
+        let shown = entry.shown
+        return [shown.failedAt, shown.app, shown.code, shown.origin, end].joined(separator: "  ")
     }
 
     private var json: String {
         var json = JSONWriter()
         json.beginObject()
-        func member(_ name: String, _ text: String?) { if let text { json.member(name, text) } }
-        member("failed_at", entry.failedAt?.description)
-        member("app", entry.app)
-        member("event_id", entry.eventID)
-        member("code", entry.code?.rawValue)
-        member("origin", entry.origin?.text)
+        entry.writeNames(to: &json)
+        json.memberIfAny("origin", entry.origin?.text)
         switch target {
-        case .success(let topic): member("would_go_to", topic)
-        case .failure(let refused): member("stays", refused.reason.description)
+        case .success(let topic): json.member("would_go_to", topic)
+        case .failure(let refused): json.member("stays", refused.reason.description)
         }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)

@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import Foundation
+import JOSE
 import Operations
 import Pipeline
 import Worker
@@ -28,8 +29,11 @@ struct WorkerOptions: ParsableArguments {
 
     /// The named workers' admin servers, with the configured token.
     func clients() throws -> [AdminClient] {
-        let file = try options.loadConfiguration().admin?.tokenFile
-        let token = try file.map { try String(contentsOfFile: $0, encoding: .utf8).trimmingCharacters(in: .newlines) }
+        let token = try options.loadConfiguration().admin?.tokenFile.map { file in
+            do throws(GuardedFileError) { return try GuardedFile.read(file).trimmingLineEnd() } catch {
+                throw ValidationError("the file of admin.token_file \(error.path) \(error.message)")
+            }
+        }.flatMap { unsafe $0.withBytes { unsafe String(validating: $0, as: UTF8.self) } }
         return workers.map { AdminClient(address: $0, token: token) }
     }
 

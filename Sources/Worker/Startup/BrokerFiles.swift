@@ -1,0 +1,47 @@
+import JOSE
+import WorkerConfiguration
+
+/// The files that `kafka.properties` names, which librdkafka reads without a look at who else can read or write them.
+enum BrokerFiles {
+    /// The properties that name a file of secrets.
+    private static let secrets: Set<String> = ["ssl.key.location", "ssl.keystore.location", "sasl.kerberos.keytab"]
+    /// The properties that name a file which decides who is believed, or which code runs.
+    private static let instructions: Set<String> = [
+        "ssl.ca.location", "ssl.certificate.location", "ssl.crl.location", "ssl.truststore.location",
+        "ssl.engine.location",
+    ]
+
+    /// The complaints about files that this process cannot read, and about those that others could read or change.
+    static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
+        let properties = configuration.kafka.properties
+        let scheme = properties.last { $0.name == "security.protocol" }?.value.lowercased() ?? "plaintext"
+        return properties.compactMap { property in
+            let isSecret = secrets.contains(property.name)
+            guard isSecret || instructions.contains(property.name) else { return nil }
+            let isUsed = scheme.contains(property.name.prefix { $0 != "." })
+            return complaint(property, isSecret ? .secret : .instructions, isUsed: isUsed).map {
+                Diagnostic(.error, at: property.place, $0)
+            }
+        }
+    }
+
+    /// - Parameter isUsed: whether librdkafka opens the file at all; a file that it never opens may be missing.
+    private static func complaint(
+        _ property: Configuration.Property, _ content: GuardedFile.Content, isUsed: Bool
+    ) -> String? {
+        let path = property.value
+        // Whoever put the key itself here must not find it in a log.
+        guard !path.contains(where: \.isNewline), !path.hasPrefix("-----BEGIN") else {
+            return "\(property.name) must name a file; write what it holds to a file, of mode 600 where it is a key"
+        }
+        // A folder of authorities, or the system's, are librdkafka's to judge.
+        guard isUsed, content == .secret || !isFolderOrProbe(path) else {
+            return GuardedFile.exposure(of: path, content).map { "\(path) \($0)" }
+        }
+        return GuardedFile.refusal(of: path, content).map { "\(path) \($0)" }
+    }
+
+    private static func isFolderOrProbe(_ path: String) -> Bool {
+        path == "probe" || GuardedFile.isFolder(path)
+    }
+}
