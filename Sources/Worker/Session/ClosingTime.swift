@@ -2,6 +2,8 @@
 struct ClosingTime: Sendable {
     /// The time for clients of which nothing is expected any more.
     static let least = Duration.seconds(1)
+    /// The longest wait for anything: the worker shows no sign of life meanwhile.
+    private static let longest = Duration.seconds(30)
 
     private let deadline: Duration
     /// Until when new clients are to be made; nil where nothing called for any.
@@ -13,7 +15,7 @@ struct ClosingTime: Sendable {
     init(_ deadline: Duration) { self.deadline = deadline }
 
     /// The time that is left, at the moment.
-    var rest: Duration { isOver ? .zero : until.map { max(.zero, $0 - .now) } ?? deadline }
+    var rest: Duration { isOver ? .zero : min(Self.longest, until.map { max(.zero, $0 - .now) } ?? deadline) }
 
     /// The time for leaving the groups.
     var ofGroups: Duration { bounded(deadline / 2) }
