@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import Keyring
 import ProgramTestSupport
 import Testing
@@ -23,7 +24,8 @@ extension KeyScenarios {
             _ moment: Moment
         ) async throws {
             // The loop guard remembers whom the vendor refuses.
-            let shop = try await Shop.open(admission: "suspend_after: 100000", partitions: Self.partitions)
+            let shop = try await Shop.open(
+                admission: "suspend_after: 100000, coalesce: 1ms", partitions: Self.partitions)
             let worker = try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.infobip.app)
             try await Self.infobip.issue(Self.users, shop)
@@ -133,7 +135,8 @@ extension KeyScenarios {
                 print("  forth and back, round \(round): \(Self.users) users re-issued in \(Int(took.rounded())) s")
                 #expect(job.status == 0, "\(job.errorText)")
                 #expect(
-                    job.outputText.contains("\(Self.users) events sent, 0 subjects"), "round \(round): \(job.outputText)")
+                    job.outputText.contains("\(Self.users) events sent, 0 subjects"),
+                    "round \(round): \(job.outputText)")
                 #expect(job.outputText.contains("the ledger shows 0 live tokens of \(from)"), "\(job.outputText)")
                 #expect(try await operatorOf.ledger(of: from) == 0)
                 #expect(try await operatorOf.ledger(of: to) == Self.users)

@@ -1,0 +1,110 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+/// A campaign on the cluster for one app with a shared secret: its users, its operator, its vendor.
+struct Canary: Sendable {
+    static let app = "infobip-mobile"
+    /// The loop guard remembers whom the vendor refuses, suspends nobody, and takes no refusal for the failure before it.
+    static let wishes = Shop.Wishes(
+        partitions: 3, worker: ["admission: { suspend_after: 100000, coalesce: 1ms }"])
+
+    let shop: Shop
+
+    // MARK: The operator
+
+    func remint(_ arguments: [String]) async throws -> Program {
+        try await Program.run(Repository.remint, arguments + ["--config", configuration])
+    }
+
+    func rotate(_ step: String, _ options: String...) async throws -> Program {
+        try await remint(["rotate", step, "--key", Self.app] + options)
+    }
+
+    func does(_ step: String, _ options: String...) async throws {
+        let program = try await remint(["rotate", step, "--key", Self.app] + options)
+        try #require(program.status == 0, "\(step): \(program.errorText)")
+    }
+
+    /// A step that goes on while the test does.
+    func starts(_ step: String, _ options: String...) throws -> Program {
+        try Program(
+            Repository.remint, ["rotate", step, "--key", Self.app, "--config", configuration] + options)
+    }
+
+    /// The newest version of the ring.
+    func newest() throws -> String {
+        let ring = KeyRingFile(folder: shop.folder.appending(path: "keys/\(Self.app)"))
+        return try #require(try ring.versions().last?["id"])
+    }
+
+    private var configuration: String { shop.folder.appending(path: "remint.yaml").path }
+
+    // MARK: Workers
+
+    func startWorker() async throws -> Program {
+        let worker = try shop.startProgram()
+        try #require(await worker.wrote("partitions were assigned"), "\(worker.lastLines)")
+        return worker
+    }
+
+    func stop(_ worker: Program) async {
+        worker.terminate()
+        await worker.waitForEnd()
+    }
+
+    // MARK: Users and their vendor
+
+    /// Gives a token to each of `count` users.
+    func issue(_ count: Int) async throws {
+        try await report((0..<count).map { #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"u\#($0)"}"# })
+        try await TopicReader.wait(for: count, on: shop.partitions(of: [shop.topics.tokens]))
+    }
+
+    /// The users of the tokens of `version`.
+    func users(with version: String) async throws -> [String] {
+        try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).compactMap { record in
+            let signer = record.headers.last { $0.name == "remint-key-id" }?.value
+            guard signer == Array(version.utf8), let key = record.key else { return nil }
+            return String(decoding: key.dropFirst(Self.app.utf8.count + 1), as: UTF8.self)
+        }
+    }
+
+    /// The vendor refuses the tokens of `users`, whose devices say so; waits until the worker heard of each.
+    func refuse(_ users: some Collection<String>) async throws {
+        try await report(users.map { #"{"code":"UNAUTHORIZED","externalUserId":"\#($0)"}"# })
+        let partitions = shop.partitions(of: [shop.topics.live])
+        let ends = try await TopicReader.ends(of: partitions)
+        while try await TopicReader.committed(partitions, by: shop.group) != ends { try Task.checkCancellation() }
+    }
+
+    private func report(_ reports: [String]) async throws {
+        try await produce(
+            reports.map {
+                ProducerRecord(
+                    topic: shop.topics.live, key: nil, value: Array($0.utf8),
+                    headers: [RecordHeader("remint-app", Self.app)])
+            })
+    }
+
+    /// Writes `count` small letters of another app to the dead-letter topic.
+    func writeLetters(_ count: Int) async throws {
+        let letter = ProducerRecord(
+            topic: shop.topics.deadLetters, key: nil, value: Array(#"{"app":"nobody"}"#.utf8),
+            headers: [RecordHeader("remint-error-code", "unknown_app"), RecordHeader("remint-error-stage", "decode")])
+        let producer = try Cluster.makeProducer()
+        for first in stride(from: 0, to: count, by: 20_000) {
+            let errors = await producer.deliver(Array(repeating: letter, count: min(20_000, count - first)))
+            try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 }.prefix(1))")
+        }
+        await producer.close(within: .seconds(10))
+    }
+
+    private func produce(_ records: [ProducerRecord]) async throws {
+        let producer = try Cluster.makeProducer()
+        let errors = await producer.deliver(records)
+        await producer.close(within: .seconds(10))
+        try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 }.prefix(1))")
+    }
+}
