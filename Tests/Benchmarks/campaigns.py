@@ -10,8 +10,7 @@ event or at most two, and the second has the header `remint-resent`. It exits 77
 
 `reissue` gives tokens to all users with `remint reissue`, and then replaces their key with a campaign, by each program in turns.
 
-Both make a configuration with `remint demo --dir` of the first program and topics of their own on the brokers, which they delete
-afterwards. Needs confluent-kafka.
+Both make a configuration, keys and topics of their own with the first program, and delete them afterwards. Needs confluent-kafka.
 """
 import argparse
 import collections
@@ -31,6 +30,13 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # HS256: the signature is cheap, so that the figures are the job's and the broker's.
 APP = "infobip-mobile"
+# One app of a compiled vendor, so that an older program needs no files beside it.
+CONFIGURATION = """kafka: {{ bootstrap_servers: "{brokers}", group: {group}, insecure: true }}
+topics: {{ {topics} }}
+keys: {{ {app}: {{ path: keys/{app} }} }}
+apps: {{ {app}: {{ adapter: infobip, key: {app}, settings: {{ application_code: app-code }} }} }}
+log: {{ level: info, format: text }}
+"""
 TOPICS = ("invalidations", "invalidations_bulk", "tokens", "dead_letters", "retries", "control")
 
 
@@ -48,13 +54,15 @@ class Shop:
         self.group = f"campaigns-{os.getpid()}-{name}"
         self.worker = None
         os.umask(0o077)
-        run(maker, "demo", "--dir", str(self.folder), "--json")
-        text = (self.folder / "remint.yaml").read_text()
-        text = text.replace("bootstrap_servers: embedded", f'bootstrap_servers: "{brokers}"\n  group: {self.group}')
+        self.folder.mkdir()
         self.topics = {name: f"{self.group}.{name}" for name in TOPICS}
-        text += "\ntopics: { " + ", ".join(f"{key}: {topic}" for key, topic in self.topics.items()) + " }\n"
         self.configuration = self.folder / "remint.yaml"
-        self.configuration.write_text(text)
+        self.configuration.write_text(CONFIGURATION.format(
+            brokers=brokers, group=self.group, app=APP,
+            topics=", ".join(f"{key}: {topic}" for key, topic in self.topics.items())))
+        ring = ["--config", str(self.configuration), "--key", APP]
+        run(maker, "keys", "generate", *ring, "--id", "first")
+        run(maker, "keys", "promote", *ring, "first", "--now")
         run(maker, "topics", "create", "--config", str(self.configuration), "--replication", "1")
 
     def users(self, count, name="users"):
@@ -79,7 +87,7 @@ class Shop:
 
     def admin(self):
         from confluent_kafka.admin import AdminClient
-        return AdminClient({"bootstrap.servers": self.brokers})
+        return AdminClient({"bootstrap.servers": self.brokers, "log_level": 3})
 
     def committed(self, admin):
         """Events of the bulk lane behind the workers' committed offsets."""

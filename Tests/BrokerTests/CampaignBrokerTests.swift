@@ -24,7 +24,7 @@ extension BrokerTests {
                 let job = try canary.starts("reissue", "--canary", "100", "--watch", watch, "--rate", "0")
                 try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
                 let count = Self.users * percent / 100
-                let holders = try await canary.users(with: new)
+                let holders = try await canary.tokens(of: new)
                 #expect(holders.count == Self.users)
                 if count > 0 { try await canary.refuse(holders.prefix(count)) }
                 await job.waitForEnd()
@@ -95,7 +95,7 @@ extension BrokerTests {
                     "canary, \(Self.letters) letters before it: answered after \(Self.seconds(since: start)) s")
                 job.kill()
                 await job.waitForEnd()
-                let holders = try await canary.users(with: new)
+                let holders = try await canary.tokens(of: new)
                 let writing = ContinuousClock.now
                 try await canary.writeLetters(Self.letters)
                 report("\(Self.letters) letters written in \(Self.seconds(since: writing)) s")

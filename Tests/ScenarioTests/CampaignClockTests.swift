@@ -60,7 +60,8 @@ extension KeyScenarios {
         @Test(arguments: ends) func `a version with a live token is not retired by a clock that is ten minutes off`(
             _ ahead: Int64, _ end: Int64, _ words: String?
         ) async throws {
-            let shop = try await Shop.open()
+            // One partition, so that the worker's token is in the same one.
+            let shop = try await Shop.open(partitions: 1)
             let operatorOf = Operator(shop: shop, ring: Self.app)
             try await operatorOf.does("prepare")
             try await operatorOf.does("promote", "--now")

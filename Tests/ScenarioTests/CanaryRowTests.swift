@@ -150,18 +150,18 @@ extension KeyScenarios {
         @Test(arguments: shares) func `a vendor that refuses three of a hundred stops a canary that is large enough`(
             _ rejected: Int, _ size: Int, _ isTooMany: Bool
         ) async throws {
-            let shop = try await Shop.open(admission: "suspend_after: 100000, coalesce: 1ms")
+            let shop = try await Shop.open(admission: "suspend_after: 100000")
             let worker = try await shop.startWorker()
-            let operatorOf = Operator(shop: shop, ring: Self.infobip.app)
-            try await Self.infobip.issue(size, shop)
+            let operatorOf = Operator(shop: shop, ring: Self.braze.app)
+            try await Self.braze.issue(size, shop)
             try await operatorOf.does("prepare")
             try await operatorOf.does("promote", "--now")
-            let new = try #require(try shop.ring(Self.infobip.app).versions.last?.id)
+            let new = try #require(try shop.ring(Self.braze.app).versions.last?.id)
             let job = try operatorOf.starts("reissue", "--canary", "100", "--watch", "20s", "--rate", "0")
             try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
             let tokens = try await shop.tokens().filter { $0.header("remint-key-id") == new }
             #expect(tokens.count == size)
-            try await Self.infobip.refuse(tokens.prefix(rejected), shop)
+            try await Self.braze.refuse(tokens.prefix(rejected), shop)
             await job.waitForEnd()
             #expect(job.status == (isTooMany ? 1 : 0), "\(job.errorText)")
             if isTooMany {

@@ -3,12 +3,11 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-/// A campaign on the cluster for one app with a shared secret: its users, its operator, its vendor.
+/// A campaign on the cluster for one app: its users, its operator, its vendor.
 struct Canary: Sendable {
-    static let app = "infobip-mobile"
-    /// The loop guard remembers whom the vendor refuses, suspends nobody, and takes no refusal for the failure before it.
-    static let wishes = Shop.Wishes(
-        partitions: 3, worker: ["admission: { suspend_after: 100000, coalesce: 1ms }"])
+    static let app = "braze-ios"
+    /// The loop guard remembers whom the vendor refuses, and suspends nobody.
+    static let wishes = Shop.Wishes(partitions: 3, worker: ["admission: { suspend_after: 100000 }"])
 
     let shop: Shop
 
@@ -58,22 +57,26 @@ struct Canary: Sendable {
 
     /// Gives a token to each of `count` users.
     func issue(_ count: Int) async throws {
-        try await report((0..<count).map { #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"u\#($0)"}"# })
+        try await report((0..<count).map { #"{"code":22,"userId":"u\#($0)"}"# })
         try await TopicReader.wait(for: count, on: shop.partitions(of: [shop.topics.tokens]))
     }
 
-    /// The users of the tokens of `version`.
-    func users(with version: String) async throws -> [String] {
-        try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).compactMap { record in
-            let signer = record.headers.last { $0.name == "remint-key-id" }?.value
-            guard signer == Array(version.utf8), let key = record.key else { return nil }
-            return String(decoding: key.dropFirst(Self.app.utf8.count + 1), as: UTF8.self)
+    /// The records of the tokens of `version`.
+    func tokens(of version: String) async throws -> [ConsumedRecord] {
+        try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).filter { record in
+            record.headers.last { $0.name == "remint-key-id" }?.value == Array(version.utf8)
         }
     }
 
-    /// The vendor refuses the tokens of `users`, whose devices say so; waits until the worker heard of each.
-    func refuse(_ users: some Collection<String>) async throws {
-        try await report(users.map { #"{"code":"UNAUTHORIZED","externalUserId":"\#($0)"}"# })
+    /// The vendor refuses `tokens`, and their users' devices say so; waits until the worker heard of each.
+    func refuse(_ tokens: some Collection<ConsumedRecord>) async throws {
+        try await report(
+            tokens.compactMap { token in
+                let value = token.value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
+                guard let jwt = value?["token"] as? String, let key = token.key else { return nil }
+                let user = String(decoding: key.dropFirst(Self.app.utf8.count + 1), as: UTF8.self)
+                return #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#
+            })
         let partitions = shop.partitions(of: [shop.topics.live])
         let ends = try await TopicReader.ends(of: partitions)
         while try await TopicReader.committed(partitions, by: shop.group) != ends { try Task.checkCancellation() }

@@ -50,10 +50,9 @@ struct ReissueSetup {
         return RandomUUID.make(using: &random)
     }
 
-    /// Lists the ledger's subjects, where that is the input and was not done. Once an event may have been delivered the list stays: a
-    /// new one would give the event's id to another user.
+    /// Lists the ledger's subjects, where that is the input and was not done.
     func prepareInput(_ progress: ReissueProgress) async throws {
-        guard command.ledger, progress.rows == 0, progress.sendingRows == 0 else { return }
+        guard command.ledger, progress.rows == 0 else { return }
         try LedgerInput.write(try await ledgerKeys(), to: files.subjects)
         try files.save(progress)
     }
