@@ -34,7 +34,7 @@ APP = "infobip-mobile"
 CONFIGURATION = """kafka: {{ bootstrap_servers: "{brokers}", group: {group}, insecure: true }}
 topics: {{ {topics} }}
 keys: {{ {app}: {{ path: keys/{app} }} }}
-apps: {{ {app}: {{ adapter: infobip, key: {app}, settings: {{ application_code: app-code }} }} }}
+apps: {{ {app}: {{ adapter: infobip, key: {app}, lifetime: 12h, settings: {{ application_code: app-code }} }} }}
 log: {{ level: info, format: text }}
 """
 TOPICS = ("invalidations", "invalidations_bulk", "tokens", "dead_letters", "retries", "control")
