@@ -8,18 +8,18 @@ struct Campaigners: Sendable {
     let app: String
     /// A report of a token that ended.
     let expired: @Sendable (_ user: String) -> String
-    /// A report of a token that the vendor refused.
-    let refused: @Sendable (_ user: String, _ token: String) -> String
+    /// A report of a token that the vendor refused; nil where devices do not say which one was.
+    let refused: (@Sendable (_ user: String, _ token: String) -> String)?
 
     /// RS256.
     static let braze = Campaigners(
         app: "braze-ios", expired: { #"{"code":22,"userId":"\#($0)"}"# },
         refused: { #"{"code":20,"userId":"\#($0)","signature":"\#($1)"}"# })
 
-    /// HS256, for as many users as a small fleet has. Infobip's servers do not say which token they refuse.
+    /// HS256, for as many users as a small fleet has.
     static let infobip = Campaigners(
         app: "infobip-mobile", expired: { #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"\#($0)"}"# },
-        refused: { user, _ in #"{"code":"UNAUTHORIZED","externalUserId":"\#(user)"}"# })
+        refused: nil)
 
     /// Gives tokens of the signing version to `count` users, `u0` and on.
     func issue(_ count: Int, _ shop: borrowing Shop, prefix: String = "u") async throws {
@@ -37,6 +37,7 @@ struct Campaigners: Sendable {
 
     /// The users of `tokens` come back with them.
     func refuse(_ tokens: some Sequence<ConsumedRecord>, _ shop: borrowing Shop) async throws {
+        let refused = try #require(refused, "devices of \(app) do not say which token was refused")
         try await shop.produce(
             tokens.compactMap { token in
                 guard let jwt = token.member("token"), let key = token.key else { return nil }
