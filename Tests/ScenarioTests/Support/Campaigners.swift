@@ -37,7 +37,10 @@ struct Campaigners: Sendable {
 
     /// The users of `tokens` come back with them.
     func refuse(_ tokens: some Sequence<ConsumedRecord>, _ shop: borrowing Shop) async throws {
-        let refused = try #require(refused, "devices of \(app) do not say which token was refused")
+        guard let refused else {
+            Issue.record("devices of \(app) do not say which token was refused")
+            return
+        }
         try await shop.produce(
             tokens.compactMap { token in
                 guard let jwt = token.member("token"), let key = token.key else { return nil }
