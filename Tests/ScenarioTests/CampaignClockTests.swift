@@ -51,6 +51,72 @@ extension KeyScenarios {
             await shop.broker.close()
         }
 
+        /// Seconds by which the operator's clock is ahead, seconds until the token's end, and the words of the refusal; none where the
+        /// version may be retired.
+        static let ends: [(ahead: Int64, end: Int64, words: String?)] = [
+            (-600, 300, "ends at"), (-600, -300, "ends at"), (600, 300, "counts for 15m longer"), (600, -400, nil),
+        ]
+
+        @Test(arguments: ends) func `a version with a live token is not retired by a clock that is ten minutes off`(
+            _ ahead: Int64, _ end: Int64, _ words: String?
+        ) async throws {
+            // One partition, so that the worker's token is in the same one.
+            let shop = try await Shop.open(partitions: 1)
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let old = try #require(try shop.ring(Self.app).versions.first?.id)
+            try await shop.produce([token(old, endingIn: end)])
+            let ring = try ring(shop, ahead)
+            func refusal() async throws -> String? {
+                do {
+                    try await ring.requireNoLiveToken(
+                        of: old, brokers: shop.broker.bootstrapServers, logger: quiet, display: NoDisplay())
+                    return nil
+                } catch let error as TokensLive { return error.description }
+            }
+            let refused = try await refusal()
+            #expect((refused == nil) == (words == nil), "\(String(describing: refused))")
+            if let words, let refused {
+                #expect(refused.contains(words) && refused.contains("1 live token is signed with it"), "\(refused)")
+                // The campaign asks for its user, whatever the clock says, and then nothing is in the way.
+                let worker = try await shop.startWorker()
+                let campaign = Campaign(ring: ring)
+                let result = try await CampaignReissue(
+                    campaign: campaign,
+                    terms: CampaignTerms(
+                        canary: 0, watch: .seconds(1), answerWithin: .seconds(60), maxRejections: .standard,
+                        pace: ReissuePace(rate: nil)),
+                    brokers: shop.broker.bootstrapServers, logger: quiet, display: NoDisplay(), note: { _ in }
+                ).run()
+                guard case .reissued(let report) = result else { throw Unexpected() }
+                #expect(report.sent == 1 && report.holdings.live == 0)
+                #expect(try await refusal() == nil)
+                worker.terminate()
+                await worker.waitForEnd()
+            }
+            await shop.broker.close()
+        }
+
+        private struct Unexpected: Error {}
+
+        /// A token of `version` as a worker wrote it an hour ago.
+        private func token(_ version: String, endingIn seconds: Int64) -> ProducerRecord {
+            let now = Int64(Date().timeIntervalSince1970), end = now + seconds
+            let value = """
+                {"app":"\(Self.app)","vendor":"braze","subject":{"user":"u"},"token":"e.e.e","algorithm":"RS256",\
+                "key_id":"\(version)","issued_at":\(now - 3600),"expires_at":\(end),"version":1,"event_id":"e"}
+                """
+            let headers = [
+                ("ce_source", "/remint/\(Self.app)"), ("ce_type", "remint.token.replaced.v1"),
+                ("remint-key-id", version),
+                ("remint-expires-at", "\(end)"), ("remint-version", "1"), ("remint-key-ring", Self.app),
+            ]
+            return ProducerRecord(
+                topic: "remint.tokens", key: Array("\(Self.app)/u".utf8), value: Array(value.utf8),
+                headers: headers.map { RecordHeader($0.0, $0.1) })
+        }
+
         /// The ring as an operator has it whose clock is off.
         private func ring(_ shop: borrowing Shop, _ offset: Int64) throws -> RingInUse {
             let source = ConfigurationSource(

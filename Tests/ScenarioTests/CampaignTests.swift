@@ -63,7 +63,11 @@ extension KeyScenarios {
             switch trouble {
             case .appPaused: try await operatorOf.apps("resume")
             case .workersStopped: worker = try await shop.startWorker()
-            case .keyUnreadable: try setMode(0o600, of: key)
+            case .keyUnreadable:
+                try setMode(0o600, of: key)
+                // Whoever is asked for before the worker has read it gets a token of the old version once more.
+                let new = try #require(try shop.ring(Self.app).versions.last?.id)
+                try #require(await worker.wrote("remint.key.version=\(new)"), "\(worker.errorText)")
             case .lookupsDown:
                 worker.terminate()
                 await worker.waitForEnd()
@@ -141,94 +145,6 @@ extension KeyScenarios {
                 isTooMany
                 ? "the vendor rejected" : "the canary passed: 20 of 20 answered, 0 superseded, \(count) rejected"
             #expect(job.errorText.contains(words), "\(job.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        // MARK: A compromised key
-
-        enum Moment: String, CaseIterable, Sendable {
-            case prepared, promoted, canaryRunning, canaryRejected, paused, waves, reissued
-        }
-
-        @Test(arguments: Moment.allCases)
-        func `a revocation takes over from a campaign in any phase and leaves no token`(
-            _ moment: Moment
-        ) async throws {
-            // The loop guard remembers whom the vendor refuses.
-            let shop = try await Shop.open(admission: "suspend_after: 1000")
-            let worker = try await shop.startWorker()
-            let operatorOf = Operator(shop: shop, ring: Self.app)
-            try await issue(20, shop)
-            try await operatorOf.does("prepare")
-            let versions = try shop.ring(Self.app).versions.map(\.id)
-            var leaked = versions[0]
-            var running: Program?
-            if moment != .prepared { try await operatorOf.does("promote", "--now") }
-            switch moment {
-            case .prepared, .promoted: break
-            case .canaryRunning:
-                let job = try operatorOf.starts("reissue", "--canary", "10", "--watch", "10m")
-                try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
-                running = job
-            case .canaryRejected:
-                // The user of one token refuses it.
-                let job = try operatorOf.starts("reissue", "--canary", "1", "--watch", "10m")
-                try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
-                try await refuse(
-                    try await shop.tokens().filter { $0.header("remint-key-id") == versions[1] }, shop)
-                await job.waitForEnd()
-                #expect(job.errorText.contains("the vendor rejected 1 of 1 canary tokens"), "\(job.errorText)")
-            case .paused: try await operatorOf.does("pause")
-            case .waves:
-                let job = try operatorOf.starts("reissue", "--canary", "0", "--rate", "1")
-                try #require(await job.wrote("users to ask for"), "\(job.errorText)")
-                running = job
-            case .reissued:
-                try await operatorOf.does("reissue", "--canary", "0", "--rate", "0", brokers: true)
-                // The new key leaks as well: back to the old one.
-                leaked = versions[1]
-            }
-            let revoked = try await operatorOf.run(
-                "revoke", ["--rate", "0", "--key-version", leaked], brokers: true)
-            #expect(revoked.status == 0, "\(revoked.errorText)")
-            #expect(revoked.errorText.contains("a revocation cannot be aborted"), "\(revoked.errorText)")
-            #expect(revoked.outputText.contains("the ledger shows 0 live tokens of \(leaked)"), "\(revoked.outputText)")
-            if let running {
-                await running.waitForEnd()
-                #expect(running.outputText.contains("stopped"), "\(running.outputText) \(running.errorText)")
-            }
-            let ring = try shop.ring(Self.app)
-            #expect(ring.versions.first { $0.id == leaked }?.state == .revoked)
-            #expect(ring.versions.first { $0.id != leaked }?.state == .active)
-            let status = try await operatorOf.status()
-            #expect(status["kind"] as? String == "revocation" && status["live_old"] as? Int == 0, "\(status)")
-            try await operatorOf.isRefused("abort", saying: "a revocation cannot be aborted")
-            try await operatorOf.does("retire", brokers: true)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        @Test func `campaigns forth and back five times each re-issue everybody`() async throws {
-            let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let operatorOf = Operator(shop: shop, ring: Self.app)
-            try await issue(12, shop)
-            try await operatorOf.does("prepare")
-            let versions = try shop.ring(Self.app).versions.map(\.id)
-            for round in 0..<5 {
-                let (from, to) = (versions[round % 2], versions[(round + 1) % 2])
-                try await operatorOf.does("prepare", "--key-version", to)
-                try await operatorOf.does("promote", "--now")
-                let job = try await operatorOf.run("reissue", ["--canary", "0", "--rate", "0"], brokers: true)
-                #expect(job.status == 0, "\(job.errorText)")
-                #expect(job.outputText.contains("12 events sent, 0 subjects"), "round \(round): \(job.outputText)")
-                #expect(job.outputText.contains("the ledger shows 0 live tokens of \(from)"), "\(job.outputText)")
-                let status = try await operatorOf.status()
-                #expect(status["live_new"] as? Int == 12, "\(status)")
-            }
             worker.terminate()
             await worker.waitForEnd()
             await shop.broker.close()
@@ -379,31 +295,18 @@ extension KeyScenarios {
 
         /// Tokens of the old key for `count` users.
         private func issue(_ count: Int, _ shop: borrowing Shop) async throws {
-            try await shop.produce((0..<count).map { rawReport(Self.app, #"{"code":22,"userId":"u\#($0)"}"#) })
-            _ = try await shop.consumeOutputs { $0.count >= count }
+            try await Campaigners.braze.issue(count, shop)
         }
 
         /// The users of `tokens` come back with them.
         private func refuse(_ tokens: [ConsumedRecord], _ shop: borrowing Shop) async throws {
-            try await shop.produce(
-                tokens.compactMap { token in
-                    guard let jwt = token.member("token"), let key = token.key else { return nil }
-                    let user = String(decoding: key, as: UTF8.self).dropFirst(Self.app.count + 1)
-                    return rawReport(Self.app, #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#)
-                })
+            try await Campaigners.braze.refuse(tokens, shop)
         }
     }
 }
 
 private func setMode(_ mode: Int, of path: String) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-}
-
-extension Operator {
-    fileprivate func apps(_ word: String) async throws {
-        let program = try await remint(["apps", word, ring], brokers: true)
-        try #require(program.status == 0, "\(program.errorText)")
-    }
 }
 
 extension Shop {
@@ -427,14 +330,5 @@ extension Shop {
             FileManager.default.createFile(
                 atPath: secret, contents: Data("key".utf8), attributes: [.posixPermissions: 0o600]))
         try configure("    key: braze-ios\n", "    key: braze-ios\n" + Self.lookup)
-    }
-
-    /// The records of the token topic.
-    fileprivate func tokens() async throws -> [ConsumedRecord] {
-        try await outputs().filter { $0.position.topic == "remint.tokens" }
-    }
-
-    fileprivate func waitForLetters(_ count: Int) async throws {
-        _ = try await consumeOutputs(of: ["remint.dead-letters"]) { $0.count >= count }
     }
 }

@@ -1,4 +1,5 @@
-import AdapterKit
+package import AdapterKit
+import WorkerConfiguration
 
 /// Live tokens of one version of a ring, as the ledger has them, and what keeps the ledger from knowing all of them.
 package struct VersionHoldings: Sendable, Equatable {
@@ -50,6 +51,17 @@ package struct VersionHoldings: Sendable, Equatable {
     package var waiting: Int { askable + unknownAskable }
     /// Whether the ledger was read whole and shows no live token.
     package var isClear: Bool { live == 0 && unreadable == 0 && strangers == 0 }
+
+    /// The words for when the last of the tokens ends, such as `ends at 2026-11-21T10:00:00Z`; empty where there is none.
+    ///
+    /// - Parameter tolerance: how far `now` may be ahead.
+    package func end(at now: UnixTime, _ tolerance: ClockTolerance = .standard) -> String {
+        guard let lastEnd else { return "" }
+        let end = UnixTime(seconds: lastEnd)
+        guard end <= now else { return "ends at \(end)" }
+        return
+            "ended at \(end) by this machine's clock, which may be ahead: a token counts for \(DurationText.format(seconds: tolerance.seconds)) longer"
+    }
 
     /// An app's name as a line can show it: it comes from a record.
     private static func shown(_ app: String) -> String {

@@ -96,18 +96,18 @@ package struct ReissueJob {
             while pending.isEmpty {
                 guard let items = try next() else {
                     progress.isFinished = true
-                    try note(&progress)
+                    try note(&progress, inDoubtThrough: resent)
                     return .finished
                 }
                 pending = items.dropFirst(toSkip)
                 toSkip -= items.count - pending.count
             }
             if let limit, progress.rows >= limit {
-                try note(&progress)
+                try note(&progress, inDoubtThrough: resent)
                 return .limitReached
             }
             guard mayGoOn() else {
-                try note(&progress)
+                try note(&progress, inDoubtThrough: resent)
                 return .paused
             }
             let start = ContinuousClock.now
@@ -117,13 +117,18 @@ package struct ReissueJob {
             let count = try await send(Array(items), &progress, resentThrough: resent, producer, rejects)
             await display.show(progress, lag)
             let pause = pace.pause(after: count, sent: progress.sent, random: &random)
-            if count > 0, pause > 0 { try? await Task.sleep(until: start + .seconds(pause), clock: .continuous) }
+            guard count > 0, pause > 0 else { continue }
+            // A crash during the pause sends nothing twice. Without a pause the next batch's checkpoint says as much.
+            try note(&progress, inDoubtThrough: resent)
+            try? await Task.sleep(until: start + .seconds(pause), clock: .continuous)
         }
     }
 
     /// Writes that nothing is under way.
-    private func note(_ progress: inout ReissueProgress) throws {
-        progress.sendingRows = progress.rows
+    ///
+    /// - Parameter row: the last row that may have been delivered before a crash; it stays in doubt until it is sent again.
+    private func note(_ progress: inout ReissueProgress, inDoubtThrough row: Int) throws {
+        progress.sendingRows = max(progress.rows, row)
         try files.save(progress)
     }
 

@@ -95,9 +95,9 @@ package struct CampaignReissue {
             $1.reissued()
         }
         guard rotation.kind == .revocation, holdings.live > 0 || holdings.unreadable > 0 else { return }
-        let end = holdings.lastEnd.map { UnixTime(seconds: $0).description } ?? "an unknown time"
+        let end = holdings.end(at: ring.now())
         throw CampaignStopped(
-            "\(Self.tokens(holdings)) of the revoked \(rotation.from) left in the ledger (\(holdings.reasons)); they end by \(end)"
+            "\(Self.tokens(holdings)) of the revoked \(rotation.from) left in the ledger (\(holdings.reasons)); the last one \(end.isEmpty ? "ends at an unknown time" : end)"
         )
     }
 
@@ -142,7 +142,7 @@ package struct CampaignReissue {
         if let known, !known.isSettled { return known }
         let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: display)
         let filter = LedgerFilter(keyID: rotation.from, ring: ring.ledgerRing)
-        let keys = try await reader.keys(matching: filter, at: ring.now())
+        let keys = try await reader.keys(matching: filter, at: ClockTolerance.standard.earliest(at: ring.now()))
         // Whoever can be asked for comes first, so that a canary is made of such users alone.
         let list = CampaignList(keys, ring.configuration, ring: ring.ring.name)
         try LedgerInput.write(list.keys, to: files.subjects)

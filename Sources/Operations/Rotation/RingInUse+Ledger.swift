@@ -17,12 +17,16 @@ extension RingInUse {
 }
 
 extension LedgerReader {
-    /// The live tokens of `version` of `ring` at `now`.
+    /// The tokens of `version` of `ring` that may live at `now`.
     ///
+    /// - Parameter tolerance: how far `now` may be ahead.
     /// - Throws: `KafkaError` or `MissingTopic`.
-    package func holdings(of version: String, in ring: RingInUse, at now: UnixTime) async throws -> VersionHoldings {
+    package func holdings(
+        of version: String, in ring: RingInUse, at now: UnixTime, tolerating tolerance: ClockTolerance = .standard
+    ) async throws -> VersionHoldings {
         let ledgerRing = ring.ledgerRing
-        let found = try await holdings(at: now, matching: LedgerFilter(keyID: version, ring: ledgerRing))
+        let filter = LedgerFilter(keyID: version, ring: ledgerRing)
+        let found = try await holdings(at: tolerance.earliest(at: now), matching: filter)
         return VersionHoldings(
             found, version: version, of: ledgerRing, apps: Set(ring.configuration.apps.map(\.name)))
     }

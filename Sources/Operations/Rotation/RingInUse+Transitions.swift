@@ -73,13 +73,16 @@ extension RingInUse {
 
     /// Refuses to retire `version` unless the ledger was read whole and shows no live token of it.
     ///
+    /// - Parameter tolerance: how far the clock may be ahead.
     /// - Throws: `TokensLive`, or what keeps the ledger from being read.
     package func requireNoLiveToken(
-        of version: String, brokers: String, logger: Logger, display: any ProgressDisplay
+        of version: String, brokers: String, tolerating tolerance: ClockTolerance = .standard, logger: Logger,
+        display: any ProgressDisplay
     ) async throws {
         let reader = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
-        let holdings = try await reader.holdings(of: version, in: self, at: now())
-        guard holdings.isClear else { throw TokensLive(holdings: holdings) }
+        let now = self.now()
+        let holdings = try await reader.holdings(of: version, in: self, at: now, tolerating: tolerance)
+        guard holdings.isClear else { throw TokensLive(holdings: holdings, end: holdings.end(at: now, tolerance)) }
     }
 
     /// Returns the sentence for what the ledger cannot know of `version`, even without a live token of it.
@@ -104,11 +107,12 @@ package struct TooEarly: Error, CustomStringConvertible {
 /// A version that still has live tokens, or that may have some which the ledger cannot tell.
 package struct TokensLive: Error, CustomStringConvertible {
     let holdings: VersionHoldings
+    let end: String
     package var description: String {
         let count = holdings.live
         let tokens = count == 1 ? "1 live token is" : "\(count) live tokens are"
-        let end = holdings.lastEnd.map { "; the last one ends at \(UnixTime(seconds: $0))" } ?? ""
+        let last = end.isEmpty ? "" : "; the last one \(end)"
         return
-            "\(holdings.version) cannot be retired: \(tokens) signed with it (\(holdings.reasons))\(end). Re-issue them, wait, or use --force"
+            "\(holdings.version) cannot be retired: \(tokens) signed with it (\(holdings.reasons))\(last). Re-issue them, wait, or use --force"
     }
 }

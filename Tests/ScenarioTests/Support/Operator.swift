@@ -15,6 +15,13 @@ struct Operator: Sendable {
         self.ring = ring
     }
 
+    /// An operator with a configuration of the ring's own, as beside a signer.
+    init(configuration: String, of shop: borrowing Shop, ring: String) {
+        self.configuration = configuration
+        brokers = shop.broker.bootstrapServers
+        self.ring = ring
+    }
+
     /// A program of this shop that an operator runs.
     func remint(_ arguments: [String], brokers: Bool = false) async throws -> Program {
         try await Program.run(
@@ -50,10 +57,10 @@ struct Operator: Sendable {
     }
 
     /// A step that is refused until something has ended, in seconds.
-    func eventually(_ step: String, within seconds: Int) async throws {
+    func eventually(_ step: String, _ options: [String] = [], within seconds: Int) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
-        var program = try await run(step, [], brokers: true)
-        while program.status != 0, .now < end { program = try await run(step, [], brokers: true) }
+        var program = try await run(step, options, brokers: true)
+        while program.status != 0, .now < end { program = try await run(step, options, brokers: true) }
         #expect(program.status == 0, "\(step): \(program.errorText)")
     }
 

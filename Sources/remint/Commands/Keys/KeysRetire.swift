@@ -13,12 +13,15 @@ struct KeysRetire: AsyncParsableCommand {
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String
     @Flag(help: "Retire even if live tokens remain.") var force = false
+    @OptionGroup var clock: ClockToleranceOption
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
 
     func run() async throws {
         let ring = try ring.load()
         try ring.requireNoPart(of: [version], in: .retire)
-        if !force { try await ring.requireNoLiveToken(of: version, instead: brokers) }
+        if !force {
+            try await ring.requireNoLiveToken(of: version, instead: brokers, tolerating: clock.tolerance)
+        }
         let changed = try ring.retire(version, isForced: force)
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")
         if changed {

@@ -8,10 +8,12 @@ import WorkerConfiguration
 extension RingInUse {
     /// - Parameter brokers: instead of the configured ones.
     /// - Throws: `TokensLive`, or what keeps the ledger from being read.
-    func requireNoLiveToken(of version: String, instead brokers: String?) async throws {
+    func requireNoLiveToken(
+        of version: String, instead brokers: String?, tolerating tolerance: ClockTolerance
+    ) async throws {
         try await requireNoLiveToken(
-            of: version, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
-            display: ProgressLine())
+            of: version, brokers: try configuration.brokers(instead: brokers), tolerating: tolerance,
+            logger: .quiet(configuration.log), display: ProgressLine())
     }
 
     /// The algorithm of the ring's keys, where `option` names one or none.

@@ -17,6 +17,7 @@ struct RotateRetire: AsyncParsableCommand {
 
     @OptionGroup var ring: KeyRingOptions
     @Flag(help: "Retire even if live tokens remain; named in the audit log.") var force = false
+    @OptionGroup var clock: ClockToleranceOption
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
 
     func run() async throws {
@@ -25,7 +26,9 @@ struct RotateRetire: AsyncParsableCommand {
         let rotation = try campaign.derived()
         var check = rotation
         try check.retired()
-        if !force { try await ring.requireNoLiveToken(of: rotation.from, instead: brokers) }
+        if !force {
+            try await ring.requireNoLiveToken(of: rotation.from, instead: brokers, tolerating: clock.tolerance)
+        }
         try campaign.retire(rotation.id, isForced: force)
         Terminal.print("\(ring.ring.name): \(rotation.from) is retired; the campaign is over")
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))

@@ -1,0 +1,19 @@
+package import AdapterKit
+
+/// The bound on how far an operator's clock may be ahead of the workers'.
+///
+/// Whether a token lives is judged by the operator's clock. One that is ahead would call tokens ended that devices still use, so
+/// campaigns count a token for this long after its end. A clock that is behind counts tokens for too long by itself.
+package struct ClockTolerance: Sendable, Equatable {
+    /// A quarter of an hour.
+    package static let standard = ClockTolerance(seconds: 900)
+
+    /// The bound, in seconds.
+    package let seconds: Int64
+
+    /// A bound of `seconds`, at least 0.
+    package init(seconds: Int64) { self.seconds = max(0, seconds) }
+
+    /// The earliest time that it may be where a clock shows `now`.
+    package func earliest(at now: UnixTime) -> UnixTime { now.advanced(bySeconds: -seconds) }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+/// A campaign on the cluster for one app: its users, its operator, its vendor.
+struct Canary: Sendable {
+    static let app = "braze-ios"
+    /// The loop guard remembers whom the vendor refuses, and suspends nobody.
+    static let wishes = Shop.Wishes(partitions: 3, worker: ["admission: { suspend_after: 100000 }"])
+
+    let shop: Shop
+
+    // MARK: The operator
+
+    func remint(_ arguments: [String]) async throws -> Program {
+        try await Program.run(Repository.remint, arguments + ["--config", configuration])
+    }
+
+    func rotate(_ step: String, _ options: String...) async throws -> Program {
+        try await remint(["rotate", step, "--key", Self.app] + options)
+    }
+
+    func does(_ step: String, _ options: String...) async throws {
+        let program = try await remint(["rotate", step, "--key", Self.app] + options)
+        try #require(program.status == 0, "\(step): \(program.errorText)")
+    }
+
+    /// A step that goes on while the test does.
+    func starts(_ step: String, _ options: String...) throws -> Program {
+        try Program(
+            Repository.remint, ["rotate", step, "--key", Self.app, "--config", configuration] + options)
+    }
+
+    /// The newest version of the ring.
+    func newest() throws -> String {
+        let ring = KeyRingFile(folder: shop.folder.appending(path: "keys/\(Self.app)"))
+        return try #require(try ring.versions().last?["id"])
+    }
+
+    private var configuration: String { shop.folder.appending(path: "remint.yaml").path }
+
+    // MARK: Workers
+
+    func startWorker() async throws -> Program {
+        let worker = try shop.startProgram()
+        try #require(await worker.wrote("partitions were assigned"), "\(worker.lastLines)")
+        return worker
+    }
+
+    func stop(_ worker: Program) async {
+        worker.terminate()
+        await worker.waitForEnd()
+    }
+
+    // MARK: Users and their vendor
+
+    /// Gives a token to each of `count` users.
+    func issue(_ count: Int) async throws {
+        try await report((0..<count).map { #"{"code":22,"userId":"u\#($0)"}"# })
+        try await TopicReader.wait(for: count, on: shop.partitions(of: [shop.topics.tokens]))
+    }
+
+    /// The records of the tokens of `version`.
+    func tokens(of version: String) async throws -> [ConsumedRecord] {
+        try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).filter { record in
+            record.headers.last { $0.name == "remint-key-id" }?.value == Array(version.utf8)
+        }
+    }
+
+    /// The vendor refuses `tokens`, and their users' devices say so; waits until the worker heard of each.
+    func refuse(_ tokens: some Collection<ConsumedRecord>) async throws {
+        try await report(
+            tokens.compactMap { token in
+                let value = token.value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
+                guard let jwt = value?["token"] as? String, let key = token.key else { return nil }
+                let user = String(decoding: key.dropFirst(Self.app.utf8.count + 1), as: UTF8.self)
+                return #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#
+            })
+        let partitions = shop.partitions(of: [shop.topics.live])
+        let ends = try await TopicReader.ends(of: partitions)
+        while try await TopicReader.committed(partitions, by: shop.group) != ends { try Task.checkCancellation() }
+    }
+
+    private func report(_ reports: [String]) async throws {
+        try await produce(
+            reports.map {
+                ProducerRecord(
+                    topic: shop.topics.live, key: nil, value: Array($0.utf8),
+                    headers: [RecordHeader("remint-app", Self.app)])
+            })
+    }
+
+    /// Writes `count` small letters of another app to the dead-letter topic.
+    func writeLetters(_ count: Int) async throws {
+        let letter = ProducerRecord(
+            topic: shop.topics.deadLetters, key: nil, value: Array(#"{"app":"nobody"}"#.utf8),
+            headers: [RecordHeader("remint-error-code", "unknown_app"), RecordHeader("remint-error-stage", "decode")])
+        let producer = try Cluster.makeProducer()
+        for first in stride(from: 0, to: count, by: 20_000) {
+            let errors = await producer.deliver(Array(repeating: letter, count: min(20_000, count - first)))
+            try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 }.prefix(1))")
+        }
+        await producer.close(within: .seconds(10))
+    }
+
+    private func produce(_ records: [ProducerRecord]) async throws {
+        let producer = try Cluster.makeProducer()
+        let errors = await producer.deliver(records)
+        await producer.close(within: .seconds(10))
+        try #require(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 }.prefix(1))")
+    }
+}
