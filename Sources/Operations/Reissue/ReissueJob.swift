@@ -29,7 +29,8 @@ package struct ReissueJob {
     ///   - display: shows how far it is.
     package init(
         configuration: Configuration, app: Configuration.App?, files: ReissueFiles, pace: ReissuePace, total: Int?,
-        lane: @escaping () throws -> any BulkLane, display: any ProgressDisplay, now: @escaping @Sendable () -> UnixTime,
+        lane: @escaping () throws -> any BulkLane, display: any ProgressDisplay,
+        now: @escaping @Sendable () -> UnixTime,
         mayGoOn: @escaping () -> Bool = { true },
         limit: Int? = nil
     ) {

@@ -1,5 +1,5 @@
 package import AdapterKit
-import Foundation
+import Glibc
 import Keyring
 
 /// The lock of a job: two runs over one checkpoint would deliver each event twice. It ends with the process.
@@ -10,8 +10,7 @@ package struct ReissueLock: ~Copyable {
     ///
     /// - Throws: `ReissueHeld`, or `InputUnreadable` where the file cannot be opened.
     package init(_ path: String, at now: UnixTime) throws {
-        let host = ProcessInfo.processInfo.hostName
-        let holder = "\(AuditLog.account), process \(getpid()) on \(host), since \(now)"
+        let holder = "\(AuditLog.account), process \(getpid()) on \(Self.host), since \(now)"
         do throws(FileLock.Failure) { lock = try FileLock(path, holder: holder) } catch {
             switch error {
             case .held: throw ReissueHeld(path: path, holder: FileLock.holder(of: path))
@@ -20,6 +19,14 @@ package struct ReissueLock: ~Copyable {
                     path: path, reason: "it cannot be opened: \(reason); the folder must be yours to change")
             }
         }
+    }
+
+    /// The name of this machine, or of the container.
+    private static var host: String {
+        let longest = 64
+        var name = [CChar](repeating: 0, count: longest + 1)
+        guard gethostname(&name, longest) == 0 else { return "this machine" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

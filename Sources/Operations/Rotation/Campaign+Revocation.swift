@@ -26,6 +26,9 @@ package struct RevocationPlan: Sendable, Equatable {
         guard let leaked = version ?? open?.from ?? listing.active?.id else {
             throw RotationError("no version is active; name the compromised one with --key-version")
         }
+        guard successor != leaked else {
+            throw RotationError("\(leaked) is compromised and cannot sign; name another version with --promote")
+        }
         self.leaked = leaked
         asked = successor
         let signer = listing.active?.id
@@ -40,7 +43,7 @@ package struct RevocationPlan: Sendable, Equatable {
         }
         (self.open, beside) = (open, nil)
         if let successor {
-            self.successor = successor == leaked ? nil : successor
+            self.successor = successor
         } else if let active = listing.active?.id, active != leaked {
             self.successor = active
         } else {
@@ -55,7 +58,8 @@ package struct RevocationPlan: Sendable, Equatable {
         let now = try RevocationPlan(leaked, promoting: asked, in: listing, open: open)
         guard now.successor == successor, now.open?.id == self.open?.id, now.beside?.id == beside?.id else {
             throw RotationError(
-                "the ring or its campaign was changed meanwhile; run again: remint rotate revoke --key-version \(leaked)")
+                "the ring or its campaign was changed meanwhile; run again: remint rotate revoke --key-version \(leaked)"
+            )
         }
     }
 }

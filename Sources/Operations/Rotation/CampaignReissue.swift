@@ -119,8 +119,8 @@ package struct CampaignReissue {
     private func lock() async throws -> ReissueLock {
         let deadline = ContinuousClock.now + .seconds(try campaign.load().kind == .revocation ? 60 : 0)
         while true {
-            do { return try ReissueLock("\(ring.directory.path)/reissue.lock", at: ring.now()) } catch
-                let error as ReissueHeld
+            do { return try ReissueLock("\(ring.directory.path)/reissue.lock", at: ring.now()) } catch let error
+                as ReissueHeld
             {
                 guard .now < deadline else { throw error }
             }

@@ -6,14 +6,29 @@ import JOSE
 
 /// The commands, as the program makes them.
 extension CampaignSequence {
-    func nextCommand() throws -> Command {
-        var ids = try directory.readListing().versions.map(\.id)
-        ids += ["2025-11"]
+    /// The command that is due in the campaign, or any other.
+    func nextCommand(_ state: State) -> Command {
+        guard Int.random(in: 0..<5, using: &random) > 1 else { return anyCommand(state) }
+        guard let open = state.open else { return .prepare(nil) }
+        guard open.pause == nil else { return .resume }
+        return switch open.phase {
+        case .prepared: .promote(isForced: true)
+        case .promoted, .canary, .waves: anyReissue()
+        case .reissued, .retired, .aborted: Bool.random(using: &random) ? .retire(isForced: false) : .prepare(open.from)
+        }
+    }
+
+    private func anyReissue() -> Command {
+        let mood =
+            Int.random(in: 0..<3, using: &random) > 0
+            ? .answers : ModelCluster.Mood.allCases.randomElement(using: &random) ?? .answers
+        return .reissue(mood, canary: [0, 40, 100].randomElement(using: &random) ?? 0)
+    }
+
+    private func anyCommand(_ state: State) -> Command {
+        let ids = state.listing.versions.map(\.id) + ["2025-11"]
         func id() -> String { ids.randomElement(using: &random) ?? "a" }
         func flag() -> Bool { Bool.random(using: &random) }
-        func mood() -> ModelCluster.Mood {
-            flag() ? .answers : ModelCluster.Mood.allCases.randomElement(using: &random) ?? .answers
-        }
         return switch Int.random(in: 0..<100, using: &random) {
         case 0..<5: .generate(flag() ? nil : id())
         case 5..<8: .importKey(Int.random(in: 0..<3, using: &random), flag() ? id() : "imported")
@@ -22,7 +37,7 @@ extension CampaignSequence {
         case 17..<20: .keysRevoke(id(), promoting: flag() ? id() : nil)
         case 20..<33: .prepare(flag() ? nil : id())
         case 33..<48: .promote(isForced: Int.random(in: 0..<4, using: &random) > 0)
-        case 48..<70: .reissue(mood(), canary: [0, 40, 100].randomElement(using: &random) ?? 0)
+        case 48..<70: anyReissue()
         case 70..<73: .pause
         case 73..<79: .resume
         case 79..<84: .abort
@@ -48,13 +63,13 @@ extension CampaignSequence {
     }
 
     /// A command that comes in between while `command` waits for the brokers.
-    func nextInterruption(_ command: Command) throws -> (command: Command, fault: Fault)? {
+    func nextInterruption(_ command: Command, _ state: State) -> (command: Command, fault: Fault)? {
         switch command {
         case .reissue, .retire, .keysRetire, .job: break
         default: return nil
         }
         guard Int.random(in: 0..<3, using: &random) == 0 else { return nil }
-        let other = try nextCommand()
+        let other = anyCommand(state)
         // A job waits for another one that a revocation ends.
         if case .reissue = other { return nil }
         return (other, nextFault(other))

@@ -41,7 +41,7 @@ final class CampaignSequence {
 
     /// The memory of the machine where there is such a file system: a sync costs nothing there.
     private static let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NSTemporaryDirectory()
-    static let users = (0..<5).map { Array("push/u\($0)".utf8) }
+    static let users = (0..<5).map { Array("push/registered=u\($0)".utf8) }
 
     private(set) var trace: [String] = []
     private(set) var faults = 0
@@ -57,6 +57,7 @@ final class CampaignSequence {
     let watch: RingWatch
     private let configuration: Configuration
     private let clock: SequenceClock
+    private var last: State?
     private var interruption: (command: Command, fault: Fault)?
     private var wasInterrupted = false
     private var interruptionWasFaulty = false
@@ -126,7 +127,7 @@ final class CampaignSequence {
 
     func run() async throws {
         for _ in 0..<Int.random(in: 3...9, using: &random) {
-            let command = try nextCommand(), fault = nextFault(command)
+            let command = nextCommand(try known()), fault = nextFault(command)
             let end = try await turn(command, fault)
             if case .crash = fault, end.wasFaulty, !end.wasInterrupted, Bool.random(using: &random) {
                 _ = try await turn(command, .none, isAgain: true)
@@ -141,10 +142,10 @@ final class CampaignSequence {
     /// - Parameter isAgain: whether the command was interrupted by a crash before.
     func turn(_ command: Command, _ fault: Fault, isAgain: Bool = false) async throws -> End {
         let account = Account.allCases.randomElement(using: &random) ?? .root
-        interruption = try nextInterruption(command)
+        let before = try known()
+        interruption = nextInterruption(command, before)
         (wasInterrupted, interruptionWasFaulty, reissued) = (false, false, false)
         cluster.between = { [unowned self] in await interrupt(account.other) }
-        let before = try state()
         var end = await perform(command, fault, account)
         cluster.between = {}
         (end.wasInterrupted, end.wasFaulty) = (wasInterrupted, end.wasFaulty || interruptionWasFaulty)
@@ -152,7 +153,9 @@ final class CampaignSequence {
         if case .retire = command, end.failure == nil { finished += 1 }
         if let violation = cluster.violation { throw Violation(violation) }
         try requireExpected(end)
-        try check(command, before, end, isAgain: isAgain)
+        let after = try state()
+        last = after
+        try check(command, before, after, end, isAgain: isAgain)
         wasBegun = fileBytes("\(folder)/audit.log").count > before.log.count
         return end
     }
@@ -167,6 +170,13 @@ final class CampaignSequence {
         cluster.mood = mood
         interruptionWasFaulty = end.wasFaulty
         if end.failure is Violation { interruptionFailure = end.failure }
+    }
+
+    /// The state after the last command.
+    private func known() throws -> State {
+        let state = try last ?? state()
+        last = state
+        return state
     }
 
     private(set) var interruptionFailure: (any Error)?

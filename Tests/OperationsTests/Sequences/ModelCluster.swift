@@ -57,9 +57,9 @@ final class ModelCluster: CampaignTopics {
     func issue(_ user: [UInt8], _ version: String, eventID: String) {
         let (issued, life) = (now().seconds, Int64(10_800))
         count += 1
-        let name = String(decoding: user.dropFirst("push/".utf8.count), as: UTF8.self)
+        let name = String(decoding: user.dropFirst("push/registered=".utf8.count), as: UTF8.self)
         let value = """
-            {"app":"push","vendor":"dotdigital","subject":{"user":"\(name)"},"token":"e.e.e","algorithm":"HS256",\
+            {"app":"push","vendor":"bloomreach","subject":{"registered":"\(name)"},"token":"e.e.e","algorithm":"HS256",\
             "key_id":"\(version)","issued_at":\(issued),"expires_at":\(issued + life),"version":\(count),\
             "event_id":"\(eventID)"}
             """

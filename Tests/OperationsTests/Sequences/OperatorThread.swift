@@ -33,9 +33,9 @@ enum Account: CaseIterable {
     }
 
     #if arch(x86_64)
-    private static let (resourceUser, resourceGroup) = (117, 119)
+        private static let (resourceUser, resourceGroup) = (117, 119)
     #else
-    private static let (resourceUser, resourceGroup) = (147, 149)
+        private static let (resourceUser, resourceGroup) = (147, 149)
     #endif
     private typealias SystemCall = @convention(c) (Int, Int, Int, Int) -> Int
     private static let call = dlsym(nil, "syscall").map { unsafeBitCast($0, to: SystemCall.self) }

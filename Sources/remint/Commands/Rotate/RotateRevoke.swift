@@ -60,7 +60,8 @@ struct RotateRevoke: AsyncParsableCommand {
     /// The open campaign goes on, and the users of the compromised version are asked for by a job of their own.
     private func report(_ plan: RevocationPlan, _ beside: Rotation, _ ring: RingInUse) async throws {
         Terminal.print(
-            "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))")
+            "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"
+        )
         let reissue = "remint reissue --ledger --key-id \(plan.leaked)"
         guard !noReissue else { return Terminal.print("Then: \(reissue)") }
         let holdings = try await holdings(plan, ring)
@@ -69,7 +70,8 @@ struct RotateRevoke: AsyncParsableCommand {
         }
         let live = holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
         throw RotationError(
-            "\(live) of the revoked \(plan.leaked) left in the ledger (\(holdings.reasons)); ask for new ones now: \(reissue)")
+            "\(live) of the revoked \(plan.leaked) left in the ledger (\(holdings.reasons)); ask for new ones now: \(reissue)"
+        )
     }
 
     private func holdings(_ plan: RevocationPlan, _ ring: RingInUse) async throws -> VersionHoldings {
