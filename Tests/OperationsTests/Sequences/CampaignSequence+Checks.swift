@@ -167,7 +167,8 @@ extension CampaignSequence {
     private func checkRepeated(_ command: Command, _ end: End) throws {
         guard wasBegun, let failure = end.failure else { return }
         switch command {
-        case .prepare, .promote, .pause, .resume, .abort, .revoke:
+        // A revocation that names no version means another one once the first is revoked, and says so.
+        case .prepare, .promote, .pause, .resume, .abort, .revoke(.some, _):
             throw Violation("the interrupted step is refused when it is repeated: \(failure)")
         default: break
         }
