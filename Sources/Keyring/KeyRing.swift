@@ -40,7 +40,7 @@ public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible 
     /// What is wrong and what would be right.
     public let message: String
     /// Whether a test's crash came in between.
-    let isInterruption: Bool
+    package let isInterruption: Bool
 
     init(interrupted file: String) {
         (self.file, line, column, message, isInterruption) = (file, nil, nil, "the writing was interrupted", true)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kafka
+import Operations
 
 /// The command line.
 @main
@@ -32,6 +33,9 @@ struct Remint: AsyncParsableCommand {
             }
             end(EXIT_SUCCESS)
         } catch let error as KafkaError {
+            Terminal.error("remint: \(error)")
+            end(75)
+        } catch let error as ReissueHeld {
             Terminal.error("remint: \(error)")
             end(75)
         } catch {

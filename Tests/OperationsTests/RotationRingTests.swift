@@ -52,6 +52,8 @@ import Testing
         (.active, .prepared, .reissued, nil, "remint rotate abort"),
         (.passive, .passive, .waves, nil, "zero signs"),
         (.revoked, .active, .waves, nil, "remint rotate revoke --key-version a"),
+        (.active, .retired, .prepared, nil, "remint rotate abort"),
+        (.passive, .revoked, .waves, nil, "remint rotate abort"),
     ]
 
     @Test(arguments: table.indices) func `the ring's states decide the phase`(_ row: Int) throws {
@@ -107,6 +109,27 @@ import Testing
 
     // MARK: Whom a revocation is about
 
+    @Test func `a revocation takes over only from a campaign of the version, or where the version signs`() throws {
+        let ring = try Self.ring([("c", .passive), ("b", .prepared), ("a", .active)])
+        let open = try Self.rotation(.prepared)
+        for version in ["zero", "c"] {
+            let plan = try RevocationPlan(version, promoting: nil, in: ring, open: open)
+            #expect(plan.beside == open && plan.open == nil && plan.successor == "a")
+        }
+        for version in ["a", "b"] {
+            let plan = try RevocationPlan(version, promoting: nil, in: ring, open: open)
+            #expect(plan.open == open && plan.beside == nil)
+        }
+        let refusal = #expect(throws: RotationError.self) {
+            try RevocationPlan("c", promoting: "zero", in: ring, open: open)
+        }
+        #expect(refusal?.description.contains("remint rotate abort") == true)
+        // A hand made another version sign: the campaign disagrees already, and the compromised one must stop.
+        let third = try Self.ring([("a", .passive), ("b", .prepared), ("c", .active)])
+        let plan = try RevocationPlan("c", promoting: "a", in: third, open: open)
+        #expect(plan.open == open && plan.beside == nil && plan.successor == "a")
+    }
+
     @Test func `a revocation's successor is the version that signs, or the campaign's other one`() throws {
         let prepared = try Self.ring([("b", .prepared), ("a", .active)])
         func plan(
@@ -121,6 +144,7 @@ import Testing
         #expect(try plan(nil, prepared, promote: "b") == ["a", "b"])
         #expect(try plan("b", prepared, open) == ["b", "a"])
         #expect(try plan("zero", prepared, open) == ["zero", "a"], "what signs goes on")
+        #expect(try plan("zero", prepared, open, promote: "a") == ["zero", "a"])
         let promoted = try Self.ring([("a", .passive), ("b", .active)])
         #expect(try plan(nil, promoted, try Self.rotation(.waves)) == ["a", "b"])
         #expect(try plan("b", promoted, try Self.rotation(.waves)) == ["b", "a"])

@@ -24,7 +24,7 @@ extension OperatorScenarios {
                 expected: "did you mean application_code?"),
             Mistake(
                 testDescription: "a missing key ring", from: "path: keys/braze-ios ", to: "path: keys/nowhere ",
-                expected: "keys/nowhere/keyring.json cannot be opened"),
+                expected: "Create the ring: remint keys generate --key braze-ios --config "),
             Mistake(
                 testDescription: "a key of the wrong kind", from: "path: keys/braze-ios ",
                 to: "path: keys/onesignal-shop ",
@@ -70,7 +70,10 @@ extension OperatorScenarios {
                     Repository.remint, ["check", "--config", file.path], environment: environment)
                 let lines = program.errorText.split(separator: "\n").filter { $0.contains(": error: ") }
                 #expect(!lines.isEmpty)
-                for line in lines { #expect(line.contains("keyring.json cannot be opened"), "\(line)") }
+                for line in lines {
+                    #expect(line.contains("keyring.json cannot be opened"), "\(line)")
+                    #expect(line.contains("Create the ring: remint keys generate --key "), "\(line)")
+                }
             }
         }
 

@@ -1,5 +1,7 @@
+import AdapterKit
 import Foundation
 import Kafka
+import Operations
 import ProgramTestSupport
 import Testing
 
@@ -61,6 +63,33 @@ extension OperatorScenarios {
             worker.terminate()
             await worker.waitForEnd()
             await tokens.close()
+            await shop.broker.close()
+        }
+
+        @Test func `a second run of a job says who holds its checkpoint and delivers nothing`() async throws {
+            let shop = try await Shop.open()
+            let app = "braze-ios", input = shop.folder.appending(path: "users.csv")
+            try Data("user\nann\nben\n".utf8).write(to: input)
+            let operatorOf = Operator(shop: shop, ring: app)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let job = ["reissue", "--config", shop.configuration, "--app", app, "--input", input.path]
+            let campaign = ["rotate", "reissue", "--config", shop.configuration, "--key", app]
+            for (arguments, path) in [
+                (job, input.path + ".reissue.lock"),
+                (campaign, shop.folder.appending(path: "keys/\(app)/reissue.lock").path),
+            ] {
+                let lock = try ReissueLock(path, at: UnixTime(seconds: 1_795_132_800))
+                let second = try await Program.run(Repository.remint, arguments)
+                #expect(second.status == 75, "\(second.errorText)")
+                for words in ["process \(getpid()) on ", "since 2026-11-20T00:00:00Z", path] {
+                    #expect(second.errorText.contains(words), "\(second.errorText)")
+                }
+                withExtendedLifetime(lock) {}
+            }
+            #expect(try await shop.bulkEvents().isEmpty)
+            let first = try await Program.run(Repository.remint, job)
+            #expect(first.status == 0 && first.outputText.contains("2 events sent"), "\(first.errorText)")
             await shop.broker.close()
         }
 

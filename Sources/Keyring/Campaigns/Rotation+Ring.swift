@@ -21,8 +21,14 @@ extension Rotation {
             return try revocation.derivedRevocation(old, signer)
         }
         if old == .revoked {
-            throw disagreement(
-                "\(from) is revoked; re-issue its tokens with: remint rotate revoke --key-version \(from)")
+            throw disagreement("\(from) is revoked; re-issue its tokens: \(revocation(of: from, in: listing))")
+        }
+        let new = listing.state(of: to)
+        if new == .retired || new == .revoked, let new {
+            let end =
+                old == .retired
+                ? revocation(of: to, in: listing) : "end the campaign with: remint rotate abort"
+            throw disagreement("\(to) is \(new.rawValue); \(end)")
         }
         switch signer {
         case from:
@@ -41,6 +47,14 @@ extension Rotation {
                 "\(signer.map { "\($0) signs" } ?? "no version signs"); make \(to) sign with: remint rotate promote --now, or end the campaign with: remint rotate abort"
             )
         }
+    }
+
+    /// The command that revokes `version`; where no version can sign then, with one that must be made first.
+    private func revocation(of version: String, in listing: KeyRingListing) -> String {
+        let command = "remint rotate revoke --key-version \(version)"
+        let other = listing.state(of: version == from ? to : from)
+        if listing.active.map({ $0.id != version }) ?? (other == .prepared || other == .passive) { return command }
+        return "generate or import a version ID, then: \(command) --promote ID"
     }
 
     private func derivedRevocation(

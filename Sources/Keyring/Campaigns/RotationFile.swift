@@ -5,9 +5,13 @@ package import JOSE
 package struct RotationFile: Sendable {
     /// The file.
     package let path: String
+    private let disk: Disk
 
     /// The campaign of the ring in `directory`.
-    package init(_ directory: KeyRingDirectory) { path = "\(directory.path)/rotation.json" }
+    package init(_ directory: KeyRingDirectory) {
+        path = "\(directory.path)/rotation.json"
+        disk = directory.disk
+    }
 
     /// What tells one state of the file from another; nil where there is none.
     package var revision: FileRevision? { FileRevision(of: path) }
@@ -27,6 +31,6 @@ package struct RotationFile: Sendable {
     ///
     /// - Throws: `KeyRingError`.
     package func save(_ rotation: Rotation) throws(KeyRingError) {
-        try KeyFile.write(SecretBytes(copying: rotation.json), to: path)
+        try DurableWrite(path: path, mode: 0o600, on: disk).write(SecretBytes(copying: rotation.json))
     }
 }

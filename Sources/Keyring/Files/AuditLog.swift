@@ -17,7 +17,7 @@ public struct AuditLog: Sendable {
     private let disk: Disk
 
     /// The log of the ring in `directory`.
-    public init(_ directory: KeyRingDirectory) { self.init(directory, .real) }
+    public init(_ directory: KeyRingDirectory) { self.init(directory, directory.disk) }
 
     init(_ directory: KeyRingDirectory, _ disk: Disk) {
         path = "\(directory.path)/audit.log"
@@ -54,7 +54,7 @@ public struct AuditLog: Sendable {
     }
 
     /// Appends the line of a change that was intended and did not take effect, where that is possible.
-    func note(failed action: String, version: String?, at time: UnixTime) {
+    package func note(failed action: String, version: String?, at time: UnixTime) {
         try? write(.failed, action, version, "", at: time)
     }
 

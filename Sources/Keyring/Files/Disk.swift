@@ -1,14 +1,14 @@
 import Glibc
 
 /// The steps by which files change. A test decides the outcome of each: a crash or a full disk at any of them.
-struct Disk: Sendable {
+package struct Disk: Sendable {
     /// A system call that changes the disk.
-    enum Step: Sendable, CaseIterable {
+    package enum Step: Sendable, CaseIterable {
         case create, write, sync, place, remove, syncFolder
     }
 
     /// The outcome of a step.
-    enum Outcome: Sendable, Equatable {
+    package enum Outcome: Sendable, Equatable {
         /// The system decides.
         case real
         /// The process ends before the step.
@@ -18,17 +18,18 @@ struct Disk: Sendable {
     }
 
     /// The disk as it is.
-    static let real = Disk { _ in .real }
+    package static let real = Disk { _ in .real }
 
     private let outcome: @Sendable (Step) -> Outcome
 
-    init(_ outcome: @escaping @Sendable (Step) -> Outcome) { self.outcome = outcome }
+    /// A disk whose steps have the outcomes that `outcome` returns.
+    package init(_ outcome: @escaping @Sendable (Step) -> Outcome) { self.outcome = outcome }
 
     /// Makes the system call of `step`.
     ///
     /// - Returns: the call's result; -1 with `errno` where it failed.
     /// - Throws: `KeyRingError` in place of a crash.
-    func run<Result: SignedInteger>(
+    package func run<Result: SignedInteger>(
         _ step: Step, on path: String, _ call: () -> Result
     ) throws(KeyRingError) -> Result {
         switch outcome(step) {
@@ -44,7 +45,7 @@ struct Disk: Sendable {
     ///
     /// - Returns: whether that succeeded.
     /// - Throws: `KeyRingError` in place of a crash.
-    func sync(folder: String) throws(KeyRingError) -> Bool {
+    package func sync(folder: String) throws(KeyRingError) -> Bool {
         try run(.syncFolder, on: folder) {
             let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else { return -1 }

@@ -21,8 +21,10 @@ package struct DurableWrite {
     private let placement: Placement
     private let disk: Disk
 
-    /// A write that replaces the file at `path` by one of `mode`.
-    package init(path: String, mode: UInt32) { self.init(path: path, mode: mode, .replacing, .real) }
+    /// A write that replaces the file at `path` on `disk` by one of `mode`.
+    package init(path: String, mode: UInt32, on disk: Disk = .real) {
+        self.init(path: path, mode: mode, .replacing, disk)
+    }
 
     init(path: String, mode: UInt32, _ placement: Placement, _ disk: Disk) {
         self.path = path

@@ -34,6 +34,29 @@ public struct FileLock: ~Copyable, Sendable {
         descriptor = opened
     }
 
+    /// Takes the lock on `path`, and writes `holder` into the file for those who find it held.
+    ///
+    /// - Throws: `Failure`.
+    package init(_ path: String, holder: String) throws(Failure) {
+        try self.init(path)
+        let text = Array(holder.utf8)
+        // For people alone: the lock is one without it.
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+    }
+
+    /// The text that the holder of the lock on `path` wrote; nil where there is none that a line can show.
+    package static func holder(of path: String) -> String? {
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard opened >= 0 else { return nil }
+        defer { close(opened) }
+        var text = [UInt8](repeating: 0, count: longestHolder + 1)
+        let count = pread(opened, &text, text.count, 0)
+        guard 1...longestHolder ~= count, text.prefix(count).allSatisfy({ 0x20...0x7E ~= $0 }) else { return nil }
+        return String(decoding: text.prefix(count), as: UTF8.self)
+    }
+
+    private static let longestHolder = 256
+
     /// Which file it is; nil where the system does not say.
     public var identity: FileIdentity? { FileIdentity(of: descriptor) }
 

@@ -12,9 +12,17 @@ public import JOSE
 public struct KeyRingDirectory: Sendable {
     /// The folder.
     public let path: String
+    /// The disk that the folder is on.
+    package let disk: Disk
 
     /// The ring in the folder `path`.
-    public init(path: String) { self.path = path }
+    public init(path: String) { self.init(path: path, on: .real) }
+
+    /// The ring in the folder `path` on `disk`.
+    package init(path: String, on disk: Disk) {
+        self.path = path
+        self.disk = disk
+    }
 
     /// The file that lists the versions.
     public var listing: String { "\(path)/keyring.json" }
@@ -112,7 +120,7 @@ public struct KeyRingDirectory: Sendable {
             }
             let folder = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
             defer { if folder >= 0 { close(folder) } }
-            guard folder >= 0, FolderOwner.adopt(folder: folder, in: parent), try Disk.real.sync(folder: parent) else {
+            guard folder >= 0, FolderOwner.adopt(folder: folder, in: parent), try disk.sync(folder: parent) else {
                 throw KeyRingError(path, failed: "given its owner")
             }
         }

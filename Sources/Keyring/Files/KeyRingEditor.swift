@@ -19,7 +19,7 @@ public struct KeyRingEditor: ~Copyable {
     ///
     /// - Throws: `KeyRingError`, also where another operator holds the lock, and where others can write the folder.
     public init(_ directory: KeyRingDirectory) throws(KeyRingError) {
-        try self.init(directory, .real, now: { KeyRingEditor.systemTime() })
+        try self.init(directory, directory.disk, now: { KeyRingEditor.systemTime() })
     }
 
     init(

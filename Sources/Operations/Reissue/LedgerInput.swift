@@ -1,6 +1,6 @@
 import AdapterKit
 import Foundation
-import Keyring
+package import Keyring
 import Pipeline
 package import WorkerConfiguration
 
@@ -32,8 +32,8 @@ package final class LedgerInput {
     /// Writes a list, whole or not at all.
     ///
     /// - Throws: `KeyRingError`.
-    package static func write(_ keys: [[UInt8]], to path: String) throws {
-        try DurableWrite(path: path, mode: 0o600).write { (sink) throws(KeyRingError) in
+    package static func write(_ keys: [[UInt8]], to path: String, on disk: Disk = .real) throws {
+        try DurableWrite(path: path, mode: 0o600, on: disk).write { (sink) throws(KeyRingError) in
             var buffer: [UInt8] = []
             for key in keys {
                 append(key, to: &buffer)

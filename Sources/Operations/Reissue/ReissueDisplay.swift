@@ -14,11 +14,11 @@ struct ReissueDisplay {
         before = sent
     }
 
-    mutating func show(_ progress: ReissueProgress, _ lag: BulkLag) async {
+    mutating func show(_ progress: ReissueProgress, _ lane: any BulkLane) async {
         guard line.isShown else { return }
         let seconds = max(0.001, (.now - start) / .seconds(1))
         let rate = Double(progress.sent - before) / seconds
-        let behind = await lag.value
+        let behind = await lane.lag
         var note = "\(progress.sent) sent, \(Int(rate))/s"
         if let behind { note += ", \(behind) waiting, \(max(0, progress.sent - behind)) answered" }
         if progress.rejected > 0 { note += ", \(progress.rejected) rejected" }

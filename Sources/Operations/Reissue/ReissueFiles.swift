@@ -1,7 +1,7 @@
 import AdapterKit
 import Foundation
 import JOSE
-import Keyring
+package import Keyring
 import Pipeline
 
 /// A job's files: its checkpoint, and the rows that could not be used.
@@ -12,13 +12,18 @@ package struct ReissueFiles {
     package let rejects: String
     /// The subjects of a job out of the ledger.
     package let subjects: String
+    /// The lock of the checkpoint.
+    package let lock: String
+    let disk: Disk
 
-    /// The checkpoint at `state`, such as `job.json`, and its neighbours `job.rejects.jsonl` and `job.subjects`.
-    package init(state: String) {
+    /// The checkpoint at `state`, such as `job.json`, and its neighbours `job.rejects.jsonl`, `job.subjects` and `job.lock`.
+    package init(state: String, on disk: Disk = .real) {
         self.state = state
+        self.disk = disk
         let name = state.hasSuffix(".json") ? String(state.dropLast(5)) : state
         rejects = name + ".rejects.jsonl"
         subjects = name + ".subjects"
+        lock = name + ".lock"
     }
 
     /// The checkpoint; nil where the job was not begun.
@@ -42,7 +47,7 @@ package struct ReissueFiles {
     ///
     /// - Throws: `KeyRingError`.
     package func save(_ progress: ReissueProgress) throws {
-        try KeyFile.write(SecretBytes(copying: progress.json), to: state)
+        try DurableWrite(path: state, mode: 0o600, on: disk).write(SecretBytes(copying: progress.json))
     }
 
     /// Takes the files of `other` over, for a job that goes on under another name. The checkpoint comes last: before it is there,
@@ -52,12 +57,12 @@ package struct ReissueFiles {
     func takeOver(_ other: ReissueFiles, with progress: ReissueProgress) throws {
         for (old, new) in [(other.subjects, subjects), (other.rejects, rejects)] {
             guard access(old, F_OK) == 0 else { continue }
-            guard rename(old, new) == 0 else {
+            guard try disk.run(.place, on: new, { rename(old, new) }) == 0 else {
                 throw InputUnreadable(path: old, reason: "it cannot be renamed: \(String(cString: strerror(errno)))")
             }
         }
         try save(progress)
-        unlink(other.state)
+        _ = try disk.run(.remove, on: other.state) { unlink(other.state) }
     }
 
     /// Opens the rejected rows' file, cut where the checkpoint knows of it. It is made where it is not there, for its owner alone.
@@ -65,16 +70,40 @@ package struct ReissueFiles {
     ///
     /// - Throws: `InputUnreadable`, or what the file system says.
     func openRejects(_ progress: ReissueProgress) throws -> FileHandle {
-        let descriptor = open(rejects, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        let descriptor = try disk.run(.create, on: rejects) {
+            open(rejects, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        }
         guard descriptor >= 0 else { throw InputUnreadable(path: rejects, reason: Self.refusal(errno, "--state")) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         try Self.requireOwnFile(descriptor, rejects, "--state")
         guard FolderOwner.adopt(descriptor, in: URL(filePath: rejects).deletingLastPathComponent().path) else {
             throw InputUnreadable(path: rejects, reason: "it cannot be given to the folder's owner")
         }
-        try handle.truncate(atOffset: UInt64(clamping: progress.rejectsLength))
+        let length = off_t(clamping: progress.rejectsLength)
+        guard try disk.run(.write, on: rejects, { ftruncate(descriptor, length) }) == 0 else { throw unwritten }
         try handle.seek(toOffset: UInt64(clamping: progress.rejectsLength))
         return handle
+    }
+
+    /// Appends the lines of rows that could not be used to the open file of rejected rows and brings them to disk.
+    ///
+    /// - Throws: `InputUnreadable`, or `KeyRingError` in place of a crash.
+    func append(_ lines: Data, to file: FileHandle) throws {
+        let descriptor = file.fileDescriptor
+        var rest = lines[...]
+        while !rest.isEmpty {
+            let count = try disk.run(.write, on: rejects) {
+                rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw unwritten }
+            rest = rest.dropFirst(count)
+        }
+        guard try disk.run(.sync, on: rejects, { fsync(descriptor) }) == 0 else { throw unwritten }
+    }
+
+    private var unwritten: InputUnreadable {
+        InputUnreadable(path: rejects, reason: "it cannot be written: \(String(cString: strerror(errno)))")
     }
 
     private static func refusal(_ error: Int32, _ option: String) -> String {

@@ -1,9 +1,7 @@
 package import AdapterKit
 import Foundation
 import Kafka
-package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// Sends a job's events to the bulk lane, batch after batch. The checkpoint says what is about to be delivered before it is, so
@@ -11,13 +9,12 @@ package import WorkerConfiguration
 package struct ReissueJob {
     let configuration: Configuration
     let app: Configuration.App?
-    let brokers: String
     let files: ReissueFiles
     let pace: ReissuePace
     let total: Int?
-    let logger: Logger
     let display: any ProgressDisplay
     let now: @Sendable () -> UnixTime
+    let lane: () throws -> any BulkLane
     /// Asked before each batch; false ends the job there, to be gone on with later.
     let mayGoOn: () -> Bool
     /// Where a first part of the job ends, in rows; nil for the end of the input.
@@ -28,20 +25,21 @@ package struct ReissueJob {
     /// - Parameters:
     ///   - app: of all rows; nil where each names its own.
     ///   - total: how many rows there are; nil where that is not known.
+    ///   - lane: opens the lane that the events go to.
     ///   - display: shows how far it is.
     package init(
-        configuration: Configuration, app: Configuration.App?, brokers: String, files: ReissueFiles, pace: ReissuePace,
-        total: Int?, logger: Logger, display: any ProgressDisplay, now: @escaping @Sendable () -> UnixTime,
+        configuration: Configuration, app: Configuration.App?, files: ReissueFiles, pace: ReissuePace, total: Int?,
+        lane: @escaping () throws -> any BulkLane, display: any ProgressDisplay,
+        now: @escaping @Sendable () -> UnixTime,
         mayGoOn: @escaping () -> Bool = { true },
         limit: Int? = nil
     ) {
         self.configuration = configuration
         self.app = app
-        self.brokers = brokers
+        self.lane = lane
         self.files = files
         self.pace = pace
         self.total = total
-        self.logger = logger
         self.display = display
         self.now = now
         self.mayGoOn = mayGoOn
@@ -66,23 +64,19 @@ package struct ReissueJob {
     /// - Parameter next: the input's next items; nil at its end.
     /// - Throws: `KafkaError` where something could not be delivered; the checkpoint says what may have been.
     package func run(_ progress: inout ReissueProgress, next: () throws -> [Item]?) async throws -> End {
-        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
-        let producer = try KafkaProducer(properties.producer, logger: logger)
-        let lag = BulkLag(configuration, properties, logger: logger)
+        let lane = try lane()
         do {
-            let end = try await send(&progress, producer, lag, next)
-            await producer.close(within: .seconds(10))
-            await lag.close()
+            let end = try await send(&progress, lane, next)
+            await lane.close(within: .seconds(10))
             return end
         } catch {
-            await producer.close(within: .seconds(1))
-            await lag.close()
+            await lane.close(within: .seconds(1))
             throw error
         }
     }
 
     private func send(
-        _ progress: inout ReissueProgress, _ producer: KafkaProducer, _ lag: BulkLag, _ next: () throws -> [Item]?
+        _ progress: inout ReissueProgress, _ lane: any BulkLane, _ next: () throws -> [Item]?
     ) async throws -> End {
         let rejects = try files.openRejects(progress)
         var random = SystemRandomNumberGenerator()
@@ -114,8 +108,8 @@ package struct ReissueJob {
             let room = limit.map { $0 - progress.rows } ?? .max
             let items = pending.prefix(min(room, pace.batch(sent: progress.sent)))
             pending = pending.dropFirst(items.count)
-            let count = try await send(Array(items), &progress, resentThrough: resent, producer, rejects)
-            await display.show(progress, lag)
+            let count = try await send(Array(items), &progress, resentThrough: resent, lane, rejects)
+            await display.show(progress, lane)
             let pause = pace.pause(after: count, sent: progress.sent, random: &random)
             guard count > 0, pause > 0 else { continue }
             // A crash during the pause sends nothing twice. Without a pause the next batch's checkpoint says as much.
@@ -143,8 +137,8 @@ package struct ReissueJob {
     /// - Parameter resentThrough: the last row that may have been delivered before.
     /// - Returns: how many events were delivered.
     private func send(
-        _ items: [Item], _ progress: inout ReissueProgress, resentThrough: Int, _ producer: KafkaProducer,
-        _ rejects: FileHandle?
+        _ items: [Item], _ progress: inout ReissueProgress, resentThrough: Int, _ lane: any BulkLane,
+        _ rejects: FileHandle
     ) async throws -> Int {
         var records: [ProducerRecord] = []
         var refused = Data()
@@ -166,11 +160,9 @@ package struct ReissueJob {
         progress.sendingRows = max(progress.sendingRows, next.rows)
         try files.save(progress)
         next.sendingRows = progress.sendingRows
-        let errors = await producer.deliver(records)
-        if let error = errors.compactMap({ $0 }).first { throw error }
-        if !refused.isEmpty, let rejects {
-            try rejects.write(contentsOf: refused)
-            try rejects.synchronize()
+        try await lane.deliver(records)
+        if !refused.isEmpty {
+            try files.append(refused, to: rejects)
             next.rejectsLength += refused.count
         }
         next.sent += records.count

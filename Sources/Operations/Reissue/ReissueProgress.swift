@@ -98,6 +98,9 @@ package struct ReissueProgress: Sendable, Equatable {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
+    /// Whether no event can have been delivered: the rows may still become other users.
+    package var isUntouched: Bool { rows == 0 && sendingRows == 0 }
+
     /// The id of the event of a row.
     package func eventID(row: Int) -> String { "\(job)-\(row)" }
 }

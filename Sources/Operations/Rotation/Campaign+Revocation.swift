@@ -8,31 +8,58 @@ package struct RevocationPlan: Sendable, Equatable {
     package let leaked: String
     /// The version that signs instead; nil where there is none.
     package let successor: String?
-    /// The campaign that it takes over from; nil where none is open.
+    /// The campaign that it takes over from; nil where none is open, or where that goes on.
     package let open: Rotation?
+    /// The open campaign that goes on: the compromised version is none of its two, and does not sign.
+    package let beside: Rotation?
+    private let asked: String?
 
     /// The plan for a ring with `listing` and the campaign `open`.
     ///
     /// - Parameters:
     ///   - version: the compromised version; nil for the one that the campaign replaces, or the active one.
     ///   - successor: the version that is to sign; nil for the campaign's other one, or the active one.
-    /// - Throws: `RotationError` where no version is meant.
+    /// - Throws: `RotationError` where no version is meant, and where another version is to sign while a campaign goes on.
     package init(
         _ version: String?, promoting successor: String?, in listing: KeyRingListing, open: Rotation?
     ) throws(RotationError) {
-        self.open = open
         guard let leaked = version ?? open?.from ?? listing.active?.id else {
             throw RotationError("no version is active; name the compromised one with --key-version")
         }
+        guard successor != leaked else {
+            throw RotationError("\(leaked) is compromised and cannot sign; name another version with --promote")
+        }
         self.leaked = leaked
+        asked = successor
+        let signer = listing.active?.id
+        if let open, signer != nil, ![open.from, open.to, signer].contains(leaked) {
+            (self.open, beside, self.successor) = (nil, open, signer)
+            guard successor == nil || successor == signer else {
+                throw RotationError(
+                    "the campaign \(open.id) from \(open.from) to \(open.to) goes on beside the revocation of \(leaked), so its versions sign; leave out --promote, or first: remint rotate abort"
+                )
+            }
+            return
+        }
+        (self.open, beside) = (open, nil)
         if let successor {
-            self.successor = successor == leaked ? nil : successor
+            self.successor = successor
         } else if let active = listing.active?.id, active != leaked {
             self.successor = active
         } else {
             let other = open.map { $0.from == leaked ? $0.to : $0.from }
             let state = other.flatMap { listing.state(of: $0) }
             self.successor = state == .prepared || state == .passive ? other : nil
+        }
+    }
+
+    /// Refuses a plan that was made for another state of the ring or of its campaign.
+    func requireCurrent(in listing: KeyRingListing, open: Rotation?) throws(RotationError) {
+        let now = try RevocationPlan(leaked, promoting: asked, in: listing, open: open)
+        guard now.successor == successor, now.open?.id == self.open?.id, now.beside?.id == beside?.id else {
+            throw RotationError(
+                "the ring or its campaign was changed meanwhile; run again: remint rotate revoke --key-version \(leaked)"
+            )
         }
     }
 }
@@ -48,13 +75,15 @@ extension Campaign {
     }
 
     /// Revokes the version of `plan`, makes its successor sign in the same write, and begins the revocation's campaign, which takes
-    /// over from any other in whatever phase that is.
+    /// over from any other that the version is part of, in whatever phase that is. A campaign of two other versions goes on.
     ///
-    /// - Returns: the campaign; nil where no version signs now.
-    /// - Throws: `KeyRingError`, also where another operator holds the lock.
+    /// - Returns: the revocation's campaign; nil where no version signs now, and where another campaign goes on.
+    /// - Throws: `KeyRingError`, also where another operator holds the lock, or `RotationError` where the plan no longer fits.
     package func revoke(_ plan: RevocationPlan, why: String?) throws -> Rotation? {
         let now = ring.now()
         var editor = try KeyRingEditor(ring.directory)
+        try plan.requireCurrent(
+            in: editor.listing, open: try loadIfAny().flatMap { $0.phase.isOver ? nil : $0 })
         func apply(_ listing: inout KeyRingListing) throws(KeyRingError) -> Bool {
             var changed = false
             if let successor = plan.successor { changed = try listing.promote(successor, at: now) }
@@ -63,6 +92,13 @@ extension Campaign {
         // Whether it can be done is known before anything is written.
         var check = editor.listing
         _ = try apply(&check)
+        if let beside = plan.beside {
+            if try editor.change(apply) {
+                try ring.audit.append(
+                    "rotate revoke", version: plan.leaked, detail: "beside the campaign \(beside.id)", at: now)
+            }
+            return nil
+        }
         guard let successor = plan.successor else {
             if try editor.change(apply) { try ring.audit.append("rotate revoke", version: plan.leaked, at: now) }
             return nil

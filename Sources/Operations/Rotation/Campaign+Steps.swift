@@ -72,11 +72,14 @@ extension Campaign {
             let (from, to) = (rotation.from, rotation.to)
             let state = editor.listing.state(of: to)
             hadSigned = state != nil && state != .prepared
-            try editor.change { listing throws(KeyRingError) in
+            let changed = try editor.change { listing throws(KeyRingError) in
                 // A version that never signed has no tokens to be careful of.
                 if state == .prepared { return try listing.retire(to) }
                 return try listing.promote(from, at: now)
             }
+            guard changed else { return }
+            let (action, version) = state == .prepared ? ("retire", to) : ("promote", from)
+            try ring.audit.append(action, version: version, detail: "campaign \(rotation.id)", at: now)
         }
         return (rotation, hadSigned)
     }
@@ -90,8 +93,42 @@ extension Campaign {
             try rotation.retired()
             let from = rotation.from
             guard editor.listing.state(of: from) != .revoked else { return }
-            try editor.change { listing throws(KeyRingError) in try listing.retire(from) }
+            if try editor.change({ listing throws(KeyRingError) in try listing.retire(from) }) {
+                try ring.audit.append("retire", version: from, detail: "campaign \(id)", at: ring.now())
+            }
         }
+    }
+
+    /// Stops the re-issue; a running one ends after its batch.
+    ///
+    /// - Throws: `KeyRingError` or `RotationError`.
+    package func pause(because reason: String) throws {
+        try step("rotate pause", detail: reason) { try $1.pause(because: reason) }
+    }
+
+    /// Lets the re-issue go on.
+    ///
+    /// - Throws: `KeyRingError` or `RotationError`.
+    package func resume() throws {
+        try step("rotate resume") { editor, rotation in
+            rotation = try rotation.derived(from: editor.listing)
+            rotation.resume()
+        }
+    }
+
+    /// Generates the key of the campaign's new version, where the ring does not have it yet.
+    ///
+    /// - Throws: `KeyRingError`, or `WrongAlgorithm`.
+    package func addMissingKey(of rotation: Rotation, rsaBits: Int) throws {
+        var editor = try KeyRingEditor(ring.directory)
+        guard !editor.listing.versions.contains(where: { $0.id == rotation.to }) else { return }
+        let now = ring.now()
+        let old = try editor.listing.version(rotation.from)
+        let encoding = ring.encoding(asked: old.encoding)
+        let key = try KeyGeneration.key(
+            try ring.algorithm(asked: old.algorithm), encoding: encoding, rsaBits: rsaBits, id: rotation.to)
+        try editor.add(key, id: rotation.to, encoding: encoding, at: now, as: "generate")
+        try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: now)
     }
 
     /// The campaign as the ring has it.

@@ -64,13 +64,19 @@ package struct Campaign {
     ) throws {
         let detail = "campaign \(rotation.id)" + (detail.isEmpty ? "" : ": \(detail)")
         try ring.audit.intend(action, version: rotation.to, detail: detail, at: ring.now())
-        try file.save(rotation)
+        do throws(KeyRingError) { try file.save(rotation) } catch {
+            // The file may be in place although its folder could not be brought to disk.
+            if !error.isInterruption, (try? file.load()) != rotation {
+                ring.audit.note(failed: action, version: rotation.to, at: ring.now())
+            }
+            throw error
+        }
         try ring.audit.append(action, version: rotation.to, detail: detail, at: ring.now())
     }
 
     /// The files of `rotation`'s job.
     package func files(of rotation: Rotation) -> ReissueFiles {
-        ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.id).json")
+        ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.id).json", on: ring.directory.disk)
     }
 
     /// The progress of `rotation`'s job; nil where none was begun.
@@ -90,7 +96,7 @@ package struct Campaign {
     /// Gives the checkpoint of a campaign from before campaigns had ids its new name. Before the re-issue the one that is there is
     /// another campaign's.
     private func adoptFiles(of rotation: Rotation) throws {
-        let old = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json")
+        let old = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json", on: ring.directory.disk)
         let new = files(of: rotation)
         guard [.canary, .waves].contains(rotation.phase), try new.load() == nil, let progress = try old.load(),
             progress.input == "ledger of \(rotation.from)", progress.campaign == nil, !progress.isFinished

@@ -1,7 +1,6 @@
 import AdapterKit
 import Keyring
 import Pipeline
-import Worker
 import WorkerConfiguration
 
 /// The canary: sent, answered, watched, judged.
@@ -23,8 +22,7 @@ extension CampaignReissue {
         guard try await run(job(rotation, files, total, limit: end), &progress, files) != .paused else { return false }
         note("\(canary.count) canary events sent; waiting until each user's token of \(rotation.to) is published")
         let tally = try tally(of: canary, rotation, progress, files)
-        var reading = try CanaryReading(
-            tally, from: canary.marks, ring.configuration, brokers: brokers, logger: logger, now: ring.now)
+        var reading = try topics.outcomes(tally, from: canary.marks, now: ring.now)
         do {
             let hasPassed = try await watch(&reading, rotation)
             await reading.close()
@@ -51,7 +49,7 @@ extension CampaignReissue {
         let count = min(wanted, eligible - progress.rows)
         guard count > 0 else { return nil }
         // Noted before the first event: whatever comes of it lies behind.
-        let canary = RotationCanary(firstRow: progress.rows, count: count, marks: try await marks())
+        let canary = RotationCanary(firstRow: progress.rows, count: count, marks: try await topics.ends())
         try campaign.step(
             "rotate canary", detail: "\(count) users behind row \(progress.rows)", of: rotation.id
         ) { $1.began(canary) }
@@ -86,7 +84,7 @@ extension CampaignReissue {
     /// Waits until the canary is answered, then for rejections of its tokens.
     ///
     /// - Returns: false where the campaign was paused or ended meanwhile.
-    private func watch(_ reading: inout CanaryReading, _ rotation: Rotation) async throws -> Bool {
+    private func watch(_ reading: inout any CanaryOutcomes, _ rotation: Rotation) async throws -> Bool {
         guard try await waitUntilAnswered(&reading, rotation) else { return false }
         note("the canary is answered; watching it for \(DurationText.format(seconds: terms.watch.components.seconds))")
         let end = ContinuousClock.now + terms.watch
@@ -114,7 +112,7 @@ extension CampaignReissue {
     /// Waits until the token topic holds the canary's tokens.
     ///
     /// - Returns: false where the campaign was paused or ended meanwhile.
-    private func waitUntilAnswered(_ reading: inout CanaryReading, _ rotation: Rotation) async throws -> Bool {
+    private func waitUntilAnswered(_ reading: inout any CanaryOutcomes, _ rotation: Rotation) async throws -> Bool {
         let end = ContinuousClock.now + terms.answerWithin
         var line = display
         defer { line.clear() }
@@ -138,7 +136,7 @@ extension CampaignReissue {
         let missing = tally.size - tally.answered
         let within = DurationText.format(seconds: terms.answerWithin.components.seconds)
         let holds = try await heldApps()
-        let reasons = tally.reasons(lag: await lag())
+        let reasons = tally.reasons(lag: await topics.lag)
         try fail(
             rotation,
             "\(missing) of \(tally.size) canary users got no token of \(rotation.to) from their event within \(within): \(reasons)\(holds)"
@@ -188,16 +186,6 @@ extension CampaignReissue {
 
     private func holds() async throws -> [String: Suspension] {
         let names = Set(ring.apps.map(\.name))
-        let states = ControlStates(ring.configuration, brokers: brokers, logger: logger)
-        return try await states.read(at: ring.now()).apps.filter { names.contains($0.key) }
-    }
-
-    /// Events of the bulk lane that no worker has consumed; nil where the brokers do not say.
-    func lag() async -> Int? {
-        let lag = BulkLag(
-            ring.configuration, KafkaProperties(ring.configuration, bootstrapServers: brokers), logger: logger)
-        let value = await lag.value
-        await lag.close()
-        return value
+        return try await topics.suspensions(at: ring.now()).filter { names.contains($0.key) }
     }
 }

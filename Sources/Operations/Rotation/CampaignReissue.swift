@@ -29,8 +29,7 @@ package struct CampaignReissue {
 
     let campaign: Campaign
     let terms: CampaignTerms
-    let brokers: String
-    let logger: Logger
+    let topics: any CampaignTopics
     let display: any ProgressDisplay
     /// Shown once at each stage.
     let note: (String) -> Void
@@ -43,10 +42,21 @@ package struct CampaignReissue {
         campaign: Campaign, terms: CampaignTerms, brokers: String, logger: Logger, display: any ProgressDisplay,
         note: @escaping (String) -> Void
     ) {
+        self.init(
+            campaign: campaign, terms: terms,
+            topics: KafkaCampaignTopics(
+                campaign.ring.configuration, brokers: brokers, logger: logger, display: display), display: display,
+            note: note)
+    }
+
+    /// The re-issue of `campaign` by `terms` over `topics`.
+    package init(
+        campaign: Campaign, terms: CampaignTerms, topics: any CampaignTopics, display: any ProgressDisplay,
+        note: @escaping (String) -> Void
+    ) {
         self.campaign = campaign
         self.terms = terms
-        self.brokers = brokers
-        self.logger = logger
+        self.topics = topics
         self.display = display
         self.note = note
     }
@@ -61,7 +71,7 @@ package struct CampaignReissue {
         }
         try await waitForWorkers(rotation)
         if rotation.start == nil {
-            let marks = try await marks()
+            let marks = try await topics.ends()
             rotation = try campaign.step("rotate start", of: rotation.id) { $1.began(at: marks) }
         }
         let files = campaign.files(of: rotation)
@@ -106,20 +116,13 @@ package struct CampaignReissue {
     }
 
     /// Two may not re-issue for one campaign at once. One that a revocation takes over from ends within a batch.
-    private func lock() async throws -> FileLock {
+    private func lock() async throws -> ReissueLock {
         let deadline = ContinuousClock.now + .seconds(try campaign.load().kind == .revocation ? 60 : 0)
         while true {
-            do throws(FileLock.Failure) { return try FileLock("\(ring.directory.path)/reissue.lock") } catch {
-                switch error {
-                case .held where .now < deadline: break
-                case .held:
-                    throw RotationError(
-                        "another operator is re-issuing for this campaign; watch it with: remint rotate status")
-                case .unusable(let reason):
-                    throw RotationError(
-                        "\(ring.directory.path)/reissue.lock cannot be opened: \(reason); the folder must be yours to change"
-                    )
-                }
+            do { return try ReissueLock("\(ring.directory.path)/reissue.lock", at: ring.now()) } catch let error
+                as ReissueHeld
+            {
+                guard .now < deadline else { throw error }
             }
             try await Task.sleep(for: .milliseconds(200))
         }
@@ -140,12 +143,12 @@ package struct CampaignReissue {
     private func begin(_ rotation: Rotation, _ files: ReissueFiles) async throws -> ReissueProgress {
         let known = try campaign.progress(of: rotation)
         if let known, !known.isSettled { return known }
-        let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: display)
         let filter = LedgerFilter(keyID: rotation.from, ring: ring.ledgerRing)
-        let keys = try await reader.keys(matching: filter, at: ClockTolerance.standard.earliest(at: ring.now()))
+        let keys = try await topics.subjects(
+            matching: filter, at: ClockTolerance.standard.earliest(at: ring.now()))
         // Whoever can be asked for comes first, so that a canary is made of such users alone.
         let list = CampaignList(keys, ring.configuration, ring: ring.ring.name)
-        try LedgerInput.write(list.keys, to: files.subjects)
+        try LedgerInput.write(list.keys, to: files.subjects, on: ring.directory.disk)
         let progress = ReissueProgress(
             campaign: rotation.id, round: (known?.round ?? 0) + 1, input: "ledger of \(rotation.from)",
             eligible: list.eligible)
@@ -163,9 +166,8 @@ package struct CampaignReissue {
 
     func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {
         ReissueJob(
-            configuration: ring.configuration, app: nil, brokers: brokers, files: files, pace: terms.pace,
-            total: total, logger: logger, display: display, now: ring.now,
-            mayGoOn: { mayGoOn(rotation) }, limit: limit)
+            configuration: ring.configuration, app: nil, files: files, pace: terms.pace, total: total,
+            lane: { try topics.lane() }, display: display, now: ring.now, mayGoOn: { mayGoOn(rotation) }, limit: limit)
     }
 
     func run(
@@ -182,18 +184,12 @@ package struct CampaignReissue {
         return now.id == rotation.id && !now.phase.isOver && now.pause == nil
     }
 
-    func marks() async throws -> TopicMarks {
-        try await TopicMarks.read(
-            CanaryReading.topics(ring.configuration), ring.configuration, brokers: brokers, logger: logger)
-    }
-
     // MARK: The ledger, read again
 
     /// Reads the ledger until it shows nobody who can be asked for, or until nothing changes for too long.
     ///
     /// - Returns: what it shows; nil where the campaign was paused meanwhile.
     private func settle(_ rotation: Rotation) async throws -> VersionHoldings? {
-        let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: display)
         var line = display
         defer { line.clear() }
         var last: Int?
@@ -201,7 +197,7 @@ package struct CampaignReissue {
         while true {
             guard mayGoOn(rotation) else { return nil }
             let start = ContinuousClock.now
-            let holdings = try await reader.holdings(of: rotation.from, in: ring, at: ring.now())
+            let holdings = try await topics.holdings(of: rotation.from, in: ring, at: ring.now())
             if holdings.waiting == 0 { return holdings }
             if holdings.waiting < last ?? .max {
                 last = holdings.waiting

@@ -7,7 +7,7 @@ import Worker
 import WorkerConfiguration
 
 /// Reads what became of a canary: tokens, dead letters and retry tiers from the ends that were noted before its first event.
-struct CanaryReading {
+struct CanaryReading: CanaryOutcomes {
     private let configuration: Configuration
     private let marks: TopicMarks
     private let fresh: CanaryTally

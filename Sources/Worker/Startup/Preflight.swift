@@ -150,9 +150,18 @@ public struct Preflight: Sendable {
     /// An error inside the listing stands where it is; one about a file as a whole, where the file is named.
     package static func diagnostic(for error: KeyRingError, of key: Configuration.Key) -> Diagnostic {
         guard let line = error.line, let column = error.column else {
-            return Diagnostic(.error, at: key.place, "\(error.file) \(error.message)")
+            return Diagnostic(.error, at: key.place, "\(error.file) \(error.message)\(remedy(for: error, of: key))")
         }
         return Diagnostic(.error, at: FileLocation(file: error.file, line: line, column: column), error.message)
+    }
+
+    /// The commands that make a ring which is missing; empty for any other error.
+    private static func remedy(for error: KeyRingError, of key: Configuration.Key) -> String {
+        guard let path = key.path, error.file == KeyRingDirectory(path: path).listing, !KeyFile.exists(error.file)
+        else { return "" }
+        let options = "--key \(key.name) --config \(key.place.file)"
+        return
+            ". Create the ring: remint keys generate \(options); or, where the key exists: remint keys import \(options)"
     }
 
     /// Whether a signer that keeps the ring's policy would sign the app's tokens.

@@ -18,7 +18,7 @@ struct ReissueCommand: AsyncParsableCommand {
             it when the same command is run again; no more than the last batch is sent twice, with the same event ids and the
             header remint-resent. Rows that cannot
             be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
-            failed.
+            failed, and where another process is at work on the checkpoint.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -60,6 +60,8 @@ struct ReissueCommand: AsyncParsableCommand {
         let configuration = try options.loadConfiguration()
         let setup = try ReissueSetup(self, configuration)
         guard !dryRun else { return try await estimate(setup) }
+        let lock = try ReissueLock(setup.files.lock, at: UnixTime.system())
+        defer { withExtendedLifetime(lock) {} }
         var progress = try setup.files.load() ?? ReissueProgress(job: setup.freshJob(), input: setup.identity)
         guard progress.input == setup.identity else {
             throw InputUnreadable(
@@ -74,11 +76,12 @@ struct ReissueCommand: AsyncParsableCommand {
             try await setup.prepareInput(progress)
             let source = try setup.open()
             let job = ReissueJob(
-                configuration: configuration, app: setup.app, brokers: setup.brokers, files: setup.files,
-                pace: setup.pace,
-                total: try setup.count(), logger: Logger.quiet(configuration.log),
-                display: ProgressLines.display(asLines: watch),
-                now: UnixTime.system)
+                configuration: configuration, app: setup.app, files: setup.files, pace: setup.pace,
+                total: try setup.count(),
+                lane: {
+                    try KafkaBulkLane(
+                        configuration, brokers: setup.brokers, logger: Logger.quiet(configuration.log))
+                }, display: ProgressLines.display(asLines: watch), now: UnixTime.system)
             _ = try await job.run(&progress, next: source)
         }
         report(progress, sentBefore: before, setup)

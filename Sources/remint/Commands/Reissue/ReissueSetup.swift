@@ -52,7 +52,7 @@ struct ReissueSetup {
 
     /// Lists the ledger's subjects, where that is the input and was not done.
     func prepareInput(_ progress: ReissueProgress) async throws {
-        guard command.ledger, progress.rows == 0 else { return }
+        guard command.ledger, progress.isUntouched else { return }
         try LedgerInput.write(try await ledgerKeys(), to: files.subjects)
         try files.save(progress)
     }

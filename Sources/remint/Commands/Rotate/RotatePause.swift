@@ -13,7 +13,7 @@ struct RotatePause: ParsableCommand {
 
     func run() throws {
         let ring = try ring.load()
-        try Campaign(ring: ring).step("rotate pause", detail: reason) { try $1.pause(because: reason) }
+        try Campaign(ring: ring).pause(because: reason)
         Terminal.print("\(ring.ring.name): paused")
     }
 }
@@ -28,10 +28,7 @@ struct RotateResume: ParsableCommand {
 
     func run() throws {
         let ring = try ring.load()
-        try Campaign(ring: ring).step("rotate resume") { editor, rotation in
-            rotation = try rotation.derived(from: editor.listing)
-            rotation.resume()
-        }
+        try Campaign(ring: ring).resume()
         Terminal.print("\(ring.ring.name): not paused; go on with: remint rotate reissue")
     }
 }

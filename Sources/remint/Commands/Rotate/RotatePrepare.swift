@@ -27,20 +27,8 @@ struct RotatePrepare: ParsableCommand {
         let campaign = Campaign(ring: ring)
         // First the campaign, then the key: a crash in between leaves a campaign that knows which key it lacks.
         let rotation = try campaign.prepare(version, why: reason)
-        try addMissing(rotation, ring)
+        try campaign.addMissingKey(of: rotation, rsaBits: rsaBits)
         try tell(rotation, ring)
-    }
-
-    private func addMissing(_ rotation: Rotation, _ ring: RingInUse) throws {
-        var editor = try KeyRingEditor(ring.directory)
-        guard !editor.listing.versions.contains(where: { $0.id == rotation.to }) else { return }
-        let now = UnixTime.system()
-        let encoding = ring.encoding(asked: try editor.listing.version(rotation.from).encoding)
-        let key = try KeyGeneration.key(
-            try ring.algorithm(option: try editor.listing.version(rotation.from).algorithm), encoding: encoding,
-            rsaBits: rsaBits, id: rotation.to)
-        try editor.add(key, id: rotation.to, encoding: encoding, at: now, as: "generate")
-        try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: now)
     }
 
     private func tell(_ rotation: Rotation, _ ring: RingInUse) throws {

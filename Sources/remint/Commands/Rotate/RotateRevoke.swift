@@ -12,8 +12,9 @@ struct RotateRevoke: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "For a compromised key: it stops signing at once, and its users get new tokens. Cannot be aborted.",
         discussion: """
-            A campaign of its own kind, which takes over from any other in whatever phase that is: no publish window, no canary,
-            no watch, no pause because of rejections, and no way back. The successor is the version that signs, or the other one
+            A campaign of its own kind, which takes over from any other that the version is part of, in whatever phase that is: no
+            publish window, no canary, no watch, no pause because of rejections, and no way back. A campaign of two other versions
+            goes on: the version is revoked beside it, and the command says how to re-issue its tokens. The successor is the version that signs, or the other one
             of the campaign, or the one that --promote names; without one nothing is signed until a version is promoted, and events
             wait in the retry tiers. The command ends with 0 once the ledger shows no live token of the version; else with 1, and
             says how many are left and why. It can be run again at any time.
@@ -44,9 +45,10 @@ struct RotateRevoke: AsyncParsableCommand {
         }
         let rotation = try campaign.revoke(plan, why: reason)
         Terminal.print("\(ring.ring.name): \(plan.leaked) is revoked")
+        if let beside = plan.beside { return try await report(plan, beside, ring) }
         guard let rotation else { return try await refuseWithoutSuccessor(plan, ring) }
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; the campaign is \(rotation.id)")
-        if let open = plan.open, open.from != plan.leaked, open.to != plan.leaked, open.from != rotation.to {
+        if let open = plan.open, open.from != plan.leaked, open.from != rotation.to {
             Terminal.error(
                 "remint: \(ring.ring.name): tokens of \(open.from) are not asked for any more; afterwards: remint reissue --ledger --key-id \(open.from)"
             )
@@ -55,15 +57,36 @@ struct RotateRevoke: AsyncParsableCommand {
         try await pace.reissue(for: campaign)
     }
 
+    /// The open campaign goes on, and the users of the compromised version are asked for by a job of their own.
+    private func report(_ plan: RevocationPlan, _ beside: Rotation, _ ring: RingInUse) async throws {
+        Terminal.print(
+            "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"
+        )
+        let reissue = "remint reissue --ledger --key-id \(plan.leaked)"
+        guard !noReissue else { return Terminal.print("Then: \(reissue)") }
+        let holdings = try await holdings(plan, ring)
+        guard holdings.live > 0 || holdings.unreadable > 0 else {
+            return Terminal.print("\(ring.ring.name): the ledger shows 0 live tokens of \(plan.leaked)")
+        }
+        let live = holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
+        throw RotationError(
+            "\(live) of the revoked \(plan.leaked) left in the ledger (\(holdings.reasons)); ask for new ones now: \(reissue)"
+        )
+    }
+
+    private func holdings(_ plan: RevocationPlan, _ ring: RingInUse) async throws -> VersionHoldings {
+        let configuration = ring.configuration
+        return try await LedgerReader(
+            configuration, brokers: try configuration.brokers(instead: pace.brokers),
+            logger: .quiet(configuration.log), display: ProgressLine()
+        ).holdings(of: plan.leaked, in: ring, at: ring.now())
+    }
+
     /// Nothing is signed, so nobody can get a new token.
     private func refuseWithoutSuccessor(_ plan: RevocationPlan, _ ring: RingInUse) async throws {
-        let configuration = ring.configuration
         let left: String
         do {
-            let holdings = try await LedgerReader(
-                configuration, brokers: try configuration.brokers(instead: pace.brokers),
-                logger: .quiet(configuration.log), display: ProgressLine()
-            ).holdings(of: plan.leaked, in: ring, at: ring.now())
+            let holdings = try await holdings(plan, ring)
             left = holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
         } catch { left = "an unknown number of live tokens is" }
         throw RotationError(

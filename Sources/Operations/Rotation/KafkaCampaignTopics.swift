@@ -1,0 +1,76 @@
+import AdapterKit
+import Keyring
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// A campaign's topics on a cluster.
+struct KafkaCampaignTopics: CampaignTopics {
+    private let configuration: Configuration
+    private let brokers: String
+    private let logger: Logger
+    private let ledger: LedgerReader
+
+    init(_ configuration: Configuration, brokers: String, logger: Logger, display: any ProgressDisplay) {
+        self.configuration = configuration
+        self.brokers = brokers
+        self.logger = logger
+        ledger = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
+    }
+
+    func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
+        try await ledger.keys(matching: filter, at: now)
+    }
+
+    func holdings(of version: String, in ring: RingInUse, at now: UnixTime) async throws -> VersionHoldings {
+        try await ledger.holdings(of: version, in: ring, at: now)
+    }
+
+    func ends() async throws -> TopicMarks {
+        try await TopicMarks.read(
+            CanaryReading.topics(configuration), configuration, brokers: brokers, logger: logger)
+    }
+
+    func lane() throws -> any BulkLane { try KafkaBulkLane(configuration, brokers: brokers, logger: logger) }
+
+    func outcomes(
+        _ tally: CanaryTally, from marks: TopicMarks, now: @escaping @Sendable () -> UnixTime
+    ) throws -> any CanaryOutcomes {
+        try CanaryReading(tally, from: marks, configuration, brokers: brokers, logger: logger, now: now)
+    }
+
+    func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates {
+        var tally = EventFates(prefix: "\(rotation.id).")
+        let decoder = configuration.deadLetterDecoder
+        for topic in configuration.retryTopics + [configuration.topics.deadLetters] {
+            let starts = rotation.start?.ends[topic]
+            let reader = try await TopicReader(topic, from: starts, configuration, brokers: brokers, logger: logger)
+            try await reader.readAll { record, _, _ in
+                let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder, at: now)
+                if topic == configuration.topics.deadLetters {
+                    tally.add(letter.eventID, "dead-lettered (\(letter.code?.rawValue ?? "unknown"))")
+                } else {
+                    let reason = letter.history.split(separator: " ").last.map(String.init) ?? "unknown"
+                    tally.add(letter.eventID, "deferred (\(reason))")
+                }
+            }
+        }
+        return tally
+    }
+
+    func suspensions(at now: UnixTime) async throws -> [String: Suspension] {
+        try await ControlStates(configuration, brokers: brokers, logger: logger).read(at: now).apps
+    }
+
+    /// Asked of the brokers.
+    var lag: Int? {
+        get async {
+            let lag = BulkLag(
+                configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
+            let value = await lag.value
+            await lag.close()
+            return value
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import AdapterKit
+import Kafka
+import Keyring
+import Pipeline
+
+@testable import Operations
+
+/// A cluster with its workers in memory: the newest token of each user, and what came of events.
+final class ModelCluster: CampaignTopics {
+    /// The workers' and the vendor's answer to events.
+    enum Mood: CaseIterable {
+        /// Each event becomes a token.
+        case answers
+        /// The vendor refuses each of them.
+        case refuses
+        /// No worker consumes the events.
+        case silent
+        /// The events wait in a retry tier.
+        case defers
+        /// The events are dead letters.
+        case deadLetters
+        /// A part of the records is delivered, and the brokers fail.
+        case fails
+    }
+
+    enum Outcome {
+        case token(RecordBody)
+        case letter([UInt8], eventID: String, ErrorCode, RefusedToken?)
+        case retry(String)
+    }
+
+    /// The brokers failed.
+    struct Down: Error {}
+
+    static let ring = LedgerRing("push", among: ["push"], apps: ["push": "push"], versions: [:])
+
+    var mood = Mood.answers
+    /// Called at each question: another operator may come in between.
+    var between: () async -> Void = {}
+    /// The campaign on disk; nil where none is open or it is paused.
+    var campaign: () -> String? = { nil }
+    /// The version that signs; nil where there is none.
+    var signer: () -> String? = { nil }
+    private(set) var violation: String?
+    private(set) var outcomes: [Outcome] = []
+    private(set) var events = 0
+    private var tokens: [[UInt8]: (record: RecordBody, version: String, end: Int64)] = [:]
+    private var delivered: [String: [UInt8]] = [:]
+    private var count: Int64 = 0
+    private let now: @Sendable () -> UnixTime
+
+    init(now: @escaping @Sendable () -> UnixTime) { self.now = now }
+
+    // MARK: Users
+
+    /// Gives `user` a token of `version`.
+    func issue(_ user: [UInt8], _ version: String, eventID: String) {
+        let (issued, life) = (now().seconds, Int64(10_800))
+        count += 1
+        let name = String(decoding: user.dropFirst("push/registered=".utf8.count), as: UTF8.self)
+        let value = """
+            {"app":"push","vendor":"bloomreach","subject":{"registered":"\(name)"},"token":"e.e.e","algorithm":"HS256",\
+            "key_id":"\(version)","issued_at":\(issued),"expires_at":\(issued + life),"version":\(count),\
+            "event_id":"\(eventID)"}
+            """
+        let headers = [
+            RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_id", eventID),
+            RecordHeader("ce_source", "/remint/push"), RecordHeader("remint-key-id", version),
+            RecordHeader("remint-expires-at", "\(issued + life)"), RecordHeader("remint-version", "\(count)"),
+            RecordHeader("remint-key-ring", "push"),
+        ]
+        let record = RecordBody(key: user, value: Array(value.utf8), headers: headers)
+        tokens[user] = (record, version, issued + life)
+        outcomes.append(.token(record))
+    }
+
+    /// Users whose newest token is a live one of `version`.
+    func live(_ version: String) -> Int {
+        let time = now().seconds
+        return tokens.values.count { $0.version == version && $0.end > time }
+    }
+
+    // MARK: Topics
+
+    func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
+        await between()
+        return tokens.filter { _, token in
+            token.end > now.seconds
+                && filter.matches(
+                    LedgerLabel(app: "push", keyID: token.version, ring: "push"), expiresAt: token.end)
+        }.sorted {
+            $0.value.end == $1.value.end
+                ? $0.key.lexicographicallyPrecedes($1.key) : $0.value.end < $1.value.end
+        }.map(\.key)
+    }
+
+    func holdings(of version: String, in ring: RingInUse, at now: UnixTime) async throws -> VersionHoldings {
+        await between()
+        var table = LedgerTable(.all, subjects: tokens.count)
+        for (offset, token) in tokens.values.enumerated() { table.take(token.record, offset: Int64(offset), at: now) }
+        var found = LedgerHoldings()
+        found.add(table, matching: LedgerFilter(keyID: version, ring: Self.ring), at: now)
+        let holdings = VersionHoldings(found, version: version, of: Self.ring, apps: ["push"])
+        if holdings.unreadable + holdings.strangers > 0 { violation = "the model's tokens cannot be read" }
+        return holdings
+    }
+
+    func ends() async throws -> TopicMarks {
+        await between()
+        return TopicMarks(["outcomes": [Int64(outcomes.count)]])
+    }
+
+    func lane() throws -> any BulkLane { ModelLane(cluster: self) }
+
+    func outcomes(
+        _ tally: CanaryTally, from marks: TopicMarks, now: @escaping @Sendable () -> UnixTime
+    ) throws -> any CanaryOutcomes {
+        ModelOutcomes(
+            cluster: self, start: Int(marks.ends["outcomes"]?.first ?? 0), fresh: tally, now: now, tally: tally)
+    }
+
+    func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates {
+        await between()
+        return EventFates(prefix: "\(rotation.id).")
+    }
+
+    func suspensions(at now: UnixTime) async throws -> [String: Suspension] { [:] }
+
+    var lag: Int? { get async { mood == .silent ? 1 : 0 } }
+
+    // MARK: Events
+
+    fileprivate func deliver(_ records: [ProducerRecord]) async throws {
+        let open = campaign()
+        for (place, record) in records.enumerated() {
+            if mood == .fails, place * 2 >= records.count { break }
+            guard let user = record.key, let value = record.value,
+                let id = (try? JSONDocument(parsing: value).root)?["id"]?.string
+            else {
+                violation = "an event without a user or an id"
+                continue
+            }
+            if let named = record.body.text("remint-campaign"), named != open {
+                violation = "an event of the campaign \(named) was sent while \(open ?? "none") goes on"
+            }
+            if let first = delivered.updateValue(user, forKey: id) {
+                if first != user { violation = "two users have the event id \(id)" }
+                if record.body.text("remint-resent") == nil {
+                    violation = "the event \(id) was sent twice and does not say so"
+                }
+            }
+            events += 1
+            answer(user, id)
+        }
+        if mood == .fails { throw Down() }
+        await between()
+    }
+
+    private func answer(_ user: [UInt8], _ id: String) {
+        switch mood {
+        case .silent: return
+        case .defers: outcomes.append(.retry(id))
+        case .deadLetters: outcomes.append(.letter(user, eventID: id, .userGone, nil))
+        case .answers, .refuses, .fails:
+            guard let version = signer() else { return outcomes.append(.retry(id)) }
+            issue(user, version, eventID: id)
+            guard mood == .refuses else { return }
+            let refused = RefusedToken(
+                RecordBody(
+                    key: nil, value: nil,
+                    headers: [
+                        RecordHeader("remint-refused-key-id", version), RecordHeader("remint-refused-key-ring", "push"),
+                        RecordHeader("remint-refused-subject", user),
+                    ]))
+            outcomes.append(.letter(user, eventID: "device", .rejectedByVendor, refused))
+        }
+    }
+}
+
+private struct ModelLane: BulkLane {
+    let cluster: ModelCluster
+
+    func deliver(_ records: [ProducerRecord]) async throws { try await cluster.deliver(records) }
+
+    var lag: Int? { get async { await cluster.lag } }
+
+    func close(within limit: Duration) async {}
+}
+
+private struct ModelOutcomes: CanaryOutcomes {
+    let cluster: ModelCluster
+    let start: Int
+    let fresh: CanaryTally
+    let now: @Sendable () -> UnixTime
+    var tally: CanaryTally
+
+    mutating func advance() async throws { try await readToEnd() }
+
+    mutating func readToEnd() async throws {
+        await cluster.between()
+        var whole = fresh
+        for outcome in cluster.outcomes[start...] {
+            switch outcome {
+            case .token(let record): whole.token(record, at: now())
+            case .letter(let user, let id, let code, let refused):
+                whole.letter(key: user, eventID: id, code: code, refused: refused)
+            case .retry(let id): whole.retry(eventID: id, reason: "key_unavailable")
+            }
+        }
+        tally = whole
+    }
+
+    func close() async {}
+}
