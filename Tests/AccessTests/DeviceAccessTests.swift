@@ -17,13 +17,13 @@ struct DeviceAccessTests {
     private func verify(
         _ scheme: DeviceCredentials.Scheme, _ session: [UInt8], proof: [UInt8]? = nil, requiresProof: Bool = false
     ) async throws -> Device {
-        let access = DeviceAccess(sessions: sessions, proofs: DPoPVerifier(), requiresProof: requiresProof)
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier(), requiresProof: requiresProof)
         let credentials = DeviceCredentials(scheme: scheme, session: session, proof: proof)
         return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
     }
 
     @Test func `who shows nothing has no session`() async throws {
-        let access = DeviceAccess(sessions: sessions, proofs: DPoPVerifier())
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
         await expectRefusal(.noSession) {
             try await access.verify(nil, for: try SampleDevice.request, now: SampleIssuer.now)
         }
@@ -35,7 +35,7 @@ struct DeviceAccessTests {
         let session = try SampleIssuer.session(key)
         let device = try await verify(.bearer, session)
         #expect(device.thumbprint == nil)
-        #expect(device.callers == [.user(issuer: "https://id.example", user: "u-42")])
+        #expect(device.callers(as: "u-42") == [.user(issuer: "https://id.example", user: "u-42")])
         await expectRefusal(.proofMissing) { try await verify(.bearer, session, requiresProof: true) }
         await expectRefusal(.proofMissing) { try await verify(.dpop, session) }
     }
@@ -62,7 +62,7 @@ struct DeviceAccessTests {
         for scheme in [DeviceCredentials.Scheme.bearer, .dpop] {
             let found = try await verify(scheme, session, proof: try device.proof(for: session), requiresProof: true)
             #expect(found.thumbprint == (try device.thumbprint))
-            #expect(found.callers.count == 2)
+            #expect(found.callers(as: "u-42").count == 2)
             await expectRefusal(.proofMalformed) { try await verify(scheme, session, proof: []) }
             let other = try SampleIssuer.session(key, ["sub": #""u-43""#])
             await expectRefusal(.proofWrongSession) {
@@ -74,5 +74,53 @@ struct DeviceAccessTests {
     @Test func `a proof does not mend a session`() async throws {
         let session = try SampleIssuer.session(key, ["exp": "1"])
         await expectRefusal(.expired) { try await verify(.dpop, session, proof: try device.proof(for: session)) }
+    }
+
+    @Test func `a session opens the apps whose issuer, audience and kind it has, by the claim of each`() async throws {
+        let agents = try SampleIssuer.key(.es256, "agents")
+        var rules = SessionRules(issuer: "https://desk.example", audience: "desk", userClaims: ["agent"])
+        rules.name = "sessions.agents"
+        var own = SampleIssuer.rules
+        own.userClaims = ["sub", "customer"]
+        own.audiences = ["shop", "club"]
+        let access = DeviceAccess(
+            sessions: [
+                try SampleIssuer.verifier([key], rules: own), try SampleIssuer.verifier([agents], rules: rules),
+            ], proofs: DPoPVerifier())
+        func session(_ token: [UInt8]) async throws -> Session {
+            let credentials = DeviceCredentials(scheme: .bearer, session: token)
+            return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now).session
+        }
+        let customer = try await session(
+            try SampleIssuer.session(key, ["sub": #""17""#, "customer": #""c-17""#, "agent": #""17""#]))
+        let agent = try await session(
+            try SampleIssuer.session(
+                agents, ["iss": #""https://desk.example""#, "aud": #"["desk","shop","club"]"#, "agent": #""17""#]))
+        func way(_ kind: String, _ issuer: String, _ audience: String?, _ claim: String) -> [SessionWay] {
+            [SessionWay(kind: kind, issuer: issuer, audience: audience, claim: claim)]
+        }
+        let shop = way("session", "https://id.example", "shop", "sub")
+        let desk = way("sessions.agents", "https://desk.example", "desk", "agent")
+        #expect(try SessionWay.user(of: customer, by: shop) == "17")
+        #expect(try SessionWay.user(of: agent, by: desk) == "17")
+        #expect(try SessionWay.user(of: customer, by: way("session", "https://id.example", nil, "customer")) == "c-17")
+        await expectRefusal(.appNotOpened) { try SessionWay.user(of: customer, by: desk) }
+        await expectRefusal(.appNotOpened) { try SessionWay.user(of: agent, by: shop) }
+        await expectRefusal(.appNotOpened) { try SessionWay.user(of: customer, by: []) }
+        await expectRefusal(.appNotOpened, "an audience that it does not name") {
+            try SessionWay.user(of: customer, by: way("session", "https://id.example", "club", "sub"))
+        }
+        await expectRefusal(.appNotOpened, "a kind whose keys did not sign it") {
+            try SessionWay.user(of: agent, by: way("session", "https://desk.example", nil, "agent"))
+        }
+        await expectRefusal(.noUser) {
+            try SessionWay.user(of: customer, by: way("session", "https://id.example", nil, "agent"))
+        }
+        await expectRefusal(.badSignature, "an issuer's name on another's key") {
+            try await session(
+                try SampleIssuer.session(
+                    key, ["iss": #""https://desk.example""#, "aud": #""desk""#, "agent": #""1""#],
+                    header: ["kid": #""agents""#]))
+        }
     }
 }

@@ -96,7 +96,7 @@ extension DeviceScenarios {
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(
                 shop,
-                more: ["users: { bloomreach-stream: { id: registered }, bloomreach-customer: { id: registered } }"])
+                apps: ["bloomreach-stream": "id: registered", "bloomreach-customer": "id: registered"])
             for (app, call, hasIdentifier) in Self.calls {
                 let answer = try await gateway.call("/v1/apps/\(app)/token", session: try gateway.session("ann"))
                 let apply = try #require(answer.body?["apply"], "\(app): \(answer.text)")

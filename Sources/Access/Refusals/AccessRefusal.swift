@@ -52,6 +52,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case proofMemoryFull = "proof_memory_full"
         /// No such API key.
         case unknownAPIKey = "unknown_api_key"
+        /// There is no such app, or the session does not open it.
+        case appNotOpened = "app_not_opened"
         /// The API key is not for this app.
         case appNotAllowed = "app_not_allowed"
         /// The issuer's keys could not be had, or it cannot be told yet whether a key is new.
@@ -74,6 +76,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case unauthorised
         /// To ask for something else: 403.
         case forbidden
+        /// To ask for another app: 404, whether there is such an app or not.
+        case notFound
         /// To ask the same again, but not before this has passed: 503. Nothing was found wrong with what it showed.
         case later(Duration)
     }
@@ -88,8 +92,31 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
 
     init(_ reason: Reason) {
         self.reason = reason
-        answer = reason == .appNotAllowed ? .forbidden : .unauthorised
+        answer =
+            switch reason {
+            case .appNotAllowed: .forbidden
+            case .appNotOpened: .notFound
+            default: .unauthorised
+            }
     }
+
+    /// Returns the more telling one of two refusals of one session by different rules: a refusal that is about the session
+    /// itself says more than that it is of another kind, and one that may pass outweighs both.
+    func clearer(_ other: AccessRefusal) -> AccessRefusal {
+        func weight(_ refusal: AccessRefusal) -> Int {
+            switch (refusal.answer, refusal.reason) {
+            case (.later, _): 4
+            case (_, .noSession): 0
+            case (_, .wrongIssuer): 1
+            case (_, .wrongAudience): 2
+            default: 3
+            }
+        }
+        return weight(other) > weight(self) ? other : self
+    }
+
+    /// The app that was asked for is not there, or not for the caller.
+    public static let appNotOpened = AccessRefusal(.appNotOpened)
 
     /// A refusal that time will mend. Waits of less than a second become one: callers are told whole seconds.
     init(_ reason: Reason, retryAfter: Duration) {

@@ -19,13 +19,12 @@ public struct SessionVerifier: Sendable {
     ///
     /// May wait for the issuer's keys; see `KeySource`.
     ///
-    /// - Parameter userClaim: the claim that names the user for this app; nil for the rules' own.
     /// - Throws: `AccessRefusal`: what `token` is not, or `.keysUnavailable` with `.later` where it cannot be told yet.
     public func verify(
-        _ token: [UInt8], userClaim: String? = nil, now: UnixTime
+        _ token: [UInt8], now: UnixTime
     ) async throws(AccessRefusal) -> Session {
         guard !token.isEmpty else { throw AccessRefusal(.noSession) }
-        let claimed = try ClaimedSession(token, rules: rules, userClaim: userClaim ?? rules.userClaim, now: now)
+        let claimed = try ClaimedSession(token, rules: rules, now: now)
         guard let first = try await candidates(for: claimed, after: nil) else { throw AccessRefusal(.unknownKey) }
         if claimed.isSigned(byOneOf: first.keys) { return claimed.session }
         // The key that was named did not sign. Where none was, a key of a later set may have.

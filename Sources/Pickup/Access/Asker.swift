@@ -20,6 +20,7 @@ struct Asker: Sendable {
 
 /// Tells who asks.
 struct AskerAccess: Sendable {
+    let apps: [String: PickupApp]
     let devices: DeviceAccess?
     let backends: APIKeys
     let limits: SharedLimits
@@ -34,27 +35,30 @@ struct AskerAccess: Sendable {
     private static let deviceField = HTTPField.Name("Remint-Device")
     private static let proof = HTTPField.Name("DPoP")
 
-    /// Who sends `request` for `app`.
+    /// Who sends `request`, and the app called `name`, which is there and open to the caller.
+    ///
+    /// What the caller shows is checked before the app is looked for: a stranger cannot tell which apps there are.
     ///
     /// - Parameter allowsQuery: whether the session may stand in the query (RFC 6750, section 2.3), where no header can be set.
     /// - Throws: `Problem`.
     func asker(
-        of request: Request, for app: PickupApp, from address: SocketAddress?, allowsQuery: Bool = false
-    ) async throws(Problem) -> Asker {
-        let asker: Asker
+        of request: Request, for name: String, from address: SocketAddress?, allowsQuery: Bool = false
+    ) async throws(Problem) -> (asker: Asker, app: PickupApp) {
+        let (asker, app): (Asker, PickupApp)
         do throws(AccessRefusal) {
             if let key = Self.apiKey.flatMap({ request.headers[$0] }) {
-                let name = try backends.verify(Array(key.utf8), for: app.name)
-                asker = try backend(name, request, app)
+                let backend = try backends.verify(Array(key.utf8), for: name)
+                guard let found = apps[name] else { throw AccessRefusal.appNotOpened }
+                (asker, app) = (self.backend(backend, request, found), found)
             } else {
-                asker = try await device(request, app, allowsQuery: allowsQuery)
+                (asker, app) = try await device(request, name, allowsQuery: allowsQuery)
             }
         } catch {
             refused(error.reason.rawValue)
             throw problem(of: error)
         }
         try askLimits(asker, app, address)
-        return asker
+        return (asker, app)
     }
 
     private func askLimits(_ asker: Asker, _ app: PickupApp, _ address: SocketAddress?) throws(Problem) {
@@ -67,7 +71,7 @@ struct AskerAccess: Sendable {
             retryAfter: max(1, Int(wait.components.seconds) + 1))
     }
 
-    private func backend(_ name: String, _ request: Request, _ app: PickupApp) throws(AccessRefusal) -> Asker {
+    private func backend(_ name: String, _ request: Request, _ app: PickupApp) -> Asker {
         // Without a user there is nothing to vouch for; the adapter's own words say the rest.
         let members = Self.vouched.flatMap { request.headers[$0] }.map { Array($0.utf8) } ?? []
         let subject = (try? app.subject(vouchedBy: members)) ?? Subject(user: "")
@@ -77,19 +81,22 @@ struct AskerAccess: Sendable {
     }
 
     private func device(
-        _ request: Request, _ app: PickupApp, allowsQuery: Bool
-    ) async throws(AccessRefusal) -> Asker {
+        _ request: Request, _ name: String, allowsQuery: Bool
+    ) async throws(AccessRefusal) -> (Asker, PickupApp) {
         guard let devices, let url = ComparableURL(publicURL + request.uri.path) else {
             throw AccessRefusal.noSession
         }
         let proven = ProvenRequest(method: request.method.rawValue, url: url)
         let device = try await devices.verify(
-            credentials(request, allowsQuery: allowsQuery), for: proven, userClaim: app.claim, now: now())
-        let vouched = app.vouched(device.session.user)
+            credentials(request, allowsQuery: allowsQuery), for: proven, now: now())
+        guard let app = apps[name] else { throw AccessRefusal.appNotOpened }
+        let user = try SessionWay.user(of: device.session, by: app.ways)
+        let vouched = app.vouched(user)
         let subject = (try? app.subject(vouchedBy: vouched)) ?? Subject(user: "")
-        return Asker(
+        let asker = Asker(
             vouched: vouched, subject: subject, device: device.thumbprint ?? deviceName(request),
-            callers: device.callers, sessionEnd: device.session.expiry)
+            callers: device.callers(as: user), sessionEnd: device.session.expiry)
+        return (asker, app)
     }
 
     private func credentials(_ request: Request, allowsQuery: Bool) -> DeviceCredentials? {
@@ -123,6 +130,7 @@ struct AskerAccess: Sendable {
             return Problem(
                 .serviceUnavailable, "unavailable", "sessions cannot be checked at the moment",
                 retryAfter: max(1, Int(wait.components.seconds)))
+        case .notFound: return Problem(.unknownApp, "there is no such app, or it is not open to this caller")
         case .forbidden: return Problem(.forbidden, "not_allowed", "this key is not for this app")
         case .unauthorised:
             let isMissing = refusal.reason == .noSession

@@ -45,9 +45,15 @@ extension PickupService {
         }
         check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
-        if let place = pickup.session?.keySet, !place.contains("://") {
-            check { () throws(PickupError) in _ = try KeySourceFile.document(in: place) }
+        for session in pickup.sessions where !session.keySet.contains("://") {
+            check { () throws(PickupError) in _ = try KeySourceFile.document(in: session.keySet) }
         }
+        check { () throws(PickupError) in try DeviceApps(configuration, pickup).requireOne() }
         return diagnostics
+    }
+
+    /// The sessions that open each app, a line for each app; nothing where the configuration has no gateway.
+    public static func openedApps(of configuration: Configuration) -> [String] {
+        configuration.pickup.map { DeviceApps(configuration, $0).lines } ?? []
     }
 }

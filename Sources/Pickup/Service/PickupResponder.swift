@@ -14,7 +14,6 @@ struct PickupResponder: HTTPResponder {
     /// How long a call for a token waits where it does not say.
     private static let patience = Duration.seconds(10)
 
-    let apps: [String: PickupApp]
     let access: AskerAccess
     let asks: TokenAsks
     let keys: [JWEDecryptionKey]
@@ -52,9 +51,9 @@ struct PickupResponder: HTTPResponder {
     private func begin(_ request: Request, _ call: PickupCall?, _ address: SocketAddress?) async throws -> Step {
         if let response = frame.ownAnswer(to: request, call) { return .answered(response) }
         switch call {
-        case .reports(let name): return try await report(request, try app(name), address)
-        case .token(let name): return try await token(request, try app(name), address)
-        case .stream(let name): return .answered(try await stream(request, try app(name), address))
+        case .reports(let name): return try await report(request, name, address)
+        case .token(let name): return try await token(request, name, address)
+        case .stream(let name): return .answered(try await stream(request, name, address))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
         case .ready: return .answered(PickupAnswers.ready(follower))
         case .openAPI: return .answered(PickupAnswers.file(.openAPI, "application/json"))
@@ -63,10 +62,8 @@ struct PickupResponder: HTTPResponder {
         }
     }
 
-    private func app(_ name: String) throws(Problem) -> PickupApp {
+    private func requireTokens() throws(Problem) {
         guard follower.hasCaughtUp else { throw Problem.starting }
-        guard let app = apps[name] else { throw Problem(.unknownApp) }
-        return app
     }
 
     /// An answer, or a wait for it.
@@ -79,9 +76,10 @@ struct PickupResponder: HTTPResponder {
 
     // MARK: Calls
 
-    private func report(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
+    private func report(_ request: Request, _ name: String, _ address: SocketAddress?) async throws -> Step {
+        try requireTokens()
         let start = ContinuousClock.now
-        let asker = try await access.asker(of: request, for: app, from: address)
+        let (asker, app) = try await access.asker(of: request, for: name, from: address)
         _ = try app.subject(vouchedBy: asker.vouched)
         let body: ByteBuffer
         do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
@@ -97,8 +95,9 @@ struct PickupResponder: HTTPResponder {
         }
     }
 
-    private func token(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
-        let asker = try await access.asker(of: request, for: app, from: address)
+    private func token(_ request: Request, _ name: String, _ address: SocketAddress?) async throws -> Step {
+        try requireTokens()
+        let (asker, app) = try await access.asker(of: request, for: name, from: address)
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         let known = request.headers[.ifNoneMatch]
@@ -134,8 +133,9 @@ struct PickupResponder: HTTPResponder {
         return response
     }
 
-    private func stream(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Response {
-        let asker = try await access.asker(of: request, for: app, from: address, allowsQuery: true)
+    private func stream(_ request: Request, _ name: String, _ address: SocketAddress?) async throws -> Response {
+        try requireTokens()
+        let (asker, app) = try await access.asker(of: request, for: name, from: address, allowsQuery: true)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         return TokenStream(

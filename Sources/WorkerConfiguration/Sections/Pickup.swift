@@ -11,8 +11,10 @@ extension Configuration {
             case dpop
         }
 
-        /// The customer's sessions.
+        /// The sessions of an issuer.
         public struct Session: Sendable, WithDefaults {
+            /// Its place under `pickup`: `session`, or `sessions.NAME`.
+            public var name = "session"
             /// `iss`, byte for byte.
             public var issuer = ""
             /// What `aud` is or holds; nil for an issuer that signs for nobody else.
@@ -42,8 +44,12 @@ extension Configuration {
             public var apps: [String]
         }
 
-        /// How a session's user becomes an app's.
-        public struct User: Sendable {
+        /// The sessions that open an app, and how they name its user.
+        public struct OpenedApp: Sendable {
+            /// `iss` of the sessions.
+            public var issuer: String
+            /// What `aud` of the sessions is or holds; nil for the audience of each session's own section.
+            public var audience: String?
             /// The claim that names the user; nil for the session's own.
             public var claim: String?
             /// The id's name, for vendors that name users by several ids; nil for one that has one.
@@ -64,12 +70,12 @@ extension Configuration {
         public var origins: [String] = []
         /// Whether a session alone does.
         public var proof = Proof.none
-        /// The customer's sessions; nil where only backends ask.
-        public var session: Session?
+        /// The sessions that are known; empty where only backends ask.
+        public var sessions: [Session] = []
         /// Trusted backends.
         public var apiKeys: [APIKey] = []
-        /// How users are named, by app.
-        public var users: [String: User] = [:]
+        /// The apps that sessions open, by name. Devices reach no other.
+        public var apps: [String: OpenedApp] = [:]
         /// The files of the private JWKs that open sealed tokens.
         public var sealKeys: [String] = []
         /// How much memory tokens may take, in bytes.
@@ -122,17 +128,16 @@ extension Configuration.Pickup {
                 "The customer's session, a JWT that the device shows: it gets the token of that user and of nobody else.",
                 keys: sessionKeys, ifAbsent: .nothing),
             SectionDescription(
-                "users", "How a session names an app's user, where it is not the session's user by a single id.",
-                sections: [
-                    SectionDescription(
-                        "*", "",
-                        keys: [
-                            KeyDescription("claim", .text, example: "customer_id", "The claim that is the user."),
-                            KeyDescription(
-                                "id", .text, example: "registered",
-                                "The id's name, for vendors that name users by several ids (Bloomreach)."),
-                        ])
-                ], ifAbsent: .nothing),
+                "sessions", "Sessions of further issuers, or for other audiences, each under a name of yours.",
+                sections: [SectionDescription("*", "", keys: sessionKeys)], ifAbsent: .nothing),
+            SectionDescription(
+                "apps",
+                """
+                The apps that devices reach with a session, each with the issuer whose sessions open it. An app that is not \
+                named here is served to backends alone. remint check prints which session opens which app.
+                """,
+                sections: [SectionDescription("*", "", keys: openedAppKeys)], sampleMember: "shop-ios",
+                ifAbsent: .nothing),
             SectionDescription(
                 "api_keys",
                 "Trusted backends, each under its name: they name the user themselves. remint pickup-key makes a key and its hash.",
@@ -172,6 +177,22 @@ extension Configuration.Pickup {
             "address_rate", \.addressRate, in: 1...10_000_000,
             "Requests a second from one address, which many devices of one network, or a proxy, may share."),
         .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
+    ]
+
+    static let appIssuerKey = KeyDescription(
+        "issuer", .text, example: "https://login.example.com", isRequired: true,
+        "The issuer of pickup.session, or of one of pickup.sessions.")
+    static let openedAppKeys = [
+        appIssuerKey,
+        KeyDescription(
+            "audience", .text, example: "shop",
+            "What aud of the session is or holds. By default the audience of the session's section."),
+        KeyDescription(
+            "claim", .text, example: "customer_id",
+            "The claim that is the user. By default the user_claim of the session's section."),
+        KeyDescription(
+            "id", .text, example: "registered",
+            "The id's name, for vendors that name users by several ids (Bloomreach)."),
     ]
 
     static let issuerKey = KeyDescription(

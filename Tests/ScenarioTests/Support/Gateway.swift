@@ -28,10 +28,12 @@ struct Gateway {
     /// - Parameters:
     ///   - issuer: what sessions are signed with at first; by default a key of its own.
     ///   - keySet: where the issuer's keys are; by default in a file.
+    ///   - apps: what the entries of apps under `pickup.apps` say beside the issuer; every app of the shop has one.
     ///   - more: further lines of the section.
     ///   - brokers: other brokers than the shop's, which it is not waited for to have read.
     static func start(
-        _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, more: [String] = [],
+        _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, apps: [String: String] = [:],
+        more: [String] = [],
         brokers: String? = nil
     ) async throws -> Gateway {
         let key = try issuer ?? SigningKey.generate(.es256, keyID: "session-1")
@@ -45,8 +47,15 @@ struct Gateway {
             "  api_keys: { backend: { hash: \(hash) } }",
         ]
         let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
+        let opened = text.matches(of: /(?m)^  ([a-z0-9-]+):\n    adapter:/).map { match in
+            let more = apps[String(match.1)].map { ", \($0)" } ?? ""
+            return "    \(match.1): { issuer: https://login.example\(more) }"
+        }
         let file = shop.folder.appending(path: "pickup.yaml")
-        try Data((text + "\n" + (section + more.map { "  \($0)" }).joined(separator: "\n") + "\n").utf8).write(to: file)
+        try Data(
+            (text + "\n" + (section + ["  apps:"] + opened + more.map { "  \($0)" }).joined(separator: "\n") + "\n")
+                .utf8
+        ).write(to: file)
         let program = try Program(
             Repository.remint, ["pickup", "--config", file.path] + (brokers.map { ["--brokers", $0] } ?? []))
         try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
