@@ -29,8 +29,10 @@ public struct DeviceCredentials: Sendable {
 public struct Device: Sendable, Hashable {
     /// Whose it is.
     public let session: Session
+    /// The proof it showed, which `DeviceAccess.use` uses up; nil where it showed none.
+    public let proof: CheckedProof?
     /// The thumbprint of the key it proved, which is its name; nil where it proved none.
-    public let thumbprint: String?
+    public var thumbprint: String? { proof?.thumbprint }
 
     /// Returns the callers for `RequestLimits`, where the app's user is `user`.
     public func callers(as user: String) -> [Caller] {
@@ -57,7 +59,7 @@ public struct DeviceAccess: Sendable {
 
     /// The device that shows `credentials`.
     ///
-    /// A proof that is there is always checked. A session that is bound to a key must come as `DPoP`: as a bearer's it is
+    /// A proof that is there is always checked, and not used up. A session that is bound to a key must come as `DPoP`: as a bearer's it is
     /// refused, be there a proof or not (RFC 9449, section 7.2).
     ///
     /// - Parameters:
@@ -72,20 +74,40 @@ public struct DeviceAccess: Sendable {
         }
         let session = try await session(credentials.session, now)
         if session.boundKey != nil, credentials.scheme == .bearer { throw AccessRefusal(.proofMissing) }
-        guard let proof = credentials.proof else { return Device(session: session, thumbprint: nil) }
-        let thumbprint = try proofs.verify(
+        guard let proof = credentials.proof else { return Device(session: session, proof: nil) }
+        let checked = try proofs.check(
             proof, for: request, accessToken: credentials.session, boundTo: session.boundKey, now: now)
-        return Device(session: session, thumbprint: thumbprint)
+        return Device(session: session, proof: checked)
+    }
+
+    /// Uses up the proof that `device` showed, once no limit stands against its request any more.
+    ///
+    /// - Throws: `AccessRefusal`; see `DPoPVerifier.use`.
+    public func use(_ device: Device, now: UnixTime) throws(AccessRefusal) {
+        if let proof = device.proof { try proofs.use(proof, now: now) }
+    }
+
+    /// Whether the session was found good some time ago and has not ended. It may have been withdrawn since.
+    public func isKnown(_ session: [UInt8], now: UnixTime) -> Bool {
+        verified.isKnown(Self.name(of: session), at: now)
+    }
+
+    private static func name(of session: [UInt8]) -> Fingerprint {
+        // A session is ASCII: bytes that are no text become something that no session is.
+        Fingerprint(String(decoding: session, as: UTF8.self))
     }
 
     /// The session that `token` is, checked now or within the last half minute.
     private func session(
         _ token: [UInt8], _ now: UnixTime
     ) async throws(AccessRefusal) -> Session {
-        // A session is ASCII: bytes that are no text become something that no session is.
-        let name = Fingerprint(String(decoding: token, as: UTF8.self))
+        let name = Self.name(of: token)
         if let session = verified.session(name, at: now) { return session }
-        let session = try await verify(token, now)
+        let session: Session
+        do throws(AccessRefusal) { session = try await verify(token, now) } catch {
+            if error.answer == .unauthorised { verified.forget(name) }
+            throw error
+        }
         verified.found(session, as: name, at: now)
         return session
     }

@@ -25,6 +25,7 @@ struct DemoAccess: Sendable {
           user_rate: 100000
           caller_rate: 100000
           address_rate: 100000
+          refused_rate: 100000
           total_rate: 100000
           session: { issuer: \(SampleLogin.issuer), jwks: sessions.json }
           apps: { \(apps.map { "\($0): { issuer: \(SampleLogin.issuer) }" }.joined(separator: ", ")) }

@@ -105,6 +105,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             subject: RequestRate(perSecond: Double(pickup.userRate), burst: pickup.userRate * 2),
             caller: RequestRate(perSecond: Double(pickup.callerRate), burst: pickup.callerRate * 2),
             address: RequestRate(perSecond: Double(pickup.addressRate), burst: pickup.addressRate * 2),
+            refused: RequestRate(perSecond: Double(pickup.refusedRate), burst: pickup.refusedRate * 2),
             total: RequestRate(perSecond: Double(pickup.totalRate), burst: pickup.totalRate * 2))
         let verifiers = zip(pickup.sessions, keys).map { session, keys in
             SessionVerifier(rules: SessionRules(session, of: pickup), keys: keys.keys)
@@ -112,10 +113,15 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let devices =
             verifiers.isEmpty
             ? nil
-            : DeviceAccess(sessions: verifiers, proofs: DPoPVerifier(), requiresProof: pickup.proof == .dpop)
+            : DeviceAccess(
+                sessions: verifiers, proofs: DPoPVerifier(rules: DPoPRules(for: pickup)),
+                requiresProof: pickup.proof == .dpop)
+        let arrivals = Arrivals(
+            devices: devices, backends: APIKeys(backends), limits: SharedLimits(rules, now: { .now }), now: now,
+            refused: { metrics.refused($0) })
         let scheme = pickup.certificate == nil ? "http" : "https"
         return AskerAccess(
-            apps: apps, devices: devices, backends: APIKeys(backends), limits: SharedLimits(rules, now: { .now }),
+            apps: apps, devices: devices, backends: APIKeys(backends), arrivals: arrivals,
             publicURL: pickup.publicURL ?? "\(scheme)://\(pickup.host):\(pickup.port)", now: now,
             refused: { metrics.refused($0) })
     }

@@ -76,6 +76,30 @@ struct DeviceAccessTests {
         await expectRefusal(.expired) { try await verify(.dpop, session, proof: try device.proof(for: session)) }
     }
 
+    @Test func `a proof is used up when the request is let in, and no sooner`() async throws {
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
+        let session = try SampleIssuer.session(key)
+        let credentials = DeviceCredentials(scheme: .dpop, session: session, proof: try device.proof(for: session))
+        func verify() async throws -> Device {
+            try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
+        }
+        _ = try await verify()
+        let found = try await verify()
+        try access.use(found, now: SampleIssuer.now)
+        await expectRefusal(.proofReplayed) { try await verify() }
+    }
+
+    @Test func `a session is known once it was found good, and a forged one never`() async throws {
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
+        let (good, forged) = (try SampleIssuer.session(key), try SampleIssuer.session(try SampleIssuer.key(.es256)))
+        for (session, isGood) in [(good, true), (forged, false)] {
+            #expect(!access.isKnown(session, now: SampleIssuer.now))
+            let credentials = DeviceCredentials(scheme: .bearer, session: session)
+            _ = try? await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
+            #expect(access.isKnown(session, now: SampleIssuer.now) == isGood)
+        }
+    }
+
     @Test func `a session opens the apps whose issuer, audience and kind it has, by the claim of each`() async throws {
         let agents = try SampleIssuer.key(.es256, "agents")
         var rules = SessionRules(issuer: "https://desk.example", audience: "desk", userClaims: ["agent"])

@@ -11,7 +11,7 @@ struct RefusalTests {
                 "wrong_issuer", "wrong_audience", "no_expiry", "expired", "not_yet_valid", "no_user", "unknown_binding",
                 "proof_missing", "proof_malformed", "proof_wrong_key", "proof_bad_signature", "proof_wrong_request",
                 "proof_wrong_time", "proof_wrong_session", "proof_mismatch", "proof_replayed", "proof_memory_full",
-                "unknown_api_key", "app_not_opened", "app_not_allowed", "keys_unavailable",
+                "too_many_proofs", "unknown_api_key", "app_not_opened", "app_not_allowed", "keys_unavailable",
             ])
     }
 

@@ -19,6 +19,16 @@ struct VerifiedSessionsTests {
         #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: -5)) == nil, "a clock was set back")
     }
 
+    @Test func `one that was good before is told from a new one until its end, or until it is refused`() {
+        let sessions = VerifiedSessions()
+        sessions.found(session, as: Fingerprint("a"), at: Self.now)
+        #expect(sessions.isKnown(Fingerprint("a"), at: Self.now.advanced(bySeconds: 3599)))
+        #expect(!sessions.isKnown(Fingerprint("a"), at: Self.now.advanced(bySeconds: 3600)))
+        #expect(!sessions.isKnown(Fingerprint("b"), at: Self.now))
+        sessions.forget(Fingerprint("a"))
+        #expect(!sessions.isKnown(Fingerprint("a"), at: Self.now))
+    }
+
     @Test func `none is known past its end`() {
         let sessions = VerifiedSessions()
         let short = Session(

@@ -8,25 +8,29 @@ public struct LimitRules: Sendable {
     public var backend: RequestRate
     /// From one remote address, which many devices of one network may share.
     public var address: RequestRate
+    /// Refused requests from one remote address: beyond it, what is not known already is refused unread.
+    public var refused: RequestRate
     /// From all together.
     public var total: RequestRate
     /// How many subjects and callers are watched in one turn (see `RequestLimits`); memory is for twice as many, some 50
     /// bytes for each.
     public var watched: Int
 
-    /// By default 5 a second for a subject, 20 from a user or a device, 1,000 from a backend, 200 from an address, 5,000
-    /// from all; and twice as many at once.
+    /// By default 5 a second for a subject, 20 from a user or a device, 1,000 from a backend, 200 from an address, 20
+    /// that are refused from an address, 5,000 from all; and twice as many at once.
     public init(
         subject: RequestRate = RequestRate(perSecond: 5, burst: 10),
         caller: RequestRate = RequestRate(perSecond: 20, burst: 40),
         backend: RequestRate = RequestRate(perSecond: 1000, burst: 2000),
         address: RequestRate = RequestRate(perSecond: 200, burst: 400),
+        refused: RequestRate = RequestRate(perSecond: 20, burst: 40),
         total: RequestRate = RequestRate(perSecond: 5000, burst: 10_000), watched: Int = 100_000
     ) {
         self.subject = subject
         self.caller = caller
         self.backend = backend
         self.address = address
+        self.refused = refused
         self.total = total
         self.watched = watched
     }
@@ -37,9 +41,10 @@ public struct LimitRules: Sendable {
         case .user, .device: self.caller
         case .backend: backend
         case .address: address
+        case .refused: refused
         }
     }
 
     /// After this long without a request every bucket is full, in nanoseconds.
-    var longestRest: Int64 { max(subject.credit, caller.credit, backend.credit, address.credit) }
+    var longestRest: Int64 { max(subject.credit, caller.credit, backend.credit, address.credit, refused.credit) }
 }

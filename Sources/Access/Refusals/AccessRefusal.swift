@@ -50,6 +50,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case proofReplayed = "proof_replayed"
         /// No proof can be remembered for a while, and one that is not remembered could be used twice.
         case proofMemoryFull = "proof_memory_full"
+        /// The proof's key has as many proofs in memory as one key may have.
+        case tooManyProofs = "too_many_proofs"
         /// No such API key.
         case unknownAPIKey = "unknown_api_key"
         /// There is no such app, or the session does not open it.
@@ -86,6 +88,15 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     public let reason: Reason
     /// What the caller can do about it.
     public let answer: Answer
+
+    /// Whether the caller, and not the gateway or its limits, is to blame, as far as can be told: what its address is held to
+    /// account for. A key that is not known yet counts: whoever invents keys must not ask without end.
+    public var isFailure: Bool {
+        switch reason {
+        case .appNotAllowed, .appNotOpened, .proofMemoryFull, .tooManyProofs: false
+        default: true
+        }
+    }
 
     /// Nothing was shown.
     public static let noSession = AccessRefusal(.noSession)

@@ -11,3 +11,15 @@ extension SessionRules {
         name = session.name
     }
 }
+
+extension DPoPRules {
+    /// Rules whose memory holds what the limits of `pickup` admit in a window of two minutes.
+    init(for pickup: Configuration.Pickup) {
+        self.init()
+        remembered = min(max(remembered, pickup.totalRate * 121), Self.mostRemembered)
+        rememberedByKey = max(rememberedByKey, pickup.callerRate * 121)
+    }
+
+    /// The most proofs in memory: about 400 MB.
+    private static let mostRemembered = 5_000_000
+}

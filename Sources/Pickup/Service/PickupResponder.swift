@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import HTTPTypes
 import Hummingbird
 @_spi(Decryption) import JOSE
@@ -33,7 +34,7 @@ struct PickupResponder: HTTPResponder {
         let call = PickupCall(request.uri.path)
         let response: Response
         do {
-            let address = context.address
+            let address = context.address.flatMap { IPAddress($0.ipAddress ?? "") }
             switch try await Task(operation: { try await begin(request, call, address) }).value {
             case .answered(let answer): response = answer
             case .waits(let wait, let answer): response = try answer(try await asks.outcome(of: wait))
@@ -48,7 +49,7 @@ struct PickupResponder: HTTPResponder {
     }
 
     @concurrent
-    private func begin(_ request: Request, _ call: PickupCall?, _ address: SocketAddress?) async throws -> Step {
+    private func begin(_ request: Request, _ call: PickupCall?, _ address: IPAddress?) async throws -> Step {
         if let response = frame.ownAnswer(to: request, call) { return .answered(response) }
         switch call {
         case .reports(let name): return try await report(request, name, address)
@@ -56,9 +57,16 @@ struct PickupResponder: HTTPResponder {
         case .stream(let name): return .answered(try await stream(request, name, address))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
         case .ready: return .answered(PickupAnswers.ready(follower))
-        case .openAPI: return .answered(PickupAnswers.file(.openAPI, "application/json"))
-        case .script: return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
-        case nil: throw Problem(.notFound, "not_found", "no such call")
+        case .openAPI:
+            try access.arrivals.admit(.none, from: address)
+            return .answered(PickupAnswers.file(.openAPI, "application/json"))
+        case .script:
+            try access.arrivals.admit(.none, from: address)
+            return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
+        case nil:
+            try access.arrivals.admit(.none, from: address)
+            access.arrivals.fail(from: address)
+            throw Problem(.notFound, "not_found", "no such call")
         }
     }
 
@@ -76,7 +84,7 @@ struct PickupResponder: HTTPResponder {
 
     // MARK: Calls
 
-    private func report(_ request: Request, _ name: String, _ address: SocketAddress?) async throws -> Step {
+    private func report(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
         try requireTokens()
         let start = ContinuousClock.now
         let (asker, app) = try await access.asker(of: request, for: name, from: address)
@@ -95,7 +103,7 @@ struct PickupResponder: HTTPResponder {
         }
     }
 
-    private func token(_ request: Request, _ name: String, _ address: SocketAddress?) async throws -> Step {
+    private func token(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
         try requireTokens()
         let (asker, app) = try await access.asker(of: request, for: name, from: address)
         let subject = try app.subject(vouchedBy: asker.vouched)
@@ -133,7 +141,7 @@ struct PickupResponder: HTTPResponder {
         return response
     }
 
-    private func stream(_ request: Request, _ name: String, _ address: SocketAddress?) async throws -> Response {
+    private func stream(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Response {
         try requireTokens()
         let (asker, app) = try await access.asker(of: request, for: name, from: address, allowsQuery: true)
         _ = try app.subject(vouchedBy: asker.vouched)

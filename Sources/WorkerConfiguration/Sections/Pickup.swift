@@ -88,6 +88,8 @@ extension Configuration {
         public var callerRate = 20
         /// See `userRate`: from one address, which many devices of one network may share.
         public var addressRate = 200
+        /// Refused requests a second from one address, before it has to wait.
+        public var refusedRate = 20
         /// See `userRate`.
         public var totalRate = 5000
         /// Where `/metrics` is served; nil for nowhere.
@@ -175,7 +177,14 @@ extension Configuration.Pickup {
         .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
         .integer(
             "address_rate", \.addressRate, in: 1...10_000_000,
-            "Requests a second from one address, which many devices of one network, or a proxy, may share."),
+            "Requests a second from one address, of IPv6 from one /64, which many devices of one network, or a proxy, may share."
+        ),
+        .integer(
+            "refused_rate", \.refusedRate, in: 1...100_000,
+            """
+            Refused requests a second from one address. Beyond it the address has to wait, but for sessions that were found good \
+            before and API keys.
+            """),
         .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
     ]
 

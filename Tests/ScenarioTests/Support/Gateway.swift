@@ -42,7 +42,7 @@ struct Gateway {
         let hash = SHA256.hash(Array(apiKey.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let section = [
             "pickup:", "  listen: 127.0.0.1:0", "  user_rate: 10000", "  caller_rate: 10000",
-            "  address_rate: 100000", "  total_rate: 100000",
+            "  address_rate: 100000", "  refused_rate: 100000", "  total_rate: 100000",
             "  session: { issuer: https://login.example, audience: shop, jwks: '\(keySet ?? set.path)', cool_down: 1s }",
             "  api_keys: { backend: { hash: \(hash) } }",
         ]
