@@ -87,6 +87,9 @@ public struct DeviceAccess: Sendable {
         if let proof = device.proof { try proofs.use(proof, now: now) }
     }
 
+    /// Whether the issuer has withdrawn the key that signed `session`, as far as is known.
+    public func isWithdrawn(_ session: Session) -> Bool { sessions.contains { $0.isWithdrawn(session) } }
+
     /// Whether the session was found good some time ago and has not ended. It may have been withdrawn since.
     public func isKnown(_ session: [UInt8], now: UnixTime) -> Bool {
         verified.isKnown(Self.name(of: session), at: now)
@@ -102,7 +105,7 @@ public struct DeviceAccess: Sendable {
         _ token: [UInt8], _ now: UnixTime
     ) async throws(AccessRefusal) -> Session {
         let name = Self.name(of: token)
-        if let session = verified.session(name, at: now) { return session }
+        if let session = verified.session(name, at: now), !isWithdrawn(session) { return session }
         let session: Session
         do throws(AccessRefusal) { session = try await verify(token, now) } catch {
             if error.answer == .unauthorised { verified.forget(name) }

@@ -63,7 +63,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             probeWait: configuration.worker.admission.probeWait.components.seconds)
         let keySources = pickup.sessions.compactMap { KeySourceFile($0, logger: logger) }
         let responder = PickupResponder(
-            access: try access(apps, keySources, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
+            access: try access(apps, keySources, metrics), streams: streams(metrics), asks: asks,
+            keys: try PickupFiles.sealKeys(pickup),
             follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
             now: now)
         let server = PickupServer(
@@ -93,6 +94,12 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             PickupApp(app, pickup, topic: app.topics.first ?? configuration.topics.invalidations)
         }
         return Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    private func streams(_ metrics: PickupMetrics) -> StreamPlaces {
+        StreamPlaces(
+            places: OpenPlaces(most: pickup.streams), ofUser: pickup.userStreams, ofAddress: pickup.addressStreams,
+            refused: { metrics.refused($0) })
     }
 
     private func access(

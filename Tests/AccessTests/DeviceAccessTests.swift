@@ -100,6 +100,42 @@ struct DeviceAccessTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(10))) func `a session whose key is withdrawn counts no longer, though it was found good`()
+        async throws
+    {
+        let (clock, fetches) = (ManualClock(), ManualCall<Void, KeySetDocument>())
+        let pauses = ManualCall<Duration, Void>()
+        let keys = FetchedKeys(
+            algorithms: SampleIssuer.rules.algorithms, now: { clock.now }, pause: { try await pauses.make($0) },
+            fetch: { try await fetches.make(()) })
+        let running = Task { await keys.run() }
+        let access = DeviceAccess(
+            sessions: [SessionVerifier(rules: SampleIssuer.rules, keys: keys)], proofs: DPoPVerifier())
+        let old = try SampleIssuer.session(key)
+        func verify(_ session: [UInt8]) async throws -> Session {
+            let credentials = DeviceCredentials(scheme: .bearer, session: session)
+            return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now).session
+        }
+        await fetches.next()
+        fetches.answer(.success(KeySetDocument(bytes: try SampleIssuer.document([key]))))
+        _ = await pauses.next()
+        let session = try await verify(old)
+        #expect(!access.isWithdrawn(session))
+        // The issuer has another key under the same id: a session of it makes the gateway look.
+        let other = try SampleIssuer.key(.es256)
+        clock.advance(by: .seconds(31))
+        let later = Task { try await verify(try SampleIssuer.session(other)) }
+        await fetches.next()
+        fetches.answer(.success(KeySetDocument(bytes: try SampleIssuer.document([other]))))
+        #expect(try await later.value.user(by: "sub") == "u-42")
+        #expect(access.isWithdrawn(session))
+        // A bad signature within the cool-down is no reason for another fetch, and no verdict.
+        await expectRefusal(.keysUnavailable) { try await verify(old) }
+        #expect(fetches.count == 2)
+        running.cancel()
+        await running.value
+    }
+
     @Test func `a session opens the apps whose issuer, audience and kind it has, by the claim of each`() async throws {
         let agents = try SampleIssuer.key(.es256, "agents")
         var rules = SessionRules(issuer: "https://desk.example", audience: "desk", userClaims: ["agent"])

@@ -7,7 +7,7 @@ import Testing
 struct VerifiedSessionsTests {
     private static let now = UnixTime(seconds: 1_800_000_000)
     private let session = Session(
-        issuer: "i", kinds: ["session"], audiences: [], users: [.init(claim: "sub", user: "u")],
+        issuer: "i", signers: [], audiences: [], users: [.init(claim: "sub", user: "u")],
         expiry: now.advanced(bySeconds: 3600), boundKey: nil)
 
     @Test func `one is known for half a minute, by its own fingerprint`() {
@@ -32,7 +32,7 @@ struct VerifiedSessionsTests {
     @Test func `none is known past its end`() {
         let sessions = VerifiedSessions()
         let short = Session(
-            issuer: "i", kinds: ["session"], audiences: [], users: session.users,
+            issuer: "i", signers: [], audiences: [], users: session.users,
             expiry: Self.now.advanced(bySeconds: 5), boundKey: nil)
         sessions.found(short, as: Fingerprint("a"), at: Self.now)
         #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 4)) == short)

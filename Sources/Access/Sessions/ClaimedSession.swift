@@ -29,15 +29,15 @@ struct ClaimedSession {
         guard !users.isEmpty else { throw AccessRefusal(.noUser) }
         let named = Self.audiences(claims["aud"])
         session = Session(
-            issuer: issuer, kinds: [rules.name],
+            issuer: issuer, signers: [],
             audiences: (rules.audiences + (rules.audience.map { [$0] } ?? [])).filter { audience in
                 named.contains { audience.hasSameBytes(as: $0.string) }
             }, users: users, expiry: expiry, boundKey: try Self.boundKey(claims["cnf"]))
     }
 
-    /// Whether one of `keys` made the signature, by its own algorithm.
-    func isSigned(byOneOf keys: [VerificationKey]) -> Bool {
-        keys.contains { key in
+    /// Returns the one of `keys` that made the signature, by its own algorithm; nil if none of them did.
+    func signer(among keys: [VerificationKey]) -> VerificationKey? {
+        keys.first { key in
             key.algorithm == algorithm && key.isValid(token.signature, of: token.signingInput)
         }
     }

@@ -13,8 +13,17 @@ public struct Session: Sendable, Hashable {
 
     /// The token's `iss`.
     public let issuer: String
+    /// The key that signed, by the rules that know it.
+    struct Signer: Sendable, Hashable {
+        let kind: String
+        /// The key's thumbprint; nil for a shared secret.
+        let thumbprint: String?
+    }
+
     /// The names of the rules that the token satisfies.
-    public private(set) var kinds: [String]
+    public var kinds: [String] { signers.map(\.kind) }
+    /// The key that signed the token, by each of the rules that it satisfies.
+    private(set) var signers: [Signer]
     /// The audiences that the token names, of those that some app asks for.
     public private(set) var audiences: [String]
     /// The users that the token names, by the claims that some app asks for.
@@ -27,9 +36,27 @@ public struct Session: Sendable, Hashable {
     /// Returns the user that the claim `name` names; nil if it names none.
     public func user(by name: String) -> String? { users.first { $0.claim.hasSameBytes(as: name) }?.user }
 
+    init(
+        issuer: String, signers: [Signer], audiences: [String], users: [NamedUser], expiry: UnixTime, boundKey: String?
+    ) {
+        self.issuer = issuer
+        self.signers = signers
+        self.audiences = audiences
+        self.users = users
+        self.expiry = expiry
+        self.boundKey = boundKey
+    }
+
+    /// The same session, signed by `signer`.
+    func signed(by signer: Signer) -> Session {
+        var session = self
+        session.signers = [signer]
+        return session
+    }
+
     /// Adds what the same token satisfies by other rules.
     mutating func add(_ other: Session) {
-        kinds += other.kinds
+        signers += other.signers
         audiences += other.audiences
         users += other.users
     }

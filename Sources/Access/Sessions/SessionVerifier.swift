@@ -26,12 +26,24 @@ public struct SessionVerifier: Sendable {
         guard !token.isEmpty else { throw AccessRefusal(.noSession) }
         let claimed = try ClaimedSession(token, rules: rules, now: now)
         guard let first = try await candidates(for: claimed, after: nil) else { throw AccessRefusal(.unknownKey) }
-        if claimed.isSigned(byOneOf: first.keys) { return claimed.session }
-        // The key that was named did not sign. Where none was, a key of a later set may have.
-        guard !first.areNamed, let second = try await candidates(for: claimed, after: first.generation),
-            claimed.isSigned(byOneOf: second.keys)
+        if let key = claimed.signer(among: first.keys) { return session(claimed, key) }
+        // A key of a later set may have signed, under the same id too: some issuers replace a key and keep its id.
+        guard let second = try await candidates(for: claimed, after: first.generation),
+            let key = claimed.signer(among: second.keys)
         else { throw AccessRefusal(.badSignature) }
-        return claimed.session
+        return session(claimed, key)
+    }
+
+    /// Whether the issuer has withdrawn the key that signed `session`, as far as is known.
+    func isWithdrawn(_ session: Session) -> Bool {
+        session.signers.contains { signer in
+            guard signer.kind == rules.name, let thumbprint = signer.thumbprint else { return false }
+            return keys.isWithdrawn(thumbprint)
+        }
+    }
+
+    private func session(_ claimed: ClaimedSession, _ key: VerificationKey) -> Session {
+        claimed.session.signed(by: Session.Signer(kind: rules.name, thumbprint: (try? JWK.thumbprint(of: key)) ?? nil))
     }
 
     /// - Returns: nil where the issuer has no such key.

@@ -4,7 +4,7 @@ import Synchronization
 /// Sessions that were found good a moment ago, so that a device which asks often costs one signature check a while; and those
 /// found good before, which are told from sessions that nobody has seen yet.
 ///
-/// Of a session its fingerprint is kept, never the token. A key that its issuer withdraws counts for as much longer as an entry lives.
+/// Of a session its fingerprint is kept, never the token.
 final class VerifiedSessions: Sendable {
     /// How long an entry lives, in seconds.
     static let life: Int64 = 30

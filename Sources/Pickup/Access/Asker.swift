@@ -16,6 +16,8 @@ struct Asker: Sendable {
     let callers: [Caller]
     /// When the session ends; nil for a backend.
     let sessionEnd: UnixTime?
+    /// Whether the session's key was withdrawn since.
+    var isWithdrawn: @Sendable () -> Bool = { false }
 }
 
 /// Tells who asks.
@@ -92,7 +94,8 @@ struct AskerAccess: Sendable {
         let subject = (try? app.subject(vouchedBy: vouched)) ?? Subject(user: "")
         let asker = Asker(
             vouched: vouched, subject: subject, device: device.thumbprint ?? deviceName(request),
-            callers: device.callers(as: user), sessionEnd: device.session.expiry)
+            callers: device.callers(as: user), sessionEnd: device.session.expiry,
+            isWithdrawn: { [session = device.session] in devices.isWithdrawn(session) })
         try limit(asker, app)
         try devices.use(device, now: time)
         return (asker, app)

@@ -16,6 +16,7 @@ struct PickupResponder: HTTPResponder {
     private static let patience = Duration.seconds(10)
 
     let access: AskerAccess
+    let streams: StreamPlaces
     let asks: TokenAsks
     let keys: [JWEDecryptionKey]
     let follower: TokenFollower
@@ -148,7 +149,7 @@ struct PickupResponder: HTTPResponder {
         let parameters = try CallParameters(request)
         return TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
-            lastEvent: parameters.lastEvent ?? 0
+            lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address)
         ).response
     }
 }

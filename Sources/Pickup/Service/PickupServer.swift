@@ -1,3 +1,4 @@
+import Access
 import AdapterKit
 import HTTPTypes
 import Hummingbird
@@ -46,9 +47,12 @@ struct PickupServer: Sendable {
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
         let metrics = metrics
+        let connections = OpenConnections(
+            places: OpenPlaces(most: pickup.connections), ofAddress: pickup.addressConnections)
         let http = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [ConnectionGuard(dropped: { metrics.dropped($0) })], idleTimeout: Self.idle,
+                additionalChannelHandlers: [ConnectionGuard(among: connections, dropped: { metrics.dropped($0) })],
+                idleTimeout: Self.idle,
                 httpDecoderConfiguration: limits))
         let application = Application(
             responder: responder, server: try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,

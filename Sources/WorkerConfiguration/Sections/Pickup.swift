@@ -92,6 +92,16 @@ extension Configuration {
         public var refusedRate = 20
         /// See `userRate`.
         public var totalRate = 5000
+        /// Connections that may be open at once, in all and from one address.
+        public var connections = 50_000
+        /// See `connections`.
+        public var addressConnections = 1000
+        /// Streams that may be open at once: in all, of one user of an app, and from one address.
+        public var streams = 50_000
+        /// See `streams`.
+        public var userStreams = 10
+        /// See `streams`.
+        public var addressStreams = 1000
         /// Where `/metrics` is served; nil for nowhere.
         public var metrics: (host: String, port: Int)?
 
@@ -186,6 +196,16 @@ extension Configuration.Pickup {
             before and API keys.
             """),
         .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
+        .integer("connections", \.connections, in: 1...10_000_000, "Connections that may be open at once."),
+        .integer(
+            "address_connections", \.addressConnections, in: 1...10_000_000,
+            "Connections that may be open at once from one address."),
+        .integer("streams", \.streams, in: 1...10_000_000, "Streams that may be open at once."),
+        .integer(
+            "user_streams", \.userStreams, in: 1...10_000, "Streams that may be open at once for one user of an app."),
+        .integer(
+            "address_streams", \.addressStreams, in: 1...10_000_000,
+            "Streams that may be open at once from one address."),
     ]
 
     static let appIssuerKey = KeyDescription(
