@@ -63,7 +63,10 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             probeWait: configuration.worker.admission.probeWait.components.seconds)
         let keySources = pickup.sessions.compactMap { KeySourceFile($0, logger: logger) }
         let responder = PickupResponder(
-            access: try access(apps, keySources, metrics), streams: streams(metrics), asks: asks,
+            access: try access(apps, keySources, metrics), streams: streams(metrics),
+            clients: ClientAddresses(
+                trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
+            asks: asks,
             keys: try PickupFiles.sealKeys(pickup),
             follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
             now: now)

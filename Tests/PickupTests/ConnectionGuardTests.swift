@@ -78,7 +78,9 @@ import Testing
     }
 
     @Test func `a connection beyond those of its address is closed, and one that ends makes room`() throws {
-        let connections = OpenConnections(places: OpenPlaces(most: 10), ofAddress: 1)
+        let connections = OpenConnections(
+            places: OpenPlaces(most: 10), ofAddress: 1,
+            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
         let (reasons, address) = (reasons, try SocketAddress(ipAddress: "192.0.2.1", port: 1))
         func connect() throws -> EmbeddedChannel {
             let channel = EmbeddedChannel()

@@ -37,6 +37,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case bodyTimeout = "body_timeout"
         case bodyTooLarge = "body_too_large"
         case tooMany = "too_many"
+        case proxyHeader = "proxy_header"
     }
 
     /// - Parameters:

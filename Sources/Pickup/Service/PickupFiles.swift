@@ -52,6 +52,20 @@ extension PickupService {
         return diagnostics
     }
 
+    /// What is as it was meant and has a consequence that one should know.
+    public static func notices(for configuration: Configuration) -> [Diagnostic] {
+        guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
+        guard pickup.certificate == nil, pickup.trustedProxies.isEmpty else { return [] }
+        return [
+            Diagnostic(
+                .warning, at: place,
+                """
+                pickup speaks plain text and names no proxy: devices behind a proxy share the limits of its address; write \
+                trusted_proxies: [the proxy's address], or tls where there is none
+                """)
+        ]
+    }
+
     /// The sessions that open each app, a line for each app; nothing where the configuration has no gateway.
     public static func openedApps(of configuration: Configuration) -> [String] {
         configuration.pickup.map { DeviceApps(configuration, $0).lines } ?? []

@@ -17,6 +17,7 @@ struct PickupResponder: HTTPResponder {
 
     let access: AskerAccess
     let streams: StreamPlaces
+    let clients: ClientAddresses
     let asks: TokenAsks
     let keys: [JWEDecryptionKey]
     let follower: TokenFollower
@@ -35,7 +36,7 @@ struct PickupResponder: HTTPResponder {
         let call = PickupCall(request.uri.path)
         let response: Response
         do {
-            let address = context.address.flatMap { IPAddress($0.ipAddress ?? "") }
+            let address = clients.client(of: request.headers, on: context.connection, from: context.address)
             switch try await Task(operation: { try await begin(request, call, address) }).value {
             case .answered(let answer): response = answer
             case .waits(let wait, let answer): response = try answer(try await asks.outcome(of: wait))

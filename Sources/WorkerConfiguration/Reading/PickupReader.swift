@@ -18,6 +18,13 @@ struct PickupReader {
         pickup.metrics = address("metrics", section.requiredTextIfPresent("metrics"), section)
         pickup.publicURL = publicURL(section)
         section.read(Configuration.Pickup.settings, into: &pickup)
+        pickup.trustedProxies = trustedProxies(section)
+        if pickup.proxyProtocol, section.value("trusted_proxies") == nil {
+            section.diagnostics.error(
+                section.value("proxy_protocol"),
+                "\(section.path("proxy_protocol")) needs trusted_proxies: the addresses of the proxies that send the header"
+            )
+        }
         pickup.origins = origins(section)
         pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
         pickup.certificate = section.certificate(
@@ -69,6 +76,17 @@ struct PickupReader {
             )
         }
         return origins
+    }
+
+    private func trustedProxies(_ section: Section) -> [AddressRange] {
+        let texts = list("trusted_proxies", section)
+        let ranges = texts.compactMap { AddressRange($0) }
+        if ranges.count != texts.count {
+            section.diagnostics.error(
+                section.value("trusted_proxies"),
+                "\(section.path("trusted_proxies")) are addresses or networks without further bits, such as 10.0.0.0/8")
+        }
+        return ranges
     }
 
     private func list(_ name: String, _ section: Section) -> [String] {

@@ -1,4 +1,5 @@
 public import AdapterKit
+public import Formats
 
 extension Configuration {
     /// The gateway that devices call: `remint pickup`.
@@ -34,6 +35,14 @@ extension Configuration {
             public init() {}
         }
 
+        /// The header by which a trusted proxy names the address that called it.
+        public enum ProxyHeader: String, Sendable, CaseIterable {
+            /// `X-Forwarded-For`.
+            case xForwardedFor = "x_forwarded_for"
+            /// `Forwarded` (RFC 7239).
+            case forwarded
+        }
+
         /// A trusted backend.
         public struct APIKey: Sendable {
             /// What logs and metrics call it.
@@ -64,6 +73,12 @@ extension Configuration {
         public var port = 8080
         /// How devices reach it, which proofs of possession are for; nil for its own address.
         public var publicURL: String?
+        /// The proxies in front of it, which are believed about the address that called them.
+        public var trustedProxies: [AddressRange] = []
+        /// The header by which they name it.
+        public var proxyHeader = ProxyHeader.xForwardedFor
+        /// Whether they begin each connection with a header of the PROXY protocol, version 2.
+        public var proxyProtocol = false
         /// The PEM files of certificate chain and key; nil for plain text, behind a proxy.
         public var certificate: (chain: String, key: String)?
         /// Origins of pages that may ask.
@@ -125,6 +140,12 @@ extension Configuration.Pickup {
                 "origins", .list(of: .origin), example: "[https://shop.example.com]",
                 "Origins of the pages that may ask (CORS). By default none."),
             KeyDescription(
+                "trusted_proxies", .list(of: .text), example: "[10.0.0.0/8]",
+                """
+                Addresses and networks (CIDR) of the proxies in front of it, which name the address that called them. The limits \
+                of an address are then the caller's, not the proxy's. From others such headers are ignored. By default none.
+                """),
+            KeyDescription(
                 "metrics", .address, example: "127.0.0.1:9465",
                 "Where /metrics is served, for monitoring alone. By default nowhere."),
             KeyDescription(
@@ -177,6 +198,11 @@ extension Configuration.Pickup {
     static let settings: [Setting<Self>] = [
         .choice(
             "proof", \.proof, "Whether a session alone does, or a proof of possession (RFC 9449) must come with it."),
+        .choice(
+            "proxy_header", \.proxyHeader, "The header by which the trusted proxies name the address that called them."),
+        .bool(
+            "proxy_protocol", \.proxyProtocol,
+            "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies."),
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
             "How much memory tokens may take. What is not in it is minted anew."),

@@ -29,7 +29,9 @@ struct CheckCommand: AsyncParsableCommand {
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = preflight.configuration.map(PickupService.diagnostics) ?? []
         let isReady = preflight.isReady && gateway.isEmpty
-        let diagnostics = preflight.diagnostics + gateway + preflight.notices
+        let diagnostics =
+            preflight.diagnostics + gateway + preflight.notices
+            + (preflight.configuration.map(PickupService.notices) ?? [])
         let openedApps = isReady ? preflight.configuration.map(PickupService.openedApps) ?? [] : []
         if !json {
             for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
