@@ -111,12 +111,15 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let backends = pickup.apiKeys.compactMap { key in
             APIKey(name: key.name, hash: key.hash, scope: key.apps.isEmpty ? .all : .apps(key.apps))
         }
-        let rules = LimitRules(
+        var rules = LimitRules(
             subject: RequestRate(perSecond: Double(pickup.userRate), burst: pickup.userRate * 2),
             caller: RequestRate(perSecond: Double(pickup.callerRate), burst: pickup.callerRate * 2),
             address: RequestRate(perSecond: Double(pickup.addressRate), burst: pickup.addressRate * 2),
             refused: RequestRate(perSecond: Double(pickup.refusedRate), burst: pickup.refusedRate * 2),
             total: RequestRate(perSecond: Double(pickup.totalRate), burst: pickup.totalRate * 2))
+        for key in pickup.apiKeys {
+            rules.backends[key.name] = RequestRate(perSecond: Double(key.rate), burst: key.rate * 2)
+        }
         let verifiers = zip(pickup.sessions, keys).map { session, keys in
             SessionVerifier(rules: SessionRules(session, of: pickup), keys: keys.keys)
         }

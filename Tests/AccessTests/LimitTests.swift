@@ -28,6 +28,15 @@ struct LimitTests {
         #expect(taken(burst * 2, of: &limits, [caller], at: 100_000) == burst)
     }
 
+    @Test func `a backend has a rate of its own, where it is given one`() {
+        var rules = LimitRules()
+        rules.backends = ["crm": RequestRate(perSecond: 3000, burst: 6000)]
+        var limits = RequestLimits(rules, at: start)
+        #expect(taken(7000, of: &limits, [.backend(name: "crm")], at: 0) == 6000)
+        #expect(taken(7000, of: &limits, [.backend(name: "crm")], at: 1000) == 3000)
+        #expect(taken(7000, of: &limits, [.backend(name: "other")], at: 1000) == 2000)
+    }
+
     @Test func `a subject has its limit, whoever asks`() {
         var limits = RequestLimits(at: start)
         let taken = (0..<30).count {

@@ -4,8 +4,10 @@ public struct LimitRules: Sendable {
     public var subject: RequestRate
     /// From one user, and from one device.
     public var caller: RequestRate
-    /// From one backend.
+    /// From one backend that has no rate of its own.
     public var backend: RequestRate
+    /// From backends that have one, by their names.
+    public var backends: [String: RequestRate] = [:]
     /// From one remote address, which many devices of one network may share.
     public var address: RequestRate
     /// Refused requests from one remote address: beyond it, what is not known already is refused unread.
@@ -39,12 +41,15 @@ public struct LimitRules: Sendable {
     func rate(of caller: Caller) -> RequestRate {
         switch caller {
         case .user, .device: self.caller
-        case .backend: backend
+        case .backend(let name): backends[name] ?? backend
         case .address: address
         case .refused: refused
         }
     }
 
     /// After this long without a request every bucket is full, in nanoseconds.
-    var longestRest: Int64 { max(subject.credit, caller.credit, backend.credit, address.credit, refused.credit) }
+    var longestRest: Int64 {
+        let backend = backends.values.reduce(backend.credit) { max($0, $1.credit) }
+        return max(subject.credit, caller.credit, backend, address.credit, refused.credit)
+    }
 }

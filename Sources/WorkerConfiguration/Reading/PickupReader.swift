@@ -158,7 +158,9 @@ struct PickupReader {
                 guard let app = node.scalar?.string, !apps.contains(app) else { continue }
                 key.diagnostics.error(node, OpenedAppsReader.noApp(app, among: apps, node, key))
             }
-            return Configuration.Pickup.APIKey(name: name, hash: hash, apps: scope)
+            let rate = key.integer("rate", in: Configuration.Pickup.APIKey.rates)
+            return Configuration.Pickup.APIKey(
+                name: name, hash: hash, apps: scope, rate: rate ?? Configuration.Pickup.APIKey.standardRate)
         }
     }
 }

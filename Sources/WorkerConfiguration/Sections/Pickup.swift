@@ -51,6 +51,11 @@ extension Configuration {
             public var hash: String
             /// The apps it is for; empty for all.
             public var apps: [String]
+            /// Its requests a second.
+            public var rate = standardRate
+
+            static let standardRate = 1000
+            static let rates = 1...1_000_000
         }
 
         /// The sessions that open an app, and how they name its user.
@@ -181,6 +186,12 @@ extension Configuration.Pickup {
                             hashKey,
                             KeyDescription(
                                 "apps", .list(of: .text), example: "[shop-ios]", "The apps it is for. By default all."),
+                            KeyDescription(
+                                "rate", .integer(APIKey.rates), standard: "\(APIKey.standardRate)",
+                                """
+                                Requests a second with this key, in place of the address's limit. Twice as many may come at once. \
+                                user_rate and total_rate hold besides.
+                                """),
                         ])
                 ], ifAbsent: .nothing),
         ], ifAbsent: .nothing)
