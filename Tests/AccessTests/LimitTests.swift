@@ -101,7 +101,7 @@ struct LimitTests {
         let refused = Caller.refused(address: "a")
         for _ in 0..<40 {
             #expect(limits.wait(of: refused, at: start) <= .zero)
-            limits.ask([refused], hasArrived: true, at: start)
+            _ = limits.ask([refused], hasArrived: true, at: start)
         }
         #expect(limits.wait(of: refused, at: start) == .milliseconds(50))
         #expect(limits.wait(of: .refused(address: "b"), at: start) <= .zero)
