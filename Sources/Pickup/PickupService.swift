@@ -62,13 +62,17 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
             probeWait: configuration.worker.admission.probeWait.components.seconds)
         let keySources = pickup.sessions.compactMap { KeySourceFile($0, logger: logger) }
+        let nonces = try PickupFiles.nonces(pickup)
         let responder = PickupResponder(
-            access: try access(apps, keySources, metrics), streams: streams(metrics),
+            access: try access(apps, keySources, nonces, metrics), streams: streams(metrics),
             clients: ClientAddresses(
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
             asks: asks,
             keys: try PickupFiles.sealKeys(pickup),
-            follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
+            follower: follower,
+            frame: PickupFrame(
+                origins: Set(pickup.origins), metrics: metrics,
+                nextNonce: { [now] in nonces?.nonce(at: now()) }), metrics: metrics,
             now: now)
         let server = PickupServer(
             pickup: pickup, responder: responder, tls: try PickupFiles.tls(pickup), metrics: metrics, logger: logger,
@@ -106,7 +110,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     }
 
     private func access(
-        _ apps: [String: PickupApp], _ keys: [KeySourceFile], _ metrics: PickupMetrics
+        _ apps: [String: PickupApp], _ keys: [KeySourceFile], _ nonces: ProofNonces?,
+        _ metrics: PickupMetrics
     ) throws -> AskerAccess {
         let backends = pickup.apiKeys.compactMap { key in
             APIKey(name: key.name, hash: key.hash, scope: key.apps.isEmpty ? .all : .apps(key.apps))
@@ -127,7 +132,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             verifiers.isEmpty
             ? nil
             : DeviceAccess(
-                sessions: verifiers, proofs: DPoPVerifier(rules: DPoPRules(for: pickup)),
+                sessions: verifiers, proofs: DPoPVerifier(rules: DPoPRules(for: pickup), nonces: nonces),
                 requiresProof: pickup.proof == .dpop)
         let arrivals = Arrivals(
             devices: devices, backends: APIKeys(backends), limits: SharedLimits(rules, now: { .now }), now: now,

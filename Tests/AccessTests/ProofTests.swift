@@ -177,6 +177,32 @@ struct ProofTests {
         await expectRefusal(.proofReplayed) { try check() }
     }
 
+    @Test func `where nonces are asked for, a proof counts with one of these seconds alone`() async throws {
+        let secret = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
+        let nonces = try #require(ProofNonces(secret: secret))
+        let verifier = DPoPVerifier(nonces: nonces)
+        let nonce = nonces.nonce(at: SampleIssuer.now)
+        func proof(_ nonce: String?, _ id: String) throws -> [UInt8] {
+            try device.proof(for: session, ["jti": "\"\(id)\"", "nonce": nonce.map { "\"\($0)\"" }])
+        }
+        await expectRefusal(.proofWithoutNonce) { try verify(try proof(nil, "a"), with: verifier) }
+        for wrong in ["", "x", nonce + "x", String(nonce.dropLast()), nonce.uppercased()] {
+            await expectRefusal(.proofWithoutNonce) { try verify(try proof(wrong, "a"), with: verifier) }
+        }
+        let other = try #require(ProofNonces(secret: SecretBytes(copying: [UInt8](repeating: 8, count: 32))))
+        await expectRefusal(.proofWithoutNonce) {
+            try verify(try proof(other.nonce(at: SampleIssuer.now), "a"), with: verifier)
+        }
+        _ = try verify(try proof(nonce, "a"), with: verifier)
+        await expectRefusal(.proofReplayed) { try verify(try proof(nonce, "a"), with: verifier) }
+        // Another instance with the same secret takes it, until its slot is over.
+        let second = DPoPVerifier(nonces: nonces)
+        _ = try verify(try proof(nonce, "a"), with: second, at: SampleIssuer.now.advanced(bySeconds: 10))
+        let late = SampleIssuer.now.advanced(bySeconds: 20)
+        await expectRefusal(.proofWithoutNonce) { try verify(try proof(nonce, "b"), with: second, at: late) }
+        #expect(ProofNonces(secret: SecretBytes(copying: [UInt8](repeating: 7, count: 31))) == nil)
+    }
+
     @Test func `a key with too many proofs has to wait, and no other key`() async throws {
         let verifier = DPoPVerifier(rules: DPoPRules(rememberedByKey: 1))
         _ = try verify(try device.proof(for: session), with: verifier)

@@ -258,5 +258,46 @@ extension DeviceScenarios {
             await worker.waitForEnd()
             await shop.broker.close()
         }
+
+        @Test func `a proof needs a nonce of these seconds on every instance, and an old one counts on none`()
+            async throws
+        {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let secret = shop.folder.appending(path: "nonces")
+            try Data("0123456789abcdef0123456789abcdef".utf8).write(to: secret)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+            let lines = [
+                "public_url: https://tokens.example", "proof: dpop", "proof_nonce_secret: \(secret.path)",
+            ]
+            let first = try await Gateway.start(shop, issuer: keys.customers, more: lines)
+            let second = try await Gateway.start(shop, issuer: keys.customers, more: lines)
+            let device = try SigningKey.generate(.es256)
+            let session = try keys.session("ann")
+            let path = "/v1/apps/braze-ios/token"
+            func ask(_ gateway: Gateway, _ nonce: String?) async throws -> (answer: Gateway.Answer, proof: String) {
+                let proof = try DeviceProof.make(device, session, "GET", "https://tokens.example\(path)", nonce: nonce)
+                return (
+                    try await gateway.call(path, headers: ["Authorization": "DPoP \(session)", "DPoP": proof]), proof
+                )
+            }
+            for stale in [nil, "x", "AAAAAAAAAAAAAAAAAAAAAAAA"] {
+                let refused = try await ask(first, stale).answer
+                #expect(refused.status == 401 && refused.headers["dpop-nonce"] != nil)
+                #expect(refused.headers["www-authenticate"] == "DPoP error=\"use_dpop_nonce\"")
+            }
+            let nonce = try #require(try await ask(first, nil).answer.headers["dpop-nonce"])
+            // What one instance handed out, another takes; each takes a proof once.
+            let (taken, proof) = try await ask(second, nonce)
+            #expect(taken.status == 200 && taken.headers["dpop-nonce"] != nil, "\(taken.text)")
+            let replayed = try await second.call(path, headers: ["Authorization": "DPoP \(session)", "DPoP": proof])
+            #expect(replayed.status == 401 && !replayed.text.contains("eyJ"))
+            await first.stop()
+            await second.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
     }
 }

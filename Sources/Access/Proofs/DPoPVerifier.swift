@@ -5,12 +5,16 @@ import Synchronization
 public final class DPoPVerifier: Sendable {
     /// What a proof must be like.
     public let rules: DPoPRules
+    private let nonces: ProofNonces?
     private let memory: Mutex<ReplayMemory>
 
     /// A verifier by `rules`, which remembers proofs from now on. One of them must see all proofs: what another has seen
     /// is not known.
-    public init(rules: DPoPRules = DPoPRules()) {
+    ///
+    /// - Parameter nonces: what proofs must hold one of; nil for none.
+    public init(rules: DPoPRules = DPoPRules(), nonces: ProofNonces? = nil) {
         self.rules = rules
+        self.nonces = nonces
         memory = Mutex(ReplayMemory(window: rules.window, capacity: rules.remembered, quota: rules.rememberedByKey))
     }
 
@@ -30,6 +34,9 @@ public final class DPoPVerifier: Sendable {
         let proof = try DPoPProof(proof, for: request, accessToken: accessToken, rules: rules, now: now)
         if let boundKey, !boundKey.hasSameBytes(as: proof.thumbprint) { throw AccessRefusal(.proofMismatch) }
         let checked = CheckedProof(thumbprint: proof.thumbprint, name: Fingerprint(proof.thumbprint, proof.id))
+        if let nonces, !(proof.nonce.map { nonces.isCurrent($0, at: now) } ?? false) {
+            throw AccessRefusal(.proofWithoutNonce)
+        }
         guard !memory.withLock({ $0.isKnown(checked.name) }) else { throw AccessRefusal(.proofReplayed) }
         return checked
     }

@@ -48,6 +48,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case proofMismatch = "proof_mismatch"
         /// The proof was used before.
         case proofReplayed = "proof_replayed"
+        /// The proof holds no nonce, or one of another time, and this gateway asks for them.
+        case proofWithoutNonce = "proof_without_nonce"
         /// No proof can be remembered for a while, and one that is not remembered could be used twice.
         case proofMemoryFull = "proof_memory_full"
         /// The proof's key has as many proofs in memory as one key may have.
@@ -65,7 +67,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         public var isOfProof: Bool {
             switch self {
             case .proofMissing, .proofMalformed, .proofWrongKey, .proofBadSignature, .proofWrongRequest,
-                .proofWrongTime, .proofWrongSession, .proofReplayed:
+                .proofWrongTime, .proofWrongSession, .proofReplayed, .proofWithoutNonce:
                 true
             default: false
             }
@@ -93,7 +95,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// account for. A key that is not known yet counts: whoever invents keys must not ask without end.
     public var isFailure: Bool {
         switch reason {
-        case .appNotAllowed, .appNotOpened, .proofMemoryFull, .tooManyProofs: false
+        case .appNotAllowed, .appNotOpened, .proofWithoutNonce, .proofMemoryFull, .tooManyProofs: false
         default: true
         }
     }

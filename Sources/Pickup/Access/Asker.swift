@@ -124,7 +124,12 @@ struct AskerAccess: Sendable {
                 isMissing
                     ? "show a session, or an API key" : "the session does not count here: \(refusal.reason.rawValue)")
             let scheme = refusal.reason.isOfProof ? "DPoP" : "Bearer"
-            let error = refusal.reason.isOfProof ? "invalid_dpop_proof" : "invalid_token"
+            let error =
+                switch refusal.reason {
+                case .proofWithoutNonce: "use_dpop_nonce"
+                case let reason where reason.isOfProof: "invalid_dpop_proof"
+                default: "invalid_token"
+                }
             problem.challenge = isMissing ? "\(scheme) realm=\"remint\"" : "\(scheme) error=\"\(error)\""
             return problem
         }

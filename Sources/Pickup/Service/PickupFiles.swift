@@ -1,3 +1,4 @@
+import Access
 @_spi(Decryption) import JOSE
 import NIOSSL
 import Worker
@@ -22,6 +23,23 @@ enum PickupFiles {
         return keys
     }
 
+    /// What proofs must hold; nil where the configuration names no secret.
+    ///
+    /// - Throws: `PickupError` for a file that others can read, and for a secret that is too short.
+    static func nonces(_ pickup: Configuration.Pickup) throws(PickupError) -> ProofNonces? {
+        guard let path = pickup.nonceSecret else { return nil }
+        let secret: SecretBytes
+        do { secret = try GuardedFile.read(path) } catch {
+            throw PickupError("pickup.proof_nonce_secret: \(path) \(error.message)")
+        }
+        guard let nonces = ProofNonces(secret: secret) else {
+            throw PickupError(
+                "pickup.proof_nonce_secret: \(path) has fewer than \(ProofNonces.leastSecret) bytes; make it anew: openssl rand -base64 48"
+            )
+        }
+        return nonces
+    }
+
     /// What the gateway shows; nil where it speaks plain text.
     ///
     /// - Throws: `PickupError` for a key that others can read, and where certificate and key are none.
@@ -44,6 +62,7 @@ extension PickupService {
             }
         }
         check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
+        check { () throws(PickupError) in _ = try PickupFiles.nonces(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
         for session in pickup.sessions where !session.keySet.contains("://") {
             check { () throws(PickupError) in _ = try KeySourceFile.document(in: session.keySet) }
@@ -55,8 +74,18 @@ extension PickupService {
     /// What is as it was meant and has a consequence that one should know.
     public static func notices(for configuration: Configuration) -> [Diagnostic] {
         guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
-        guard pickup.certificate == nil, pickup.trustedProxies.isEmpty else { return [] }
-        return [
+        var notices: [Diagnostic] = []
+        if pickup.proof == .dpop, pickup.nonceSecret == nil {
+            notices.append(
+                Diagnostic(
+                    .notice, at: place,
+                    """
+                    a proof of possession counts once on each instance: where there are several, whoever reads a request may repeat \
+                    it on another for a minute and a half; write proof_nonce_secret: FILE, the same for all instances
+                    """))
+        }
+        guard pickup.certificate == nil, pickup.trustedProxies.isEmpty else { return notices }
+        return notices + [
             Diagnostic(
                 .warning, at: place,
                 """

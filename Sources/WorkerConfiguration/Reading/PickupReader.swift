@@ -27,6 +27,9 @@ struct PickupReader {
         }
         pickup.origins = origins(section)
         pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
+        pickup.nonceSecret = section.requiredTextIfPresent("proof_nonce_secret").map {
+            section.diagnostics.resolve($0.text)
+        }
         pickup.certificate = section.certificate(
             "tls", keys: (Configuration.Pickup.certificateKey, Configuration.Pickup.privateKeyKey))
         pickup.sessions = sessions(section)

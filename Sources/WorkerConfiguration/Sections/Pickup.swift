@@ -90,6 +90,8 @@ extension Configuration {
         public var origins: [String] = []
         /// Whether a session alone does.
         public var proof = Proof.none
+        /// The file of the secret from which all instances make the nonces of proofs; nil for none.
+        public var nonceSecret: String?
         /// The sessions that are known; empty where only backends ask.
         public var sessions: [Session] = []
         /// Trusted backends.
@@ -153,6 +155,12 @@ extension Configuration.Pickup {
             KeyDescription(
                 "metrics", .address, example: "127.0.0.1:9465",
                 "Where /metrics is served, for monitoring alone. By default nowhere."),
+            KeyDescription(
+                "proof_nonce_secret", .path, example: "secrets/nonces",
+                """
+                A file with 32 bytes or more, mode 600, the same for all instances: each proof of possession must then hold what a \
+                gateway handed out in the last seconds (DPoP-Nonce). By default none, and a proof counts once on each instance.
+                """),
             KeyDescription(
                 "seal_keys", .list(of: .path), example: "[secrets/recipient.jwk]",
                 "Private JWKs that open the tokens of apps with seal; several while a recipient is replaced."),
