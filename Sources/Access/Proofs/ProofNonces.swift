@@ -41,6 +41,6 @@ public struct ProofNonces: Sendable {
         let label = Array("remint DPoP nonce 1 ".utf8) + Array("\(slot) ".utf8)
         let inner = SecretBytes(label, followedBy: secret).withBytes { SHA256.hash($0) }
         let outer = SecretBytes(inner, followedBy: secret).withBytes { SHA256.hash($0) }
-        return Base64.url.encode(outer[..<18])
+        return Base64.url.encode(Array(outer[..<18]))
     }
 }
