@@ -5,6 +5,7 @@ import NIOEmbedded
 import NIOHTTPTypes
 import Synchronization
 import Testing
+import WorkerConfiguration
 
 @testable import Pickup
 

@@ -3,6 +3,7 @@ import NIOCore
 import NIOEmbedded
 import Synchronization
 import Testing
+import WorkerConfiguration
 
 @testable import Access
 @testable import Pickup
