@@ -1,5 +1,7 @@
 import Access
+import AdapterKit
 import Formats
+import HTTPTypes
 
 /// Bounds on open streams: in all, of a user and of an address.
 struct StreamPlaces: Sendable {
