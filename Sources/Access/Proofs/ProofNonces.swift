@@ -1,4 +1,3 @@
-import Formats
 public import JOSE
 
 /// What the instances of a gateway hand out for the next proofs (RFC 9449, section 8): a text of the current slot of time that

@@ -1,4 +1,3 @@
-import Formats
 public import JOSE
 
 /// A customer's session, as its issuer vouches for it.

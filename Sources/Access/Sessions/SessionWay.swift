@@ -1,4 +1,4 @@
-import Formats
+import JOSE
 
 /// A kind of session that opens an app, and the claim that is the app's user.
 public struct SessionWay: Sendable, Hashable {

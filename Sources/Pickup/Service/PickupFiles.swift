@@ -95,6 +95,19 @@ extension PickupService {
         ]
     }
 
+    /// Gets the keys of a session's section once.
+    ///
+    /// - Returns: what they are, in a line.
+    /// - Throws: `PickupError` where there is none that verifies its sessions.
+    public static func sessionKeys(
+        of section: String, in configuration: Configuration, within limit: Duration
+    ) async throws(PickupError) -> String {
+        guard let session = configuration.pickup?.sessions.first(where: { $0.name == section }) else {
+            throw PickupError("the configuration has no section pickup.\(section)")
+        }
+        return try await KeySourceFile.look(at: session, within: limit)
+    }
+
     /// The sessions that open each app, a line for each app; nothing where the configuration has no gateway.
     public static func openedApps(of configuration: Configuration) -> [String] {
         configuration.pickup.map { DeviceApps(configuration, $0).lines } ?? []

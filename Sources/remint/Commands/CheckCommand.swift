@@ -13,13 +13,13 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Exit code 1 where a worker or a gateway could not start. Each line is file:line:column: severity: message. Without
             --connect no connection is made. With it, each of these is asked, a line for each: the brokers, the topics, the
-            groups and a transactional id, the vendors' endpoints and the signers; exit code 1 where one of them is not as a
-            worker needs it. No topic is created, no record written, no group joined.
+            groups and a transactional id, the vendors' endpoints, the signers and the issuers of the gateway's sessions; exit
+            code 1 where one of them is not as worker or gateway needs it. No topic is created, no record written, no group joined.
             """)
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the diagnostics as JSON.") var json = false
-    @Flag(help: "Ask brokers, vendors' endpoints and signers as well.") var connect = false
+    @Flag(help: "Ask brokers, vendors' endpoints, signers and issuers as well.") var connect = false
     @Option(help: "How long each of them may take to answer, such as 15s or 500ms.") var timeout = "15s"
 
     func run() async throws {
@@ -40,7 +40,10 @@ struct CheckCommand: AsyncParsableCommand {
         }
         var answers: [ConnectionAnswer]?
         if connect, isReady, let configuration = preflight.configuration {
-            answers = await ConnectionCheck(configuration, limit: limit).run { [json] answer in
+            let check = ConnectionCheck(configuration, limit: limit) { section, limit in
+                try await PickupService.sessionKeys(of: section, in: configuration, within: limit)
+            }
+            answers = await check.run { [json] answer in
                 if !json { Terminal.print("\(answer)") }
             }
         }
