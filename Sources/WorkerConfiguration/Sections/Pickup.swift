@@ -117,13 +117,13 @@ extension Configuration {
         /// Connections that may be open at once, in all and from one address.
         public var connections = 50_000
         /// See `connections`.
-        public var addressConnections = 1000
+        public var addressConnections = 5000
         /// Streams that may be open at once: in all, of one user of an app, and from one address.
         public var streams = 50_000
         /// See `streams`.
         public var userStreams = 10
         /// See `streams`.
-        public var addressStreams = 1000
+        public var addressStreams = 5000
         /// Where `/metrics` is served; nil for nowhere.
         public var metrics: (host: String, port: Int)?
 
