@@ -294,7 +294,8 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", nio, httpTypes,
+                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", nio,
+                httpTypes,
                 httpParts,
                 embedded,
             ],

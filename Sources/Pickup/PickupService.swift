@@ -23,7 +23,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     /// - Parameters:
     ///   - brokers: where the topics are.
     ///   - isReady: told the address once it listens.
-    /// - Throws: `PickupError` where the configuration has no gateway.
+    /// - Throws: `PickupError` where the configuration has no gateway, or one whose sessions open no app.
     public init(
         _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime,
         isReady: @escaping @Sendable (String) -> Void = { _ in }
@@ -31,6 +31,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         guard let pickup = configuration.pickup else {
             throw PickupError("the configuration has no section pickup; remint config sample shows one")
         }
+        try DeviceApps(configuration, pickup).requireOne()
         self.configuration = configuration
         self.pickup = pickup
         self.brokers = brokers
@@ -60,10 +61,18 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             desk: desk, sender: EventSender(producer: producer, now: now), ids: EventIDs(), forecaster: forecaster,
             now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
             probeWait: configuration.worker.admission.probeWait.components.seconds)
-        let keySource = KeySourceFile(pickup.session, logger: logger)
+        let keySources = pickup.sessions.compactMap { KeySourceFile($0, logger: logger) }
+        let nonces = try PickupFiles.nonces(pickup)
         let responder = PickupResponder(
-            apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
-            follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
+            access: try access(apps, keySources, nonces, metrics), streams: streams(metrics),
+            clients: ClientAddresses(
+                trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
+            asks: asks,
+            keys: try PickupFiles.sealKeys(pickup),
+            follower: follower,
+            frame: PickupFrame(
+                origins: Set(pickup.origins), metrics: metrics,
+                nextNonce: { [now] in nonces?.nonce(at: now()) }), metrics: metrics,
             now: now)
         let server = PickupServer(
             pickup: pickup, responder: responder, tls: try PickupFiles.tls(pickup), metrics: metrics, logger: logger,
@@ -73,9 +82,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             // Devices that wait are answered until the server has let go of them, so what serves them outlives its shutdown.
             let following = Task.detached { await follower.run() }
             let keeping = Task.detached { await upkeep.run() }
-            let fetching = Task.detached { await keySource?.run() }
-            defer { for task in [following, keeping] { task.cancel() } }
-            defer { fetching.cancel() }
+            let fetching = keySources.map { source in Task.detached { await source.run() } }
+            defer { for task in [following, keeping] + fetching { task.cancel() } }
             group.addTask { try await server.run() }
             if let address = pickup.metrics {
                 group.addTask { try await metrics.serve(address.host, address.port, logger) }
@@ -90,32 +98,48 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
 
     private var apps: [String: PickupApp] {
         let apps = configuration.apps.map { app in
-            PickupApp(app, pickup.users[app.name], topic: app.topics.first ?? configuration.topics.invalidations)
+            PickupApp(app, pickup, topic: app.topics.first ?? configuration.topics.invalidations)
         }
         return Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    private func access(_ keys: KeySourceFile?, _ metrics: PickupMetrics) throws -> AskerAccess {
+    private func streams(_ metrics: PickupMetrics) -> StreamPlaces {
+        StreamPlaces(
+            places: OpenPlaces(most: pickup.streams), ofUser: pickup.userStreams, ofAddress: pickup.addressStreams,
+            refused: { metrics.refused($0) })
+    }
+
+    private func access(
+        _ apps: [String: PickupApp], _ keys: [KeySourceFile], _ nonces: ProofNonces?,
+        _ metrics: PickupMetrics
+    ) throws -> AskerAccess {
         let backends = pickup.apiKeys.compactMap { key in
             APIKey(name: key.name, hash: key.hash, scope: key.apps.isEmpty ? .all : .apps(key.apps))
         }
-        let rules = LimitRules(
+        var rules = LimitRules(
             subject: RequestRate(perSecond: Double(pickup.userRate), burst: pickup.userRate * 2),
             caller: RequestRate(perSecond: Double(pickup.callerRate), burst: pickup.callerRate * 2),
             address: RequestRate(perSecond: Double(pickup.addressRate), burst: pickup.addressRate * 2),
+            refused: RequestRate(perSecond: Double(pickup.refusedRate), burst: pickup.refusedRate * 2),
             total: RequestRate(perSecond: Double(pickup.totalRate), burst: pickup.totalRate * 2))
-        let devices: DeviceAccess? =
-            if let session = pickup.session, let keys {
-                DeviceAccess(
-                    sessions: SessionVerifier(
-                        rules: SessionRules(
-                            issuer: session.issuer, audience: session.audience, algorithms: session.algorithms,
-                            skew: session.skew, userClaim: session.userClaim), keys: keys.keys),
-                    proofs: DPoPVerifier(), requiresProof: pickup.proof == .dpop)
-            } else { nil }
+        for key in pickup.apiKeys {
+            rules.backends[key.name] = RequestRate(perSecond: Double(key.rate), burst: key.rate * 2)
+        }
+        let verifiers = zip(pickup.sessions, keys).map { session, keys in
+            SessionVerifier(rules: SessionRules(session, of: pickup), keys: keys.keys)
+        }
+        let devices =
+            verifiers.isEmpty
+            ? nil
+            : DeviceAccess(
+                sessions: verifiers, proofs: DPoPVerifier(rules: DPoPRules(for: pickup), nonces: nonces),
+                requiresProof: pickup.proof == .dpop)
+        let arrivals = Arrivals(
+            devices: devices, backends: APIKeys(backends), limits: SharedLimits(rules, now: { .now }), now: now,
+            refused: { metrics.refused($0) })
         let scheme = pickup.certificate == nil ? "http" : "https"
         return AskerAccess(
-            devices: devices, backends: APIKeys(backends), limits: SharedLimits(rules, now: { .now }),
+            apps: apps, devices: devices, backends: APIKeys(backends), arrivals: arrivals,
             publicURL: pickup.publicURL ?? "\(scheme)://\(pickup.host):\(pickup.port)", now: now,
             refused: { metrics.refused($0) })
     }

@@ -79,7 +79,10 @@ import WorkerConfiguration
             kafka: { bootstrap_servers: 127.0.0.1:1 }
             keys: { k: { path: k } }
             apps: { a: { adapter: braze, key: k } }
-            pickup: { listen: '127.0.0.1:8080', session: { issuer: 'https://login.example', jwks: '\(path)' } }
+            pickup:
+              listen: '127.0.0.1:8080'
+              session: { issuer: 'https://login.example', jwks: '\(path)' }
+              apps: { a: { issuer: 'https://login.example' } }
             """
         let reader = ConfigurationReader(
             registry: AdapterRegistry([.init(BrazeAdapter.self)]),

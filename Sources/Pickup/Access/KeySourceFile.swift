@@ -46,6 +46,20 @@ struct KeySourceFile: Sendable {
         } catch { throw PickupError("pickup.session.jwks: \(error.path) \(error.message)") }
     }
 
+    /// Gets the keys of `session` once.
+    ///
+    /// - Returns: what they are, in a line.
+    /// - Throws: `PickupError` where there is none that verifies its sessions.
+    static func look(at session: Configuration.Pickup.Session, within limit: Duration) async throws(PickupError)
+        -> String
+    {
+        let document = try await fetch(session.keySet, trusting: nil, within: limit)
+        do throws(KeySetError) {
+            let set = try KeySet(parsing: document.bytes, algorithms: session.algorithms)
+            return "\(set.count) \(set.count == 1 ? "key" : "keys")"
+        } catch { throw PickupError(error.description) }
+    }
+
     private static func fetch(
         _ place: String, trusting authorities: TrustedAuthorities?, within limit: Duration
     ) async throws(PickupError) -> KeySetDocument {

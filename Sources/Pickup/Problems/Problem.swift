@@ -69,6 +69,12 @@ struct Problem: Error {
             retryAfter: first > 0 ? bounded(first, probe) : probe)
     }
 
+    static func tooManyRequests(_ wait: Duration) -> Problem {
+        Problem(
+            .tooManyRequests, "too_many_requests", "there were too many requests lately",
+            retryAfter: max(1, Int(clamping: wait.components.seconds) + 1))
+    }
+
     static func unavailable(_ detail: String) -> Problem {
         Problem(.serviceUnavailable, "unavailable", detail, retryAfter: 2)
     }

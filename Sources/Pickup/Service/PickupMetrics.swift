@@ -28,7 +28,8 @@ final class PickupMetrics: Sendable {
             "remint_pickup_refusals_total", "Callers refused, by reason.", labels: ["reason"])
         drops = registry.counter(
             "remint_pickup_dropped_connections_total",
-            "Connections let go of: a head or a body that did not come in time, or had no end.", labels: ["reason"])
+            "Connections let go of: a head or a body that did not come in time, or had no end; or more than may be open.",
+            labels: ["reason"])
         calls = registry.histogram(
             "remint_pickup_recovery_seconds", "From a report to the token that answers it, in one call.",
             labels: ["app"],

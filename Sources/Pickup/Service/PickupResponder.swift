@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import HTTPTypes
 import Hummingbird
 @_spi(Decryption) import JOSE
@@ -14,8 +15,9 @@ struct PickupResponder: HTTPResponder {
     /// How long a call for a token waits where it does not say.
     private static let patience = Duration.seconds(10)
 
-    let apps: [String: PickupApp]
     let access: AskerAccess
+    let streams: StreamPlaces
+    let clients: ClientAddresses
     let asks: TokenAsks
     let keys: [JWEDecryptionKey]
     let follower: TokenFollower
@@ -34,7 +36,7 @@ struct PickupResponder: HTTPResponder {
         let call = PickupCall(request.uri.path)
         let response: Response
         do {
-            let address = context.address
+            let address = clients.client(of: request.headers, on: context.connection, from: context.address)
             switch try await Task(operation: { try await begin(request, call, address) }).value {
             case .answered(let answer): response = answer
             case .waits(let wait, let answer): response = try answer(try await asks.outcome(of: wait))
@@ -49,24 +51,29 @@ struct PickupResponder: HTTPResponder {
     }
 
     @concurrent
-    private func begin(_ request: Request, _ call: PickupCall?, _ address: SocketAddress?) async throws -> Step {
+    private func begin(_ request: Request, _ call: PickupCall?, _ address: IPAddress?) async throws -> Step {
         if let response = frame.ownAnswer(to: request, call) { return .answered(response) }
         switch call {
-        case .reports(let name): return try await report(request, try app(name), address)
-        case .token(let name): return try await token(request, try app(name), address)
-        case .stream(let name): return .answered(try await stream(request, try app(name), address))
+        case .reports(let name): return try await report(request, name, address)
+        case .token(let name): return try await token(request, name, address)
+        case .stream(let name): return .answered(try await stream(request, name, address))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
         case .ready: return .answered(PickupAnswers.ready(follower))
-        case .openAPI: return .answered(PickupAnswers.file(.openAPI, "application/json"))
-        case .script: return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
-        case nil: throw Problem(.notFound, "not_found", "no such call")
+        case .openAPI:
+            try access.arrivals.admit(.none, from: address)
+            return .answered(PickupAnswers.file(.openAPI, "application/json"))
+        case .script:
+            try access.arrivals.admit(.none, from: address)
+            return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
+        case nil:
+            try access.arrivals.admit(.none, from: address)
+            access.arrivals.fail(from: address)
+            throw Problem(.notFound, "not_found", "no such call")
         }
     }
 
-    private func app(_ name: String) throws(Problem) -> PickupApp {
+    private func requireTokens() throws(Problem) {
         guard follower.hasCaughtUp else { throw Problem.starting }
-        guard let app = apps[name] else { throw Problem(.unknownApp) }
-        return app
     }
 
     /// An answer, or a wait for it.
@@ -79,9 +86,10 @@ struct PickupResponder: HTTPResponder {
 
     // MARK: Calls
 
-    private func report(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
+    private func report(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
+        try requireTokens()
         let start = ContinuousClock.now
-        let asker = try await access.asker(of: request, for: app, from: address)
+        let (asker, app) = try await access.asker(of: request, for: name, from: address)
         _ = try app.subject(vouchedBy: asker.vouched)
         let body: ByteBuffer
         do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
@@ -97,8 +105,9 @@ struct PickupResponder: HTTPResponder {
         }
     }
 
-    private func token(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
-        let asker = try await access.asker(of: request, for: app, from: address)
+    private func token(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
+        try requireTokens()
+        let (asker, app) = try await access.asker(of: request, for: name, from: address)
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         let known = request.headers[.ifNoneMatch]
@@ -134,13 +143,14 @@ struct PickupResponder: HTTPResponder {
         return response
     }
 
-    private func stream(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Response {
-        let asker = try await access.asker(of: request, for: app, from: address, allowsQuery: true)
+    private func stream(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Response {
+        try requireTokens()
+        let (asker, app) = try await access.asker(of: request, for: name, from: address, allowsQuery: true)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         return TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
-            lastEvent: parameters.lastEvent ?? 0
+            lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address)
         ).response
     }
 }

@@ -1,3 +1,4 @@
+import Access
 import AdapterKit
 import HTTPTypes
 import Hummingbird
@@ -17,6 +18,8 @@ struct TokenStream: Sendable {
     let now: @Sendable () -> UnixTime
     /// The version that the device has.
     let lastEvent: Int64
+    /// Its place among all streams, taken as long as it lives.
+    let place: OpenPlace
 
     private static let heartbeat = Duration.seconds(15)
     private static let ages = 300...600
@@ -79,7 +82,7 @@ struct TokenStream: Sendable {
             beating.cancel()
         }
         for await happening in happenings {
-            if .now >= end || asker.sessionEnd.map({ $0 <= now() }) ?? false { return }
+            if .now >= end || asker.sessionEnd.map({ $0 <= now() }) ?? false || asker.isWithdrawn() { return }
             switch happening {
             case .token(let token): try await send(token, &version, to: &writer)
             case .silence: try await write(": heartbeat\n\n", to: &writer)

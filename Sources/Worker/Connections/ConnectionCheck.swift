@@ -8,11 +8,18 @@ public import WorkerConfiguration
 public struct ConnectionCheck: Sendable {
     private let configuration: Configuration
     private let limit: Duration
+    private let sessionKeys: (@Sendable (String, Duration) async throws -> String)?
     /// What is wrong is in the answers.
     static let silence = Logger(label: "remint.check") { _ in SwiftLogNoOpLogHandler() }
 
-    /// - Parameter limit: how long each answer may take.
-    public init(_ configuration: Configuration, limit: Duration) {
+    /// - Parameters:
+    ///   - limit: how long each answer may take.
+    ///   - sessionKeys: gets the keys of a session's section within a time and says what they are; nil asks no issuer.
+    public init(
+        _ configuration: Configuration, limit: Duration,
+        sessionKeys: (@Sendable (String, Duration) async throws -> String)? = nil
+    ) {
+        self.sessionKeys = sessionKeys
         self.configuration = configuration
         self.limit = limit
     }
@@ -24,7 +31,9 @@ public struct ConnectionCheck: Sendable {
     public func run(_ told: (ConnectionAnswer) -> Void = { _ in }) async -> [ConnectionAnswer] {
         var brokers = BrokerCheck(configuration, limit: limit)
         var answers: [ConnectionAnswer] = []
-        for question in configuration.connectionQuestions {
+        for question in configuration.connectionQuestions
+            + (sessionKeys == nil ? [] : configuration.sessionKeyQuestions)
+        {
             let answer: ConnectionAnswer
             do throws(ConnectionProblem) {
                 let detail = try await ask(question, &brokers)
@@ -46,6 +55,7 @@ public struct ConnectionCheck: Sendable {
         case .transactionalID(let id): try await brokers.register(id)
         case .endpoint(let account): try await reach(account)
         case .signer(let socket): try await reach(signer: socket)
+        case .sessionKeys(let section): try await keys(of: section)
         }
     }
 
@@ -59,6 +69,13 @@ public struct ConnectionCheck: Sendable {
         } catch {
             throw ConnectionProblem(
                 "\(error); see apps.\(account).lookup, and whether this machine may connect to there")
+        }
+    }
+
+    private func keys(of section: String) async throws(ConnectionProblem) -> String {
+        do { return try await sessionKeys?(section, limit) ?? "not asked" } catch {
+            throw ConnectionProblem(
+                "\(error); see pickup.\(section).jwks, and whether this machine may connect to there")
         }
     }
 

@@ -17,6 +17,8 @@ public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
     case endpoint(account: String)
     /// Does the signer on this socket have its rings?
     case signer(String)
+    /// Does the issuer of this session's section give out keys that verify its sessions?
+    case sessionKeys(section: String)
 
     public var description: String {
         switch self {
@@ -26,6 +28,7 @@ public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
         case .transactionalID(let id): "transactional id \(id)"
         case .endpoint(let account): "look-ups of \(account)"
         case .signer(let socket): "signer \(socket)"
+        case .sessionKeys(let section): "keys of pickup.\(section)"
         }
     }
 }
@@ -50,6 +53,11 @@ extension Configuration {
         questions += VendorLookups.endpoints(self).map { ConnectionQuestion.endpoint(account: $0.account) }
         questions += signers.keys.sorted().map { ConnectionQuestion.signer($0) }
         return questions
+    }
+
+    /// What there is to ask besides before a gateway starts with this configuration.
+    var sessionKeyQuestions: [ConnectionQuestion] {
+        (pickup?.sessions ?? []).map { ConnectionQuestion.sessionKeys(section: $0.name) }
     }
 
     private var brokerQuestions: [ConnectionQuestion] {

@@ -74,12 +74,15 @@ public struct SectionDescription: Sendable {
     public let isRare: Bool
     /// What holds where it is left out.
     public let absence: Absence
+    /// The name of the member that a sample shows, for a section whose names are the user's; nil shows a comment.
+    let sampleMember: String?
 
     init(
         _ name: String, _ summary: String, keys: [KeyDescription] = [], sections: [SectionDescription] = [],
-        isRare: Bool = false, ifAbsent absence: Absence = .defaults
+        isRare: Bool = false, sampleMember: String? = nil, ifAbsent absence: Absence = .defaults
     ) {
         self.isRare = isRare
+        self.sampleMember = sampleMember
         self.absence = absence
         self.name = name
         self.summary = summary

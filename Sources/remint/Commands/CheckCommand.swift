@@ -13,13 +13,13 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Exit code 1 where a worker or a gateway could not start. Each line is file:line:column: severity: message. Without
             --connect no connection is made. With it, each of these is asked, a line for each: the brokers, the topics, the
-            groups and a transactional id, the vendors' endpoints and the signers; exit code 1 where one of them is not as a
-            worker needs it. No topic is created, no record written, no group joined.
+            groups and a transactional id, the vendors' endpoints, the signers and the issuers of the gateway's sessions; exit
+            code 1 where one of them is not as worker or gateway needs it. No topic is created, no record written, no group joined.
             """)
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the diagnostics as JSON.") var json = false
-    @Flag(help: "Ask brokers, vendors' endpoints and signers as well.") var connect = false
+    @Flag(help: "Ask brokers, vendors' endpoints, signers and issuers as well.") var connect = false
     @Option(help: "How long each of them may take to answer, such as 15s or 500ms.") var timeout = "15s"
 
     func run() async throws {
@@ -29,24 +29,35 @@ struct CheckCommand: AsyncParsableCommand {
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = preflight.configuration.map(PickupService.diagnostics) ?? []
         let isReady = preflight.isReady && gateway.isEmpty
-        let diagnostics = preflight.diagnostics + gateway + preflight.notices
+        let diagnostics =
+            preflight.diagnostics + gateway + preflight.notices
+            + (preflight.configuration.map(PickupService.notices) ?? [])
+        let openedApps = isReady ? preflight.configuration.map(PickupService.openedApps) ?? [] : []
         if !json {
             for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
             if isReady, let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
+            for line in openedApps { Terminal.print("\(options.config): \(line)") }
         }
         var answers: [ConnectionAnswer]?
         if connect, isReady, let configuration = preflight.configuration {
-            answers = await ConnectionCheck(configuration, limit: limit).run { [json] answer in
+            let check = ConnectionCheck(configuration, limit: limit) { section, limit in
+                try await PickupService.sessionKeys(of: section, in: configuration, within: limit)
+            }
+            answers = await check.run { [json] answer in
                 if !json { Terminal.print("\(answer)") }
             }
         }
         let isOK = isReady && answers?.allSatisfy(\.isOK) != false
-        if json { Terminal.print(report(diagnostics, answers, isOK: isOK)) }
+        if json { Terminal.print(report(diagnostics, openedApps, answers, isOK: isOK)) }
         if !isOK { throw ExitCode.failure }
     }
 
-    /// - Parameter answers: of `--connect`; nil where nothing was asked.
-    private func report(_ diagnostics: [Diagnostic], _ answers: [ConnectionAnswer]?, isOK: Bool) -> String {
+    /// - Parameters:
+    ///   - openedApps: the sessions that open each app, where there is a gateway.
+    ///   - answers: of `--connect`; nil where nothing was asked.
+    private func report(
+        _ diagnostics: [Diagnostic], _ openedApps: [String], _ answers: [ConnectionAnswer]?, isOK: Bool
+    ) -> String {
         var json = JSONWriter()
         json.beginObject()
         json.name("ok")
@@ -63,6 +74,12 @@ struct CheckCommand: AsyncParsableCommand {
             json.endObject()
         }
         json.endArray()
+        if !openedApps.isEmpty {
+            json.name("pickup")
+            json.beginArray()
+            for line in openedApps { json.string(line) }
+            json.endArray()
+        }
         if let answers {
             json.name("connections")
             json.beginArray()

@@ -1,0 +1,60 @@
+import AdapterKit
+import Foundation
+@_spi(Signing) import JOSE
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension DeviceScenarios {
+    /// What `remint check` says of a gateway.
+    @Suite(.timeLimit(.minutes(10))) struct PickupCheckTests {
+        @Test func `check says which session opens which app, and the line to add where none does`() async throws {
+            let shop = try await Shop.open()
+            let file = shop.folder.appending(path: "check.yaml")
+            let keys = shop.folder.appending(path: "keys.json")
+            let key = try SigningKey.generate(.es256, keyID: "a")
+            try Data(try JWK.setJSON(of: [key.verificationKey])).write(to: keys)
+            let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
+            func check(_ lines: [String], _ options: [String] = []) async throws -> (status: Int32, output: String) {
+                let section = [
+                    "pickup:", "  listen: 127.0.0.1:0",
+                    "  session: { issuer: https://login.example, audience: shop, jwks: '\(keys.path)' }",
+                ]
+                let all = text + "\n" + (section + lines.map { "  \($0)" }).joined(separator: "\n") + "\n"
+                try Data(all.utf8).write(to: file)
+                let run = try await Program.run(Repository.remint, ["check", "--config", file.path] + options)
+                return (run.status, run.outputText + run.errorText)
+            }
+            let closed = try await check([])
+            #expect(closed.status == 1, "\(closed.output)")
+            #expect(
+                closed.output.contains("pickup.session opens no app; name the apps that devices reach: pickup: apps: {")
+            )
+            #expect(closed.output.contains(#"braze-ios: { issuer: "https://login.example" }"#))
+
+            let apps = "apps: { braze-ios: { issuer: https://login.example, claim: customer } }"
+            let open = try await check([apps], ["--connect"])
+            #expect(open.status == 0, "\(open.output)")
+            #expect(
+                open.output.contains(
+                    "app braze-ios: pickup.session (issuer https://login.example, audience shop, user customer); no API key"
+                ))
+            #expect(open.output.contains("app onesignal-shop: not open to devices"))
+            #expect(open.output.contains("pickup speaks plain text and names no proxy"))
+            #expect(open.output.contains("keys of pickup.session: ok, 1 key"))
+
+            let proven = try await check([apps, "proof: dpop", "trusted_proxies: [10.0.0.0/8]"])
+            #expect(proven.output.contains("a proof of possession counts once on each instance"))
+            #expect(!proven.output.contains("names no proxy"))
+            let secret = shop.folder.appending(path: "nonces")
+            try Data("short".utf8).write(to: secret)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+            let short = try await check([apps, "proof_nonce_secret: \(secret.path)"])
+            #expect(short.status == 1 && short.output.contains("has fewer than 32 bytes"), "\(short.output)")
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret.path)
+            let readable = try await check([apps, "proof_nonce_secret: \(secret.path)"])
+            #expect(readable.status == 1 && readable.output.contains("pickup.proof_nonce_secret"), "\(readable.output)")
+            await shop.broker.close()
+        }
+    }
+}
