@@ -294,9 +294,8 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", nio, httpTypes,
-                httpParts,
-                embedded,
+                "Pickup", "Access", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "ProgramTestSupport",
+                nio, http, httpTypes, httpParts, embedded,
             ],
             resources: [.copy("Pages")]),
         tests(
@@ -324,7 +323,7 @@ let package = Package(
             "ScenarioTests",
             [
                 "remint", "Operations", "WorkerConfiguration", "Kafka", "Keyring", "JOSE", "AdapterKit",
-                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", logging,
+                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",

@@ -61,21 +61,23 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
             probeWait: configuration.worker.admission.probeWait.components.seconds)
         let keySource = KeySourceFile(pickup.session, logger: logger)
+        let health = GatewayHealth(
+            follower: follower, sessions: keySource?.keys,
+            certificateEnd: PickupFiles.certificateEnd(in: pickup.certificate?.chain), logger: logger, now: now)
         let responder = PickupResponder(
             apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
-            follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
+            follower: follower, health: health, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
             now: now)
         let server = PickupServer(
             pickup: pickup, responder: responder, tls: try PickupFiles.tls(pickup), metrics: metrics, logger: logger,
             isReady: isReady)
-        let upkeep = PickupUpkeep(desk: desk, asks: asks, apps: apps, metrics: metrics, now: now)
+        let upkeep = PickupUpkeep(desk: desk, asks: asks, apps: apps, health: health, metrics: metrics, now: now)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Devices that wait are answered until the server has let go of them, so what serves them outlives its shutdown.
             let following = Task.detached { await follower.run() }
             let keeping = Task.detached { await upkeep.run() }
-            let fetching = Task.detached { await keySource?.run() }
-            defer { for task in [following, keeping] { task.cancel() } }
-            defer { fetching.cancel() }
+            let fetching = Task.detached { await keySource?.run() ?? () }
+            defer { for task in [following, keeping, fetching] { task.cancel() } }
             group.addTask { try await server.run() }
             if let address = pickup.metrics {
                 group.addTask { try await metrics.serve(address.host, address.port, logger) }

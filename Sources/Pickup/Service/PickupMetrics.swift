@@ -1,3 +1,4 @@
+import Access
 import AdapterKit
 import Hummingbird
 import Logging
@@ -18,6 +19,11 @@ final class PickupMetrics: Sendable {
     private let tokens: GaugeFamily
     private let bytes: GaugeFamily
     private let renewals: CounterFamily
+    private let ready: GaugeFamily
+    private let sessionKeysAge: GaugeFamily
+    private let sessionKeysFailures: GaugeFamily
+    private let certificateEnd: GaugeFamily
+    private let start = ContinuousClock.now
     /// Records that were read back and skipped.
     let unreadable: CounterFamily
 
@@ -43,6 +49,19 @@ final class PickupMetrics: Sendable {
         renewals = registry.counter(
             "remint_pickup_renewals_total", "Tokens asked for because a connected device's is about to end.",
             labels: ["app"])
+        ready = registry.gauge(
+            "remint_pickup_ready",
+            "1 while the gateway has what it needs, by dependency: brokers, tokens, sessions, certificate, gateway.",
+            labels: ["dependency"])
+        sessionKeysAge = registry.gauge(
+            "remint_pickup_session_keys_age_seconds",
+            "Since the session issuer's keys were last read; since the start where they never were.")
+        sessionKeysFailures = registry.gauge(
+            "remint_pickup_session_keys_failed_fetches",
+            "Fetches of the session issuer's keys that failed since the last that did not.")
+        certificateEnd = registry.gauge(
+            "remint_pickup_certificate_expiry_timestamp_seconds",
+            "When the certificate of pickup.tls expires, in seconds since 1970; absent without one.")
         unreadable = UnreadableRecords.counter(in: registry)
     }
 
@@ -63,6 +82,16 @@ final class PickupMetrics: Sendable {
         tokens.set(Double(size.tokens))
         bytes.set(Double(size.bytes))
     }
+
+    func set(_ health: GatewayHealth) {
+        let dependencies = health.readiness.dependencies.map { ([$0.dependency.rawValue], $0.problem == nil ? 1.0 : 0) }
+        ready.replace(Dictionary(dependencies) { first, _ in first })
+        if let keys = health.sessions {
+            sessionKeysAge.set((keys.age ?? .now - start) / .seconds(1))
+            sessionKeysFailures.set(Double(keys.failures))
+        }
+        if let end = health.certificateEnd { certificateEnd.set(Double(end.seconds)) }
+    }
 }
 
 extension PickupMetrics {
@@ -70,7 +99,7 @@ extension PickupMetrics {
     func serve(_ host: String, _ port: Int, _ logger: Logger) async throws {
         var quiet = logger
         quiet.logLevel = .critical
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.get("/metrics") { [registry] _, _ in
             Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],

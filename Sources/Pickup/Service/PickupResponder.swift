@@ -19,6 +19,7 @@ struct PickupResponder: HTTPResponder {
     let asks: TokenAsks
     let keys: [JWEDecryptionKey]
     let follower: TokenFollower
+    let health: GatewayHealth
     let frame: PickupFrame
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
@@ -56,7 +57,7 @@ struct PickupResponder: HTTPResponder {
         case .token(let name): return try await token(request, try app(name), address)
         case .stream(let name): return .answered(try await stream(request, try app(name), address))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
-        case .ready: return .answered(PickupAnswers.ready(follower))
+        case .ready: return .answered(PickupAnswers.ready(health))
         case .openAPI: return .answered(PickupAnswers.file(.openAPI, "application/json"))
         case .script: return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
         case nil: throw Problem(.notFound, "not_found", "no such call")

@@ -6,6 +6,7 @@ struct PickupUpkeep: Sendable {
     let desk: TokenDesk
     let asks: TokenAsks
     let apps: [String: PickupApp]
+    let health: GatewayHealth
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
 
@@ -13,17 +14,30 @@ struct PickupUpkeep: Sendable {
     /// How many are let go in one tick of a shutdown.
     private static let slice = 500
 
-    /// Until the task is cancelled.
+    /// Goes on until the task is cancelled.
     func run() async {
-        var ticks = 0
-        var renewals: [String: Renewals] = [:]
+        await withDiscardingTaskGroup { group in
+            group.addTask { await endWaits() }
+            group.addTask { await keepUp() }
+        }
+    }
+
+    /// Ends the waits that are over, whatever else takes its time.
+    private func endWaits() async {
         while !Task.isCancelled {
             // A cancellation is looked at above.
             try? await Task.sleep(for: Self.tick)
             desk.room.expire(at: .now)
-            ticks += 1
-            guard ticks % 10 == 0 else { continue }
+        }
+    }
+
+    private func keepUp() async {
+        var renewals: [String: Renewals] = [:]
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
             metrics.set(desk)
+            metrics.set(health)
+            health.report()
             desk.trim()
             await renew(&renewals)
         }

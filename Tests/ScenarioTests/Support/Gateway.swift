@@ -30,9 +30,10 @@ struct Gateway {
     ///   - keySet: where the issuer's keys are; by default in a file.
     ///   - more: further lines of the section.
     ///   - brokers: other brokers than the shop's, which it is not waited for to have read.
+    ///   - untilReady: whether to wait until it is ready.
     static func start(
         _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, more: [String] = [],
-        brokers: String? = nil
+        brokers: String? = nil, untilReady isReady: Bool = true
     ) async throws -> Gateway {
         let key = try issuer ?? SigningKey.generate(.es256, keyID: "session-1")
         let set = shop.folder.appending(path: "sessions.json")
@@ -53,7 +54,7 @@ struct Gateway {
         let match = try #require(program.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/))
         let address = String(match.1)
         let gateway = Gateway(program: program, address: address, key: key)
-        while brokers == nil, try await gateway.call("/health/ready").status != 200 {
+        while brokers == nil, isReady, try await gateway.call("/health/ready").status != 200 {
             try await Task.sleep(for: .milliseconds(20))
         }
         return gateway
@@ -133,6 +134,15 @@ struct Gateway {
         }
         try #require(error == 0)
         return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Waits until `/health/ready` has an answer that `isWanted`.
+    func health(until isWanted: (Answer) -> Bool) async throws -> Answer {
+        while true {
+            let answer = try await call("/health/ready")
+            if isWanted(answer) { return answer }
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     func stop() async {
