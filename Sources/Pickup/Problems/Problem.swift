@@ -15,6 +15,8 @@ struct Problem: Error {
     var challenge: String?
     /// `Allow`, for a method that is not.
     var allow: String?
+    /// `Accept-Encoding`, for a coding that is not read.
+    var codings: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ detail: String, retryAfter: Int? = nil) {
         self.status = status
@@ -86,10 +88,10 @@ struct Problem: Error {
 
     static func invalid(_ detail: String) -> Problem { Problem(.badRequest, "invalid_request", detail) }
 
-    /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
-    /// back together.
-    var response: Response {
-        let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
+    /// The answer's body, without a time to wait.
+    var text: [UInt8] { json(nil) }
+
+    private func json(_ wait: Int?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("type", "urn:remint:problem:\(code)")
@@ -99,10 +101,18 @@ struct Problem: Error {
         json.member("detail", detail)
         if let wait { json.member("retry_after", Int64(wait)) }
         json.endObject()
+        return json.bytes
+    }
+
+    /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
+    /// back together.
+    var response: Response {
+        let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let wait { headers[.retryAfter] = "\(wait)" }
         if let challenge { headers[.wwwAuthenticate] = challenge }
         if let allow { headers[.allow] = allow }
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+        if let codings { headers[.acceptEncoding] = codings }
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json(wait))))
     }
 }

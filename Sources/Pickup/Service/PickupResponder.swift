@@ -10,7 +10,7 @@ import NIOCore
 /// session's verification put on a task's stack would else be held by each of ten thousand calls that wait.
 struct PickupResponder: HTTPResponder {
     /// The longest report, in bytes.
-    private static let reportLimit = 64 << 10
+    private static let reportLimit = RequestHead.bodyLimit
     /// How long a call for a token waits where it does not say.
     private static let patience = Duration.seconds(10)
 
@@ -82,11 +82,12 @@ struct PickupResponder: HTTPResponder {
 
     private func report(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
         let start = ContinuousClock.now
+        try Self.requirePlain(request)
         let asker = try await access.asker(of: request, for: app, from: address)
         _ = try app.subject(vouchedBy: asker.vouched)
         let body: ByteBuffer
         do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
-            throw Problem(.eventTooLarge, "a report has at most \(Self.reportLimit) bytes")
+            throw Self.tooLarge
         }
         let wait = CallParameters.preferredWait(request)
         let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: .seconds(wait ?? 0))
@@ -98,11 +99,27 @@ struct PickupResponder: HTTPResponder {
         }
     }
 
+    /// A report comes as it is, and is not too long by its own account: a client that waits for `100 Continue` sends nothing else.
+    private static func requirePlain(_ request: Request) throws(Problem) {
+        let codings = request.headers[values: .contentEncoding].filter { $0.lowercased() != "identity" }
+        guard codings.isEmpty else {
+            var problem = Problem(
+                .unsupportedMediaType, "unsupported_coding", "a report is sent without Content-Encoding")
+            problem.codings = "identity"
+            throw problem
+        }
+        guard request.headers[.contentLength].map({ Int($0) ?? .max <= reportLimit }) ?? true else {
+            throw tooLarge
+        }
+    }
+
+    private static var tooLarge: Problem { Problem(.eventTooLarge, "a report has at most \(reportLimit) bytes") }
+
     private func token(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
         let asker = try await access.asker(of: request, for: app, from: address)
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
-        let known = request.headers[.ifNoneMatch]
+        let known = EntityTags(request.headers[values: .ifNoneMatch])
         if parameters.after != nil || parameters.challenge != nil {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
             let outcome = try asks.newer(
@@ -119,9 +136,9 @@ struct PickupResponder: HTTPResponder {
     }
 
     private func answer(
-        _ outcome: TokenAsks.Outcome, _ app: PickupApp, unless known: String?
+        _ outcome: TokenAsks.Outcome, _ app: PickupApp, unless known: EntityTags
     ) throws(Problem) -> Response {
-        if case .token(let token) = outcome, let known, known == TokenAnswer.tag(token.version) || known == "*" {
+        if case .token(let token) = outcome, known.contain(TokenAnswer.tag(token.version)) {
             return Response(
                 status: .notModified, headers: [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
         }
@@ -139,6 +156,7 @@ struct PickupResponder: HTTPResponder {
         let asker = try await access.asker(of: request, for: app, from: address, allowsQuery: true)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
+        if request.method == .head { return TokenStream.head }
         return TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
             lastEvent: parameters.lastEvent ?? 0

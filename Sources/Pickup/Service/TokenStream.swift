@@ -29,13 +29,22 @@ struct TokenStream: Sendable {
         case silence
     }
 
+    private static let headers: HTTPFields = [
+        .contentType: "text/event-stream", .cacheControl: "no-store",
+        HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
+    ]
+
+    /// The head of a stream, for whoever asks for it alone.
+    static var head: Response {
+        var response = Response(status: .ok, headers: headers)
+        // A stream has no length.
+        response.headers[.contentLength] = nil
+        return response
+    }
+
     var response: Response {
-        let headers: HTTPFields = [
-            .contentType: "text/event-stream", .cacheControl: "no-store",
-            HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
-        ]
-        return Response(
-            status: .ok, headers: headers,
+        Response(
+            status: .ok, headers: Self.headers,
             body: ResponseBody { writer in
                 let (number, tokens) = asks.desk.listen(to: key)
                 defer { asks.desk.hush(number, key) }
