@@ -48,6 +48,16 @@ final class TokenFollower: Sendable {
     /// Whether all was read once that there was at the start. Until then the newest token of a subject may not be known, and an
     /// older one would be taken for it.
     var hasCaughtUp: Bool { state.withLock { $0.hasCaughtUp } }
+    /// Which partitions are followed live, and since when no broker answers.
+    var tail: TailState {
+        state.withLock { state in
+            guard state.isFollowing else { return TailState() }
+            let tokens = state.next.keys.filter { $0.topic == configuration.topics.tokens }
+            return TailState(
+                partitions: tokens.count,
+                followed: Set(tokens.filter { !state.behind.contains($0) }.map(\.partition)))
+        }
+    }
     /// How many records were read.
     var records: Int { state.withLock { $0.records } }
 
