@@ -48,18 +48,23 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let desk = TokenDesk(capacity: pickup.cache, now: now)
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try KafkaProducer(properties.producer, logger: logger)
+        let unreadable = UnreadableRecords(metrics.unreadable, logger: logger)
+        let past = TopicPast(
+            configuration, age: pickup.follow, brokers: brokers, desk: desk, unreadable: unreadable, logger: logger,
+            now: now, noted: { metrics.recalled($0) })
         let follower = TokenFollower(
-            configuration, age: pickup.follow, brokers: brokers, desk: desk,
-            unreadable: UnreadableRecords(metrics.unreadable, logger: logger), logger: logger, now: now)
+            configuration, brokers: brokers, desk: desk, past: past, unreadable: unreadable, logger: logger, now: now)
         let apps = apps
         let forecaster = EventForecaster(
             apps: configuration.pipelineApps,
             maximumBytes: configuration.worker.maximumEventBytes, liveTopic: configuration.topics.invalidations,
             bulkTopic: configuration.topics.invalidationsBulk)
+        let sender = EventSender(producer: producer, now: now)
         let asks = TokenAsks(
-            desk: desk, sender: EventSender(producer: producer, now: now), ids: EventIDs(), forecaster: forecaster,
+            desk: desk, sender: sender, ids: EventIDs(), forecaster: forecaster,
             now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
-            probeWait: configuration.worker.admission.probeWait.components.seconds)
+            probeWait: configuration.worker.admission.probeWait.components.seconds,
+            cold: ColdAsks(rate: pickup.coldRate, sender: sender, desk: desk) { metrics.asked($0) })
         let keySource = KeySourceFile(pickup.session, logger: logger)
         let responder = PickupResponder(
             apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
@@ -72,9 +77,10 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Devices that wait are answered until the server has let go of them, so what serves them outlives its shutdown.
             let following = Task.detached { await follower.run() }
+            let recalling = Task.detached { await past.run() }
             let keeping = Task.detached { await upkeep.run() }
             let fetching = Task.detached { await keySource?.run() }
-            defer { for task in [following, keeping] { task.cancel() } }
+            defer { for task in [following, recalling, keeping] { task.cancel() } }
             defer { fetching.cancel() }
             group.addTask { try await server.run() }
             if let address = pickup.metrics {

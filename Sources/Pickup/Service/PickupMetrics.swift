@@ -18,6 +18,9 @@ final class PickupMetrics: Sendable {
     private let tokens: GaugeFamily
     private let bytes: GaugeFamily
     private let renewals: CounterFamily
+    private let coldAsks: CounterFamily
+    private let partitions: GaugeFamily
+    private let past: CounterFamily
     /// Records that were read back and skipped.
     let unreadable: CounterFamily
 
@@ -43,6 +46,13 @@ final class PickupMetrics: Sendable {
         renewals = registry.counter(
             "remint_pickup_renewals_total", "Tokens asked for because a connected device's is about to end.",
             labels: ["app"])
+        coldAsks = registry.counter(
+            "remint_pickup_cold_asks_total",
+            "Tokens wanted for users of whom none is known: asked for at once, queued for their turn, or refused until later.",
+            labels: ["fate"])
+        partitions = registry.gauge("remint_pickup_followed_partitions", "Partitions of the token topic followed live.")
+        past = registry.counter(
+            "remint_pickup_recalled_tokens_total", "Tokens read out of the token topic's past, newest first.")
         unreadable = UnreadableRecords.counter(in: registry)
     }
 
@@ -54,6 +64,8 @@ final class PickupMetrics: Sendable {
     func handedOver(_ token: HeldToken, _ app: String, at now: UnixTime) {
         if let seconds = token.recovery?.end(at: now) { recovery.observe(seconds, app) }
     }
+    func asked(_ fate: ColdAsks.Fate) { coldAsks.add(1, fate.rawValue) }
+    func recalled(_ count: Int) { past.add(count) }
     func renewed(_ app: String) { renewals.add(1, app) }
 
     func set(_ desk: TokenDesk) {
@@ -62,6 +74,7 @@ final class PickupMetrics: Sendable {
         streams.set(Double(size.streams))
         tokens.set(Double(size.tokens))
         bytes.set(Double(size.bytes))
+        partitions.set(Double(desk.tail.followed.count))
     }
 }
 

@@ -64,7 +64,7 @@ struct PickupResponder: HTTPResponder {
     }
 
     private func app(_ name: String) throws(Problem) -> PickupApp {
-        guard follower.hasCaughtUp else { throw Problem.starting }
+        guard follower.hasBegun else { throw Problem.starting }
         guard let app = apps[name] else { throw Problem(.unknownApp) }
         return app
     }
@@ -91,7 +91,7 @@ struct PickupResponder: HTTPResponder {
         let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: .seconds(wait ?? 0))
         return try step(outcome) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
-            var response = try handOver(outcome, app)
+            var response = try handOver(outcome, asker.subject, app)
             if let wait, let name = HTTPField.Name("Preference-Applied") { response.headers[name] = "wait=\(wait)" }
             return response
         }
@@ -106,30 +106,32 @@ struct PickupResponder: HTTPResponder {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
             let outcome = try asks.newer(
                 than: parameters.after ?? 0, key.key(app: app.name), of: app, within: parameters.wait ?? .zero)
-            return try step(outcome) { outcome throws(Problem) in try answer(outcome, app, unless: known) }
+            return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
         let wait = parameters.wait ?? Self.patience
         // More than half of a life would ask for a new token at every call.
         let life = min(parameters.life, app.lifetime / 2)
         return try step(try await asks.token(for: asker, app, life: life, within: wait)) { outcome throws(Problem) in
             if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
-            return try answer(outcome, app, unless: known)
+            return try answer(outcome, subject, app, unless: known)
         }
     }
 
     private func answer(
-        _ outcome: TokenAsks.Outcome, _ app: PickupApp, unless known: String?
+        _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp, unless known: String?
     ) throws(Problem) -> Response {
         if case .token(let token) = outcome, let known, known == TokenAnswer.tag(token.version) || known == "*" {
             return Response(
                 status: .notModified, headers: [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
         }
-        return try handOver(outcome, app)
+        return try handOver(outcome, subject, app)
     }
 
-    private func handOver(_ outcome: TokenAsks.Outcome, _ app: PickupApp) throws(Problem) -> Response {
+    private func handOver(
+        _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp
+    ) throws(Problem) -> Response {
         let now = now()
-        let response = try PickupAnswers.response(to: outcome, app, opening: keys, at: now)
+        let response = try PickupAnswers.response(to: outcome, of: subject, app, opening: keys, at: now)
         if case .token(let token) = outcome { metrics.handedOver(token, app.name, at: now) }
         return response
     }

@@ -37,7 +37,7 @@ struct TokenStream: Sendable {
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
-                let (number, tokens) = asks.desk.listen(to: key)
+                let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
                 defer { asks.desk.hush(number, key) }
                 try await run(&writer, tokens)
                 try await writer.finish(nil)
@@ -90,7 +90,7 @@ struct TokenStream: Sendable {
     @concurrent
     private func ask(_ version: inout Int64, to writer: inout any ResponseBodyWriter) async throws {
         do {
-            if case .token(let token) = try await asks.token(for: asker, app, life: 0, within: .zero) {
+            if case .token(let token) = try await asks.token(for: asker, app, life: 0, within: Self.heartbeat) {
                 try await send(token, &version, to: &writer)
             }
         } catch let problem as Problem {
@@ -106,7 +106,7 @@ struct TokenStream: Sendable {
     ) async throws {
         guard token.version > version else { return }
         version = token.version
-        let answer = try TokenAnswer(token, for: app, opening: keys, at: now())
+        let answer = try TokenAnswer(token, of: asker.subject, for: app, opening: keys, at: now())
         var buffer = ByteBuffer(string: "id: \(token.version)\nevent: token\ndata: ")
         buffer.writeBytes(answer.bytes)
         buffer.writeString("\n\n")

@@ -74,8 +74,10 @@ extension Configuration {
         public var sealKeys: [String] = []
         /// How much memory tokens may take, in bytes.
         public var cache = 256 << 20
-        /// How far back the token topic is read at the start; nil for the longest lifetime of the apps.
+        /// The age up to which the token topic's past is read after the start, if the apps' tokens live as long.
         public var follow = Duration.seconds(30 * 86_400)
+        /// The most tokens a second that are asked for, for users of whom none is known.
+        public var coldRate = 1000
         /// Requests a second for one user, from one device and in all.
         public var userRate = 5
         /// See `userRate`.
@@ -162,10 +164,13 @@ extension Configuration.Pickup {
             "proof", \.proof, "Whether a session alone does, or a proof of possession (RFC 9449) must come with it."),
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
-            "How much memory tokens may take. What is not in it is minted anew."),
+            "The memory that tokens may take, with everything that belongs to them. What is not in it is minted anew."),
         .duration(
             "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
-            "How far back the token topic is read at the start: as long as the longest lifetime."),
+            "The age up to which the token topic's past is read after the start, newest first, beside serving."),
+        .integer(
+            "cold_rate", \.coldRate, in: 1...1_000_000,
+            "Tokens a second asked for, for users of whom none is known: after a start, everybody. More calls wait or get 503."),
         .integer("user_rate", \.userRate, in: 1...100_000, "Requests a second for one user, whoever asks."),
         .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
         .integer(
