@@ -165,7 +165,8 @@ let package = Package(
             name: "Pickup",
             dependencies: [
                 "Access", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Formats",
-                "WorkerConfiguration", "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS,
+                "WorkerConfiguration", "Telemetry", "OTLP", "Spans", logging, lifecycle, hummingbird, hummingbirdCore,
+                hummingbirdTLS,
                 nio, http, tls, deque, httpTypes, httpParts, httpCodec,
             ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
@@ -296,7 +297,7 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "Access", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "ProgramTestSupport",
+                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "ProgramTestSupport",
                 nio, http, httpTypes, httpParts, embedded,
             ],
             resources: [.copy("Pages")]),

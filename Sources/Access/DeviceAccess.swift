@@ -29,27 +29,29 @@ public struct DeviceCredentials: Sendable {
 public struct Device: Sendable, Hashable {
     /// Whose it is.
     public let session: Session
+    /// The proof it showed, which `DeviceAccess.use` uses up; nil where it showed none.
+    public let proof: CheckedProof?
     /// The thumbprint of the key it proved, which is its name; nil where it proved none.
-    public let thumbprint: String?
+    public var thumbprint: String? { proof?.thumbprint }
 
-    /// Who asks, for `RequestLimits`.
-    public var callers: [Caller] {
-        [.user(issuer: session.issuer, user: session.user)] + (thumbprint.map { [.device(thumbprint: $0)] } ?? [])
+    /// Returns the callers for `RequestLimits`, where the app's user is `user`.
+    public func callers(as user: String) -> [Caller] {
+        [.user(issuer: session.issuer, user: user)] + (thumbprint.map { [.device(thumbprint: $0)] } ?? [])
     }
 }
 
 /// Tells whether a device may ask, and for whom.
 public struct DeviceAccess: Sendable {
-    private let sessions: SessionVerifier
+    private let sessions: [SessionVerifier]
     private let proofs: DPoPVerifier
     private let requiresProof: Bool
     private let verified = VerifiedSessions()
 
     /// - Parameters:
-    ///   - sessions: knows sessions.
+    ///   - sessions: a verifier for each kind of session.
     ///   - proofs: knows proofs. The same one for every `DeviceAccess` of a process: it remembers them.
     ///   - requiresProof: whether a session alone does not do. One that is bound to a key never does.
-    public init(sessions: SessionVerifier, proofs: DPoPVerifier, requiresProof: Bool = false) {
+    public init(sessions: [SessionVerifier], proofs: DPoPVerifier, requiresProof: Bool = false) {
         self.sessions = sessions
         self.proofs = proofs
         self.requiresProof = requiresProof
@@ -57,37 +59,74 @@ public struct DeviceAccess: Sendable {
 
     /// The device that shows `credentials`.
     ///
-    /// A proof that is there is always checked. A session that is bound to a key must come as `DPoP`: as a bearer's it is
+    /// A proof that is there is always checked, and not used up. A session that is bound to a key must come as `DPoP`: as a bearer's it is
     /// refused, be there a proof or not (RFC 9449, section 7.2).
     ///
     /// - Parameters:
-    ///   - userClaim: the claim that names the user for this app; nil for the rules' own.
     ///   - now: the moment, by a clock that is set.
     /// - Throws: `AccessRefusal`.
     public func verify(
-        _ credentials: DeviceCredentials?, for request: ProvenRequest, userClaim: String? = nil, now: UnixTime
+        _ credentials: DeviceCredentials?, for request: ProvenRequest, now: UnixTime
     ) async throws(AccessRefusal) -> Device {
         guard let credentials, !credentials.session.isEmpty else { throw AccessRefusal(.noSession) }
         if credentials.proof == nil, requiresProof || credentials.scheme == .dpop {
             throw AccessRefusal(.proofMissing)
         }
-        let session = try await session(credentials.session, userClaim, now)
+        let session = try await session(credentials.session, now)
         if session.boundKey != nil, credentials.scheme == .bearer { throw AccessRefusal(.proofMissing) }
-        guard let proof = credentials.proof else { return Device(session: session, thumbprint: nil) }
-        let thumbprint = try proofs.verify(
+        guard let proof = credentials.proof else { return Device(session: session, proof: nil) }
+        let checked = try proofs.check(
             proof, for: request, accessToken: credentials.session, boundTo: session.boundKey, now: now)
-        return Device(session: session, thumbprint: thumbprint)
+        return Device(session: session, proof: checked)
+    }
+
+    /// Uses up the proof that `device` showed, once no limit stands against its request any more.
+    ///
+    /// - Throws: `AccessRefusal`; see `DPoPVerifier.use`.
+    public func use(_ device: Device, now: UnixTime) throws(AccessRefusal) {
+        if let proof = device.proof { try proofs.use(proof, now: now) }
+    }
+
+    /// Whether the issuer has withdrawn the key that signed `session`, as far as is known.
+    public func isWithdrawn(_ session: Session) -> Bool { sessions.contains { $0.isWithdrawn(session) } }
+
+    /// Whether the session was found good some time ago and has not ended. It may have been withdrawn since.
+    public func isKnown(_ session: [UInt8], now: UnixTime) -> Bool {
+        verified.isKnown(Self.name(of: session), at: now)
+    }
+
+    private static func name(of session: [UInt8]) -> Fingerprint {
+        // A session is ASCII: bytes that are no text become something that no session is.
+        Fingerprint(String(decoding: session, as: UTF8.self))
     }
 
     /// The session that `token` is, checked now or within the last half minute.
     private func session(
-        _ token: [UInt8], _ userClaim: String?, _ now: UnixTime
+        _ token: [UInt8], _ now: UnixTime
     ) async throws(AccessRefusal) -> Session {
-        // A session is ASCII: bytes that are no text become something that no session is.
-        let name = Fingerprint(String(decoding: token, as: UTF8.self), userClaim ?? sessions.rules.userClaim)
-        if let session = verified.session(name, at: now) { return session }
-        let session = try await sessions.verify(token, userClaim: userClaim, now: now)
+        let name = Self.name(of: token)
+        if let session = verified.session(name, at: now), !isWithdrawn(session) { return session }
+        let session: Session
+        do throws(AccessRefusal) { session = try await verify(token, now) } catch {
+            if error.answer == .unauthorised { verified.forget(name) }
+            throw error
+        }
         verified.found(session, as: name, at: now)
         return session
+    }
+
+    /// The session that `token` is, by all rules that it satisfies.
+    private func verify(_ token: [UInt8], _ now: UnixTime) async throws(AccessRefusal) -> Session {
+        var found: Session?
+        var refusal = AccessRefusal(.noSession)
+        for verifier in sessions {
+            do throws(AccessRefusal) {
+                let session = try await verifier.verify(token, now: now)
+                found?.add(session)
+                found = found ?? session
+            } catch { refusal = refusal.clearer(error) }
+        }
+        guard let found else { throw refusal }
+        return found
     }
 }

@@ -17,16 +17,18 @@ struct DemoAccess: Sendable {
         try login.keySet.write(to: folder.appending(path: "sessions.json"))
     }
 
-    /// The gateway's section of a configuration in the same folder.
-    var yaml: String {
+    /// Returns the gateway's section of a configuration in the same folder, whose `apps` all sessions open.
+    func yaml(apps: [String]) -> String {
         """
         pickup:
           listen: 127.0.0.1:0
           user_rate: 100000
           caller_rate: 100000
           address_rate: 100000
+          refused_rate: 100000
           total_rate: 100000
           session: { issuer: \(SampleLogin.issuer), jwks: sessions.json }
+          apps: { \(apps.map { "\($0): { issuer: \(SampleLogin.issuer) }" }.joined(separator: ", ")) }
           api_keys: { backend: { hash: \(apiKey.hash) } }
 
         """

@@ -59,7 +59,7 @@ package struct DemoWorkspace {
     func addGateway() throws -> DemoAccess {
         let access = try DemoAccess(folder: folder)
         let text = try String(contentsOf: configurationFile, encoding: .utf8)
-        try Data((text + access.yaml).utf8).write(to: configurationFile)
+        try Data((text + access.yaml(apps: apps.map(\.name))).utf8).write(to: configurationFile)
         return access
     }
 

@@ -17,13 +17,13 @@ struct DeviceAccessTests {
     private func verify(
         _ scheme: DeviceCredentials.Scheme, _ session: [UInt8], proof: [UInt8]? = nil, requiresProof: Bool = false
     ) async throws -> Device {
-        let access = DeviceAccess(sessions: sessions, proofs: DPoPVerifier(), requiresProof: requiresProof)
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier(), requiresProof: requiresProof)
         let credentials = DeviceCredentials(scheme: scheme, session: session, proof: proof)
         return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
     }
 
     @Test func `who shows nothing has no session`() async throws {
-        let access = DeviceAccess(sessions: sessions, proofs: DPoPVerifier())
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
         await expectRefusal(.noSession) {
             try await access.verify(nil, for: try SampleDevice.request, now: SampleIssuer.now)
         }
@@ -35,7 +35,7 @@ struct DeviceAccessTests {
         let session = try SampleIssuer.session(key)
         let device = try await verify(.bearer, session)
         #expect(device.thumbprint == nil)
-        #expect(device.callers == [.user(issuer: "https://id.example", user: "u-42")])
+        #expect(device.callers(as: "u-42") == [.user(issuer: "https://id.example", user: "u-42")])
         await expectRefusal(.proofMissing) { try await verify(.bearer, session, requiresProof: true) }
         await expectRefusal(.proofMissing) { try await verify(.dpop, session) }
     }
@@ -62,7 +62,7 @@ struct DeviceAccessTests {
         for scheme in [DeviceCredentials.Scheme.bearer, .dpop] {
             let found = try await verify(scheme, session, proof: try device.proof(for: session), requiresProof: true)
             #expect(found.thumbprint == (try device.thumbprint))
-            #expect(found.callers.count == 2)
+            #expect(found.callers(as: "u-42").count == 2)
             await expectRefusal(.proofMalformed) { try await verify(scheme, session, proof: []) }
             let other = try SampleIssuer.session(key, ["sub": #""u-43""#])
             await expectRefusal(.proofWrongSession) {
@@ -74,5 +74,113 @@ struct DeviceAccessTests {
     @Test func `a proof does not mend a session`() async throws {
         let session = try SampleIssuer.session(key, ["exp": "1"])
         await expectRefusal(.expired) { try await verify(.dpop, session, proof: try device.proof(for: session)) }
+    }
+
+    @Test func `a proof is used up when the request is let in, and no sooner`() async throws {
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
+        let session = try SampleIssuer.session(key)
+        let credentials = DeviceCredentials(scheme: .dpop, session: session, proof: try device.proof(for: session))
+        func verify() async throws -> Device {
+            try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
+        }
+        _ = try await verify()
+        let found = try await verify()
+        try access.use(found, now: SampleIssuer.now)
+        await expectRefusal(.proofReplayed) { try await verify() }
+    }
+
+    @Test func `a session is known once it was found good, and a forged one never`() async throws {
+        let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
+        let (good, forged) = (try SampleIssuer.session(key), try SampleIssuer.session(try SampleIssuer.key(.es256)))
+        for (session, isGood) in [(good, true), (forged, false)] {
+            #expect(!access.isKnown(session, now: SampleIssuer.now))
+            let credentials = DeviceCredentials(scheme: .bearer, session: session)
+            _ = try? await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
+            #expect(access.isKnown(session, now: SampleIssuer.now) == isGood)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func `a session whose key is withdrawn counts no longer, though it was found good`()
+        async throws
+    {
+        let (clock, fetches) = (ManualClock(), ManualCall<Void, KeySetDocument>())
+        let pauses = ManualCall<Duration, Void>()
+        let keys = FetchedKeys(
+            algorithms: SampleIssuer.rules.algorithms, now: { clock.now }, pause: { try await pauses.make($0) },
+            fetch: { try await fetches.make(()) })
+        let running = Task { await keys.run() }
+        let access = DeviceAccess(
+            sessions: [SessionVerifier(rules: SampleIssuer.rules, keys: keys)], proofs: DPoPVerifier())
+        let old = try SampleIssuer.session(key)
+        func verify(_ session: [UInt8]) async throws -> Session {
+            let credentials = DeviceCredentials(scheme: .bearer, session: session)
+            return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now).session
+        }
+        await fetches.next()
+        fetches.answer(.success(KeySetDocument(bytes: try SampleIssuer.document([key]))))
+        _ = await pauses.next()
+        let session = try await verify(old)
+        #expect(!access.isWithdrawn(session))
+        // The issuer has another key under the same id: a session of it makes the gateway look.
+        let other = try SampleIssuer.key(.es256)
+        clock.advance(by: .seconds(31))
+        let later = Task { try await verify(try SampleIssuer.session(other)) }
+        await fetches.next()
+        fetches.answer(.success(KeySetDocument(bytes: try SampleIssuer.document([other]))))
+        #expect(try await later.value.user(by: "sub") == "u-42")
+        #expect(access.isWithdrawn(session))
+        // A bad signature within the cool-down is no reason for another fetch, and no verdict.
+        await expectRefusal(.keysUnavailable) { try await verify(old) }
+        #expect(fetches.count == 2)
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `a session opens the apps whose issuer, audience and kind it has, by the claim of each`() async throws {
+        let agents = try SampleIssuer.key(.es256, "agents")
+        var rules = SessionRules(issuer: "https://desk.example", audience: "desk", userClaims: ["agent"])
+        rules.name = "sessions.agents"
+        var own = SampleIssuer.rules
+        own.userClaims = ["sub", "customer"]
+        own.audiences = ["shop", "club"]
+        let access = DeviceAccess(
+            sessions: [
+                try SampleIssuer.verifier([key], rules: own), try SampleIssuer.verifier([agents], rules: rules),
+            ], proofs: DPoPVerifier())
+        func session(_ token: [UInt8]) async throws -> Session {
+            let credentials = DeviceCredentials(scheme: .bearer, session: token)
+            return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now).session
+        }
+        let customer = try await session(
+            try SampleIssuer.session(key, ["sub": #""17""#, "customer": #""c-17""#, "agent": #""17""#]))
+        let agent = try await session(
+            try SampleIssuer.session(
+                agents, ["iss": #""https://desk.example""#, "aud": #"["desk","shop","club"]"#, "agent": #""17""#]))
+        func way(_ kind: String, _ issuer: String, _ audience: String?, _ claim: String) -> [SessionWay] {
+            [SessionWay(kind: kind, issuer: issuer, audience: audience, claim: claim)]
+        }
+        let shop = way("session", "https://id.example", "shop", "sub")
+        let desk = way("sessions.agents", "https://desk.example", "desk", "agent")
+        #expect(try SessionWay.user(of: customer, by: shop) == "17")
+        #expect(try SessionWay.user(of: agent, by: desk) == "17")
+        #expect(try SessionWay.user(of: customer, by: way("session", "https://id.example", nil, "customer")) == "c-17")
+        await expectRefusal(.appNotOpened) { try SessionWay.user(of: customer, by: desk) }
+        await expectRefusal(.appNotOpened) { try SessionWay.user(of: agent, by: shop) }
+        await expectRefusal(.appNotOpened) { try SessionWay.user(of: customer, by: []) }
+        await expectRefusal(.appNotOpened, "an audience that it does not name") {
+            try SessionWay.user(of: customer, by: way("session", "https://id.example", "club", "sub"))
+        }
+        await expectRefusal(.appNotOpened, "a kind whose keys did not sign it") {
+            try SessionWay.user(of: agent, by: way("session", "https://desk.example", nil, "agent"))
+        }
+        await expectRefusal(.noUser) {
+            try SessionWay.user(of: customer, by: way("session", "https://id.example", nil, "agent"))
+        }
+        await expectRefusal(.badSignature, "an issuer's name on another's key") {
+            try await session(
+                try SampleIssuer.session(
+                    key, ["iss": #""https://desk.example""#, "aud": #""desk""#, "agent": #""1""#],
+                    header: ["kid": #""agents""#]))
+        }
     }
 }

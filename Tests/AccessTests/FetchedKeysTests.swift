@@ -47,7 +47,7 @@ private struct Scene: Sendable {
         do throws(AccessRefusal) {
             return try await verifier.verify(
                 (try? SampleIssuer.session(key)) ?? [], now: SampleIssuer.now
-            ).user
+            ).user(by: "sub") ?? "nobody"
         } catch {
             guard case .later(let wait) = error.answer else { return error.reason.rawValue }
             return "\(error.reason.rawValue), later \(wait.components.seconds)"

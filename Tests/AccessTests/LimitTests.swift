@@ -18,7 +18,7 @@ struct LimitTests {
     @Test(arguments: [
         (Caller.user(issuer: "i", user: "u"), 40, 20), (.device(thumbprint: "t"), 40, 20),
         (.backend(name: "crm"), 2000, 1000),
-        (.address("192.0.2.1"), 400, 200),
+        (.address("192.0.2.1"), 400, 200), (.refused(address: "192.0.2.1"), 40, 20),
     ])
     func `a caller has its burst, and then its rate`(caller: Caller, burst: Int, rate: Int) {
         var limits = RequestLimits(at: start)
@@ -26,6 +26,15 @@ struct LimitTests {
         #expect(taken(burst, of: &limits, [caller], at: 1000) == rate)
         #expect(taken(burst, of: &limits, [caller], at: 1500) == rate / 2)
         #expect(taken(burst * 2, of: &limits, [caller], at: 100_000) == burst)
+    }
+
+    @Test func `a backend has a rate of its own, where it is given one`() {
+        var rules = LimitRules()
+        rules.backends = ["crm": RequestRate(perSecond: 3000, burst: 6000)]
+        var limits = RequestLimits(rules, at: start)
+        #expect(taken(7000, of: &limits, [.backend(name: "crm")], at: 0) == 6000)
+        #expect(taken(7000, of: &limits, [.backend(name: "crm")], at: 1000) == 3000)
+        #expect(taken(7000, of: &limits, [.backend(name: "other")], at: 1000) == 2000)
     }
 
     @Test func `a subject has its limit, whoever asks`() {
@@ -75,6 +84,28 @@ struct LimitTests {
         ] {
             #expect(limits.ask([caller], at: start) == .allowed)
         }
+    }
+
+    @Test func `a request is in the count of all once, however many questions it asks`() {
+        var limits = RequestLimits(LimitRules(total: RequestRate(perSecond: 1, burst: 5)), at: start)
+        for _ in 0..<5 {
+            #expect(limits.ask([.address("a")], at: start) == .allowed)
+            #expect(limits.ask([user], subject: "s", hasArrived: true, at: start) == .allowed)
+        }
+        #expect(limits.ask([.address("a")], at: start) == .later(.seconds(1)))
+        #expect(limits.ask([user], subject: "s", hasArrived: true, at: start) == .allowed)
+    }
+
+    @Test func `the wait of a caller is told without a request being taken`() {
+        var limits = RequestLimits(at: start)
+        let refused = Caller.refused(address: "a")
+        for _ in 0..<40 {
+            #expect(limits.wait(of: refused, at: start) <= .zero)
+            _ = limits.ask([refused], hasArrived: true, at: start)
+        }
+        #expect(limits.wait(of: refused, at: start) == .milliseconds(50))
+        #expect(limits.wait(of: .refused(address: "b"), at: start) <= .zero)
+        #expect(limits.wait(of: refused, at: at(50)) <= .zero)
     }
 
     @Test func `nothing is forgotten that is not full again`() {

@@ -76,8 +76,10 @@ struct ProofTests {
         _ proof: [UInt8], with verifier: DPoPVerifier = DPoPVerifier(), boundTo boundKey: String? = nil,
         at now: UnixTime = SampleIssuer.now
     ) throws -> String {
-        try verifier.verify(
+        let checked = try verifier.check(
             proof, for: try SampleDevice.request, accessToken: session, boundTo: boundKey, now: now)
+        try verifier.use(checked, now: now)
+        return checked.thumbprint
     }
 
     @Test(arguments: ProofCase.all)
@@ -161,6 +163,55 @@ struct ProofTests {
         _ = try verify(try device.proof(for: session), with: verifier)
     }
 
+    @Test func `a proof that was checked is good until it is used, and of two uses at once one counts`() async throws {
+        let verifier = DPoPVerifier()
+        let proof = try device.proof(for: session)
+        func check() throws -> CheckedProof {
+            try verifier.check(
+                proof, for: try SampleDevice.request, accessToken: session, boundTo: nil, now: SampleIssuer.now)
+        }
+        let (first, second) = (try check(), try check())
+        #expect(verifier.remembered == 0)
+        try verifier.use(first, now: SampleIssuer.now)
+        await expectRefusal(.proofReplayed) { try verifier.use(second, now: SampleIssuer.now) }
+        await expectRefusal(.proofReplayed) { try check() }
+    }
+
+    @Test func `where nonces are asked for, a proof counts with one of these seconds alone`() async throws {
+        let secret = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
+        let nonces = try #require(ProofNonces(secret: secret))
+        let verifier = DPoPVerifier(nonces: nonces)
+        let nonce = nonces.nonce(at: SampleIssuer.now)
+        func proof(_ nonce: String?, _ id: String) throws -> [UInt8] {
+            try device.proof(for: session, ["jti": "\"\(id)\"", "nonce": nonce.map { "\"\($0)\"" }])
+        }
+        await expectRefusal(.proofWithoutNonce) { try verify(try proof(nil, "a"), with: verifier) }
+        for wrong in ["", "x", nonce + "x", String(nonce.dropLast()), nonce.uppercased()] {
+            await expectRefusal(.proofWithoutNonce) { try verify(try proof(wrong, "a"), with: verifier) }
+        }
+        let other = try #require(ProofNonces(secret: SecretBytes(copying: [UInt8](repeating: 8, count: 32))))
+        await expectRefusal(.proofWithoutNonce) {
+            try verify(try proof(other.nonce(at: SampleIssuer.now), "a"), with: verifier)
+        }
+        _ = try verify(try proof(nonce, "a"), with: verifier)
+        await expectRefusal(.proofReplayed) { try verify(try proof(nonce, "a"), with: verifier) }
+        // Another instance with the same secret takes it, until its slot is over.
+        let second = DPoPVerifier(nonces: nonces)
+        _ = try verify(try proof(nonce, "a"), with: second, at: SampleIssuer.now.advanced(bySeconds: 10))
+        let late = SampleIssuer.now.advanced(bySeconds: 20)
+        await expectRefusal(.proofWithoutNonce) { try verify(try proof(nonce, "b"), with: second, at: late) }
+        #expect(ProofNonces(secret: SecretBytes(copying: [UInt8](repeating: 7, count: 31))) == nil)
+    }
+
+    @Test func `a key with too many proofs has to wait, and no other key`() async throws {
+        let verifier = DPoPVerifier(rules: DPoPRules(rememberedByKey: 1))
+        _ = try verify(try device.proof(for: session), with: verifier)
+        await expectRefusal(.tooManyProofs) {
+            try verify(try device.proof(for: session, ["jti": #""2""#]), with: verifier)
+        }
+        _ = try verify(try SampleDevice().proof(for: session), with: verifier)
+    }
+
     @Test func `a full memory takes no proof, and says when it will`() async throws {
         let verifier = DPoPVerifier(rules: DPoPRules(remembered: 2))
         for id in 0..<2 { _ = try verify(try device.proof(for: session, ["jti": "\"\(id)\""]), with: verifier) }
@@ -212,16 +263,16 @@ struct ProofVectorTests {
 
     @Test func `the example of a protected resource is taken, and bound to its key`() throws {
         let url = try #require(ComparableURL("https://resource.example.org/protectedresource"))
-        let thumbprint = try DPoPVerifier().verify(
+        let proof = try DPoPVerifier().check(
             Array(Self.resource.utf8), for: ProvenRequest(method: "GET", url: url), accessToken: Self.accessToken,
             boundTo: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I", now: Self.now)
-        #expect(thumbprint == "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I")
+        #expect(proof.thumbprint == "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I")
     }
 
     @Test func `the example of a token endpoint proves no session`() async throws {
         let url = try #require(ComparableURL("https://server.example.com/token"))
         await expectRefusal(.proofWrongSession) {
-            try DPoPVerifier().verify(
+            try DPoPVerifier().check(
                 Array(Self.endpoint.utf8), for: ProvenRequest(method: "POST", url: url),
                 accessToken: Self.accessToken, boundTo: nil, now: Self.now)
         }

@@ -10,8 +10,9 @@ struct RefusalTests {
                 "no_session", "too_large", "malformed", "wrong_type", "wrong_algorithm", "unknown_key", "bad_signature",
                 "wrong_issuer", "wrong_audience", "no_expiry", "expired", "not_yet_valid", "no_user", "unknown_binding",
                 "proof_missing", "proof_malformed", "proof_wrong_key", "proof_bad_signature", "proof_wrong_request",
-                "proof_wrong_time", "proof_wrong_session", "proof_mismatch", "proof_replayed", "proof_memory_full",
-                "unknown_api_key", "app_not_allowed", "keys_unavailable",
+                "proof_wrong_time", "proof_wrong_session", "proof_mismatch", "proof_replayed", "proof_without_nonce",
+                "proof_memory_full",
+                "too_many_proofs", "unknown_api_key", "app_not_opened", "app_not_allowed", "keys_unavailable",
             ])
     }
 

@@ -3,13 +3,19 @@ import Testing
 
 @testable import Access
 
+extension ReplayMemory {
+    fileprivate mutating func use(_ name: Fingerprint, at now: UnixTime) -> Verdict {
+        use(name, of: Fingerprint("key"), at: now)
+    }
+}
+
 @Suite("The memory of proofs")
 struct ReplayMemoryTests {
     private func at(_ seconds: Int64) -> UnixTime { SampleIssuer.now.advanced(bySeconds: seconds) }
 
     @Test(arguments: [0, 1, 50, 99] as [Int64])
     func `a name is known for a window at least`(first: Int64) {
-        var memory = ReplayMemory(window: .seconds(100), capacity: 10)
+        var memory = ReplayMemory(window: .seconds(100), capacity: 10, quota: .max)
         #expect(memory.use(Fingerprint("start"), at: at(0)) == .new)
         #expect(memory.use(Fingerprint("x"), at: at(first)) == .new)
         // Somebody else's names make the generations turn.
@@ -20,7 +26,7 @@ struct ReplayMemoryTests {
     }
 
     @Test func `names are forgotten after two windows, all of them after a rest`() {
-        var memory = ReplayMemory(window: .seconds(100), capacity: 10)
+        var memory = ReplayMemory(window: .seconds(100), capacity: 10, quota: .max)
         for name in 0..<5 { _ = memory.use(Fingerprint("\(name)"), at: at(0)) }
         _ = memory.use(Fingerprint("a"), at: at(100))
         #expect(memory.count == 6)
@@ -31,7 +37,7 @@ struct ReplayMemoryTests {
     }
 
     @Test func `a full memory forgets nothing and takes nothing until its turn`() {
-        var memory = ReplayMemory(window: .seconds(100), capacity: 3)
+        var memory = ReplayMemory(window: .seconds(100), capacity: 3, quota: .max)
         for name in 0..<3 { #expect(memory.use(Fingerprint("\(name)"), at: at(0)) == .new) }
         #expect(memory.use(Fingerprint("3"), at: at(40)) == .full(.seconds(60)))
         #expect(memory.use(Fingerprint("0"), at: at(40)) == .used)
@@ -41,7 +47,7 @@ struct ReplayMemoryTests {
     }
 
     @Test func `however the clock is set, nothing is forgotten that could be used again`() {
-        var memory = ReplayMemory(window: .seconds(100), capacity: 1000)
+        var memory = ReplayMemory(window: .seconds(100), capacity: 1000, quota: .max)
         _ = memory.use(Fingerprint("a"), at: at(0))
         _ = memory.use(Fingerprint("b"), at: at(100))
         for second in [-3600, -3500, -3400, -3300, -3000, -10, 0, 99, -3600, 5, 99, -50, 99] as [Int64] {
@@ -55,7 +61,7 @@ struct ReplayMemoryTests {
     }
 
     @Test func `a clock that is set back leaves the rest of the memory to use, and no more`() {
-        var memory = ReplayMemory(window: .seconds(100), capacity: 1)
+        var memory = ReplayMemory(window: .seconds(100), capacity: 1, quota: .max)
         _ = memory.use(Fingerprint("a"), at: at(0))
         #expect(memory.use(Fingerprint("b"), at: at(-3600)) == .full(.seconds(100)))
         #expect(memory.use(Fingerprint("b"), at: at(-3500)) == .new)
@@ -68,5 +74,14 @@ struct ReplayMemoryTests {
         #expect(Fingerprint("ab", "c") != Fingerprint("a", "bc"))
         #expect(Fingerprint("ab") != Fingerprint("a", "b"))
         #expect(Fingerprint("a", "b") == Fingerprint("a", "b"))
+    }
+
+    @Test func `a key that fills its quota takes nothing from another's`() {
+        var memory = ReplayMemory(window: .seconds(100), capacity: 10, quota: 3)
+        let (greedy, modest) = (Fingerprint("greedy"), Fingerprint("modest"))
+        for name in 0..<3 { #expect(memory.use(Fingerprint("\(name)"), of: greedy, at: at(0)) == .new) }
+        #expect(memory.use(Fingerprint("3"), of: greedy, at: at(40)) == .tooMany(.seconds(60)))
+        #expect(memory.use(Fingerprint("3"), of: modest, at: at(40)) == .new)
+        #expect(memory.use(Fingerprint("4"), of: greedy, at: at(100)) == .new)
     }
 }

@@ -122,7 +122,7 @@ struct SessionTests {
         let token = try SampleIssuer.session(key, ["cnf": #"{"jkt":"x"}"#])
         let session = try await verifier.verify(token, now: SampleIssuer.now)
         #expect(session.issuer == "https://id.example")
-        #expect(session.user == "u-42")
+        #expect(session.user(by: "sub") == "u-42")
         #expect(session.expiry == UnixTime(seconds: 1_700_003_600))
         #expect(session.boundKey == "x")
     }
@@ -177,12 +177,16 @@ struct SessionTests {
 
     @Test func `an app may name its users by another claim`() async throws {
         let token = try SampleIssuer.session(key, ["customer": #""c-7""#, "n": "7"])
-        let session = try await verifier.verify(token, userClaim: "customer", now: SampleIssuer.now)
-        #expect(session.user == "c-7")
+        var rules = SampleIssuer.rules
+        rules.userClaims = ["sub", "customer", "n", "missing", ""]
+        let session = try await SampleIssuer.verifier([key], rules: rules).verify(token, now: SampleIssuer.now)
+        #expect(session.users.map(\.user) == ["u-42", "c-7"])
+        #expect(session.user(by: "customer") == "c-7")
         for claim in ["n", "missing", ""] {
-            await expectRefusal(.noUser) {
-                try await verifier.verify(token, userClaim: claim, now: SampleIssuer.now)
-            }
+            #expect(session.user(by: claim) == nil)
+            rules.userClaims = [claim]
+            let verifier = try SampleIssuer.verifier([key], rules: rules)
+            await expectRefusal(.noUser) { try await verifier.verify(token, now: SampleIssuer.now) }
         }
     }
 

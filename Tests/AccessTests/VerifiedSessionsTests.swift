@@ -7,7 +7,8 @@ import Testing
 struct VerifiedSessionsTests {
     private static let now = UnixTime(seconds: 1_800_000_000)
     private let session = Session(
-        issuer: "i", user: "u", expiry: now.advanced(bySeconds: 3600), boundKey: nil)
+        issuer: "i", signers: [], audiences: [], users: [.init(claim: "sub", user: "u")],
+        expiry: now.advanced(bySeconds: 3600), boundKey: nil)
 
     @Test func `one is known for half a minute, by its own fingerprint`() {
         let sessions = VerifiedSessions()
@@ -18,9 +19,21 @@ struct VerifiedSessionsTests {
         #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: -5)) == nil, "a clock was set back")
     }
 
+    @Test func `one that was good before is told from a new one until its end, or until it is refused`() {
+        let sessions = VerifiedSessions()
+        sessions.found(session, as: Fingerprint("a"), at: Self.now)
+        #expect(sessions.isKnown(Fingerprint("a"), at: Self.now.advanced(bySeconds: 3599)))
+        #expect(!sessions.isKnown(Fingerprint("a"), at: Self.now.advanced(bySeconds: 3600)))
+        #expect(!sessions.isKnown(Fingerprint("b"), at: Self.now))
+        sessions.forget(Fingerprint("a"))
+        #expect(!sessions.isKnown(Fingerprint("a"), at: Self.now))
+    }
+
     @Test func `none is known past its end`() {
         let sessions = VerifiedSessions()
-        let short = Session(issuer: "i", user: "u", expiry: Self.now.advanced(bySeconds: 5), boundKey: nil)
+        let short = Session(
+            issuer: "i", signers: [], audiences: [], users: session.users,
+            expiry: Self.now.advanced(bySeconds: 5), boundKey: nil)
         sessions.found(short, as: Fingerprint("a"), at: Self.now)
         #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 4)) == short)
         #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 5)) == nil)

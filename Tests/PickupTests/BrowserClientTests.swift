@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Foundation
 import ProgramTestSupport
 import Testing

@@ -1,9 +1,11 @@
+import Access
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
 import Synchronization
 import Testing
+import WorkerConfiguration
 
 @testable import Pickup
 
@@ -74,5 +76,23 @@ import Testing
         #expect(channel.isActive)
         pass(seconds: 1)
         #expect(!channel.isActive && reasons.noted == [.headTimeout])
+    }
+
+    @Test func `a connection beyond those of its address is closed, and one that ends makes room`() throws {
+        let connections = OpenConnections(
+            places: OpenPlaces(most: 10), ofAddress: 1,
+            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let (reasons, address) = (reasons, try SocketAddress(ipAddress: "192.0.2.1", port: 1))
+        func connect() throws -> EmbeddedChannel {
+            let channel = EmbeddedChannel()
+            try channel.pipeline.syncOperations.addHandler(ConnectionGuard(among: connections) { reasons.note($0) })
+            channel.remoteAddress = address
+            try channel.connect(to: address).wait()
+            return channel
+        }
+        let first = try connect()
+        #expect(try !connect().isActive && reasons.noted == [.tooMany])
+        try first.close().wait()
+        #expect(try connect().isActive)
     }
 }

@@ -9,7 +9,8 @@ import Testing
     private static let now = UnixTime(seconds: 1_800_000_000)
     private static let keys = FetchedKeys.Condition(keys: 2, age: .seconds(60), isUsable: true)
     private static let well = Readiness.Facts(
-        tail: TailState(partitions: 3, followed: [0, 1, 2]), sessions: keys, certificateEnd: now.advanced(bySeconds: 1))
+        tail: TailState(partitions: 3, followed: [0, 1, 2]), sessions: [keys],
+        certificateEnd: now.advanced(bySeconds: 1))
 
     private static func facts(_ change: (inout Readiness.Facts) -> Void) -> Readiness.Facts {
         var facts = well
@@ -42,11 +43,12 @@ import Testing
             "no partition of the token topic has a leader"
         ),
         (
-            "keys never read", facts { $0.sessions = .init(failures: 3, age: nil, isUsable: false) }, "sessions",
+            "keys never read", facts { $0.sessions = [keys, .init(failures: 3, age: nil, isUsable: false)] },
+            "sessions",
             "the session issuer's keys were never read"
         ),
         (
-            "keys too old", facts { $0.sessions = .init(failures: 99, age: .seconds(100_000), isUsable: false) },
+            "keys too old", facts { $0.sessions = [.init(failures: 99, age: .seconds(100_000), isUsable: false)] },
             "sessions", "the session issuer's keys are too old to check sessions with"
         ),
         (
@@ -70,7 +72,7 @@ import Testing
 
     @Test func `keys that are stale and still count leave the gateway ready`() {
         let stale = FetchedKeys.Condition(keys: 1, isStale: true, failures: 9, age: .seconds(3600), isUsable: true)
-        #expect(Readiness(Self.facts { $0.sessions = stale }, at: Self.now).isReady)
+        #expect(Readiness(Self.facts { $0.sessions = [stale] }, at: Self.now).isReady)
     }
 
     @Test func `a gateway without sessions or certificate does not speak of them`() {

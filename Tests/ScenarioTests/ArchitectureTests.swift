@@ -34,7 +34,7 @@ extension Scenarios {
                 "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
             ],
             "Pickup": [
-                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE",
+                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "OTLP", "Spans",
                 "WorkerConfiguration", "Telemetry",
             ],
             "WorkerTesting": [

@@ -112,5 +112,27 @@ extension DeviceScenarios {
             await worker.waitForEnd()
             await shop.broker.close()
         }
+
+        @Test func `curl, wget and nginx lose no call`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let calls = ProcessInfo.processInfo.environment["REMINT_TEST_CALLS"] ?? "100"
+            let clients = try await Program.run(
+                "python3",
+                [
+                    Repository.root.appending(path: "Tests/Benchmarks/clients.py").path, "--url",
+                    "http://\(gateway.address)", "--app", "onesignal-shop", "--session", try gateway.session("ann"),
+                    "--calls", calls,
+                ])
+            // What is not on this machine is left out.
+            #expect(clients.status == 0, "\(clients.outputText) \(clients.errorText)")
+            #expect(clients.outputText.contains("lost: 0"))
+            if ProcessInfo.processInfo.environment["REMINT_TEST_CALLS"] != nil { print(clients.outputText) }
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
     }
 }

@@ -28,7 +28,7 @@ extension DeviceScenarios {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(
-                shop, more: ["origins: ['\(site.url)']", "users: { bloomreach-stream: { id: registered } }"])
+                shop, apps: ["bloomreach-stream": "id: registered"], more: ["origins: ['\(site.url)']"])
             var parameters = [
                 "gateway": "http://\(gateway.address)", "session": try gateway.session("u-42"), "user": "u-42",
                 "done": "\(site.url)/done", "timeout": "60", "braze": "braze-ios", "onesignal": "onesignal-shop",

@@ -90,14 +90,14 @@ extension DeviceScenarios {
                 if let proof { headers["DPoP"] = proof }
                 return try await gateway.call(path, headers: headers)
             }
-            let good = try Self.proof(device, session, "GET", url)
+            let good = try DeviceProof.make(device, session, "GET", url)
             #expect(try await ask(good).status == 200)
             let refused = [
-                ("replayed", good), ("of another key", try Self.proof(thief, session, "GET", url)),
-                ("for another method", try Self.proof(device, session, "POST", url)),
-                ("for another URL", try Self.proof(device, session, "GET", url + "/stream")),
-                ("for another host", try Self.proof(device, session, "GET", "https://evil.example\(path)")),
-                ("for another session", try Self.proof(device, session + "x", "GET", url)), ("none", nil),
+                ("replayed", good), ("of another key", try DeviceProof.make(thief, session, "GET", url)),
+                ("for another method", try DeviceProof.make(device, session, "POST", url)),
+                ("for another URL", try DeviceProof.make(device, session, "GET", url + "/stream")),
+                ("for another host", try DeviceProof.make(device, session, "GET", "https://evil.example\(path)")),
+                ("for another session", try DeviceProof.make(device, session + "x", "GET", url)), ("none", nil),
             ]
             for (name, proof) in refused {
                 let answer = try await ask(proof)
@@ -108,29 +108,11 @@ extension DeviceScenarios {
             }
             // As if it were bound to nothing.
             #expect(try await gateway.call(path, session: session).status == 401)
-            #expect(try await ask(try Self.proof(device, session, "GET", url)).status == 200)
+            #expect(try await ask(try DeviceProof.make(device, session, "GET", url)).status == 200)
             await gateway.stop()
             worker.terminate()
             await worker.waitForEnd()
             await shop.broker.close()
-        }
-
-        /// A proof as RFC 9449, section 4.2 has it.
-        private static func proof(
-            _ key: SigningKey, _ session: String, _ method: String, _ url: String
-        ) throws -> String {
-            let jwk = String(decoding: try #require(try JWK.publicJSON(of: key.verificationKey)), as: UTF8.self)
-            let header = #"{"typ":"dpop+jwt","alg":"ES256","jwk":\#(jwk)}"#
-            var claims = JSONWriter()
-            claims.beginObject()
-            claims.member("jti", UUID().uuidString)
-            claims.member("htm", method)
-            claims.member("htu", url)
-            claims.member("iat", Int64(Date.now.timeIntervalSince1970))
-            claims.member("ath", Base64.url.encode(SHA256.hash(Array(session.utf8))))
-            claims.endObject()
-            let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
-            return input + "." + Base64.url.encode(try Signer(key).sign(Array(input.utf8)))
         }
     }
 }

@@ -68,8 +68,8 @@ struct PickupMistakeTests {
             "a key set fetched all the time", pickup(listen, "session: { issuer: i, jwks: keys.json, cool_down: 0s }"),
             says: "12:53 pickup.session.cool_down must be"),
         Mistake(
-            "a user of an app that is not there", pickup(listen, session, "users: { andriod: { claim: sub } }"),
-            says: "13:12 apps has no app called andriod"),
+            "a session for an app that is not there", pickup(listen, session, "apps: { andriod: { issuer: i } }"),
+            says: "13:11 apps has no app called andriod"),
         Mistake(
             "an API key instead of its hash", pickup(listen, "api_keys: { backend: { hash: rmk_abc } }"),
             says: "12:32 pickup.api_keys.backend.hash must be 64 hexadecimal digits"),
@@ -87,6 +87,6 @@ struct PickupMistakeTests {
     @Test func `a URL of keys may have a query`() throws {
         let url = "https://login.example/tenant/keys?p=policy"
         let file = Self.pickup(Self.listen, "session: { issuer: i, jwks: '\(url)' }")
-        #expect(try file.configuration().pickup?.session?.keySet == url)
+        #expect(try file.configuration().pickup?.sessions.first?.keySet == url)
     }
 }

@@ -12,17 +12,22 @@ public struct APIKeys: Sendable {
 
     /// The caller that shows `text`, and may ask for `app`.
     ///
-    /// Takes as long for a key that is none as for one that is: all hashes are compared.
-    ///
     /// - Returns: the key's name.
     /// - Throws: `AccessRefusal` with `.unknownAPIKey`, or `.appNotAllowed` with `.forbidden`.
     public func verify(_ text: [UInt8], for app: String) throws(AccessRefusal) -> String {
-        guard APIKey.lengths.contains(text.count) else { throw AccessRefusal(.unknownAPIKey) }
+        guard let key = key(text) else { throw AccessRefusal(.unknownAPIKey) }
+        guard key.allows(app) else { throw AccessRefusal(.appNotAllowed) }
+        return key.name
+    }
+
+    /// Returns the key that `text` is, whatever app it is for; nil if there is no such key.
+    ///
+    /// Takes as long for a key that is none as for one that is: all hashes are compared.
+    public func key(_ text: [UInt8]) -> APIKey? {
+        guard APIKey.lengths.contains(text.count) else { return nil }
         let hash = SHA256.hash(text)
         var found: APIKey?
         for key in keys where SHA256.equals(key.hash, hash) { found = key }
-        guard let found else { throw AccessRefusal(.unknownAPIKey) }
-        guard found.allows(app) else { throw AccessRefusal(.appNotAllowed) }
-        return found.name
+        return found
     }
 }

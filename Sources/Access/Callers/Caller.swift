@@ -6,6 +6,8 @@ public enum Caller: Sendable, Hashable {
     case device(thumbprint: String)
     /// A backend with an API key, by the key's name.
     case backend(name: String)
-    /// A remote address, as text.
+    /// A remote address or network, as text.
     case address(String)
+    /// The refused requests of a remote address or network, as text.
+    case refused(address: String)
 }

@@ -114,6 +114,10 @@ public final class FetchedKeys: KeySource {
         return state.withLock { $0.cache.settle(ticket, keyID, after: generation, at: now) }
     }
 
+    public func isWithdrawn(_ thumbprint: String) -> Bool {
+        state.withLock { $0.cache.set.map { !$0.holds(thumbprint) } ?? false }
+    }
+
     private func lookUp(_ keyID: String?, after generation: Int?) -> KeySetCache.Action {
         let now = now()
         return state.withLock { state in

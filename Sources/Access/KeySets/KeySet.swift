@@ -18,6 +18,7 @@ public struct KeySet: Sendable {
     /// By the bytes of their ids: `String` would take two spellings of one letter for the same.
     private let named: [[UInt8]: [VerificationKey]]
     private let unnamed: [VerificationKey]
+    private let thumbprints: Set<String>
 
     /// A JWK Set.
     ///
@@ -58,10 +59,14 @@ public struct KeySet: Sendable {
         self.skipped = skipped
         named = Dictionary(grouping: keys.filter { $0.keyID != nil }) { Array(($0.keyID ?? "").utf8) }
         unnamed = keys.filter { $0.keyID == nil }
+        thumbprints = Set(keys.compactMap { key in (try? JWK.thumbprint(of: key)) ?? nil })
     }
 
     /// How many keys there are; one that serves two algorithms counts twice.
     public var count: Int { all.count }
+
+    /// Whether a key of the set has this thumbprint.
+    func holds(_ thumbprint: String) -> Bool { thumbprints.contains(thumbprint) }
 
     /// The keys that a token with this `kid` may be signed by: those of that id; where there is none, those without an
     /// id. A token without `kid` may be signed by any. Nil where there is none at all.

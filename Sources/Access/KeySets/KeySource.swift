@@ -31,6 +31,10 @@ public protocol KeySource: Sendable {
     ///   - keyID: the token's `kid`; nil for a token that has none.
     ///   - generation: candidates of this set and of earlier ones did not sign the token; nil at first.
     func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer
+
+    /// Whether the latest set there is does not hold the key with this thumbprint (RFC 7638). Where there is no set, no key is
+    /// withdrawn.
+    func isWithdrawn(_ thumbprint: String) -> Bool
 }
 
 extension KeySource {

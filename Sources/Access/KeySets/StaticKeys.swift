@@ -5,6 +5,8 @@ public struct StaticKeys: KeySource {
     /// The keys of `set`.
     public init(_ set: KeySet) { self.set = set }
 
+    public func isWithdrawn(_ thumbprint: String) -> Bool { !set.holds(thumbprint) }
+
     public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
         // There is no later set that another look could find.
         guard generation == nil, let candidates = set.candidates(for: keyID, generation: 0) else { return .unknown }

@@ -33,19 +33,26 @@ public struct RequestLimits: Sendable {
 
     /// Asks for one request of all `callers`, for `subject` where one is known. It is taken from every bucket or from
     /// none: a request that one limit refuses uses up no other.
+    ///
+    /// - Parameter hasArrived: whether the request is in the count of all already, from an earlier question about it.
     public mutating func ask(
-        _ callers: [Caller], subject: String? = nil, at now: ContinuousClock.Instant
+        _ callers: [Caller], subject: String? = nil, hasArrived: Bool = false, at now: ContinuousClock.Instant
     ) -> Answer {
         let now = nanoseconds(at: now)
         takeTurns(at: now)
         var buckets = callers.map { (name: Self.name(of: $0), rate: rules.rate(of: $0)) }
         if let subject { buckets.append((Fingerprint("subject", subject), rules.subject)) }
-        var wait = Self.wait(total, rules.total, now)
+        var wait = hasArrived ? 0 : Self.wait(total, rules.total, now)
         for bucket in buckets { wait = max(wait, Self.wait(fullAt(bucket.name), bucket.rate, now)) }
         guard wait <= 0 else { return .later(.nanoseconds(wait)) }
-        total = Self.taken(total, rules.total, now)
+        if !hasArrived { total = Self.taken(total, rules.total, now) }
         for bucket in buckets { younger[bucket.name] = Self.taken(fullAt(bucket.name), bucket.rate, now) }
         return .allowed
+    }
+
+    /// Returns how long `caller` has to wait for its next request, without taking one; zero or less if it has not.
+    public func wait(of caller: Caller, at now: ContinuousClock.Instant) -> Duration {
+        .nanoseconds(Self.wait(fullAt(Self.name(of: caller)), rules.rate(of: caller), nanoseconds(at: now)))
     }
 
     // MARK: Buckets
@@ -75,6 +82,7 @@ public struct RequestLimits: Sendable {
         case .device(let thumbprint): Fingerprint("device", thumbprint)
         case .backend(let name): Fingerprint("backend", name)
         case .address(let address): Fingerprint("address", address)
+        case .refused(let address): Fingerprint("refused", address)
         }
     }
 

@@ -14,8 +14,17 @@ public final class SharedLimits: Sendable {
     }
 
     /// Asks for one request of all `callers`, for `subject` where one is known.
-    public func ask(_ callers: [Caller], subject: String? = nil) -> RequestLimits.Answer {
+    ///
+    /// - Parameter hasArrived: whether the request is in the count of all already, from an earlier question about it.
+    @discardableResult
+    public func ask(_ callers: [Caller], subject: String? = nil, hasArrived: Bool = false) -> RequestLimits.Answer {
         let now = now()
-        return limits.withLock { $0.ask(callers, subject: subject, at: now) }
+        return limits.withLock { $0.ask(callers, subject: subject, hasArrived: hasArrived, at: now) }
+    }
+
+    /// Returns how long `caller` has to wait for its next request, without taking one; zero or less if it has not.
+    public func wait(of caller: Caller) -> Duration {
+        let now = now()
+        return limits.withLock { $0.wait(of: caller, at: now) }
     }
 }

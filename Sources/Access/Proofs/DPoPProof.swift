@@ -6,6 +6,8 @@ struct DPoPProof: Sendable {
     let thumbprint: String
     /// The proof's `jti`.
     let id: String
+    /// The proof's `nonce`, where it has one.
+    let nonce: String?
 
     /// - Throws: `AccessRefusal` with one of the proof's reasons.
     init(
@@ -19,6 +21,7 @@ struct DPoPProof: Sendable {
         } catch { throw AccessRefusal(.proofMalformed) }
         guard token.header["typ"]?.string?.mediaSubtype == "dpop+jwt" else { throw AccessRefusal(.proofMalformed) }
         id = try Self.id(claims, rules)
+        nonce = claims["nonce"]?.string
         try Self.check(claims, names: request)
         try Self.checkTime(claims, rules, now)
         let ath = Base64.url.encode(SHA256.hash(accessToken))

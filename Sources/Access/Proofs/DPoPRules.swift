@@ -13,14 +13,17 @@ public struct DPoPRules: Sendable {
     /// The longest `jti`, in bytes.
     public var longestID: Int
     /// How many proofs are remembered in a window of `maxAge` and twice `skew`; memory is for twice as many, some 40
-    /// bytes for each.
+    /// bytes for each, and as much again for each key.
     public var remembered: Int
+    /// How many of them one key may have.
+    public var rememberedByKey: Int
 
     /// By default a proof lives for 60 seconds, clocks may differ by 30 seconds, and 600,000 proofs are remembered in 2
-    /// minutes: 5,000 a second.
+    /// minutes: 5,000 a second, of one key 20 a second.
     public init(
         algorithms: Set<Algorithm> = [.es256, .eddsa, .rs256, .ps256], maxAge: Duration = .seconds(60),
-        skew: Duration = .seconds(30), mostBytes: Int = 8 << 10, longestID: Int = 128, remembered: Int = 600_000
+        skew: Duration = .seconds(30), mostBytes: Int = 8 << 10, longestID: Int = 128, remembered: Int = 600_000,
+        rememberedByKey: Int = 2400
     ) {
         self.algorithms = algorithms
         self.maxAge = maxAge
@@ -28,6 +31,7 @@ public struct DPoPRules: Sendable {
         self.mostBytes = mostBytes
         self.longestID = longestID
         self.remembered = remembered
+        self.rememberedByKey = rememberedByKey
     }
 
     var boundedSkew: Duration { min(max(skew, .zero), .seconds(300)) }

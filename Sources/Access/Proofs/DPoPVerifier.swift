@@ -5,36 +5,51 @@ import Synchronization
 public final class DPoPVerifier: Sendable {
     /// What a proof must be like.
     public let rules: DPoPRules
+    private let nonces: ProofNonces?
     private let memory: Mutex<ReplayMemory>
 
     /// A verifier by `rules`, which remembers proofs from now on. One of them must see all proofs: what another has seen
     /// is not known.
-    public init(rules: DPoPRules = DPoPRules()) {
+    ///
+    /// - Parameter nonces: what proofs must hold one of; nil for none.
+    public init(rules: DPoPRules = DPoPRules(), nonces: ProofNonces? = nil) {
         self.rules = rules
-        memory = Mutex(ReplayMemory(window: rules.window, capacity: rules.remembered))
+        self.nonces = nonces
+        memory = Mutex(ReplayMemory(window: rules.window, capacity: rules.remembered, quota: rules.rememberedByKey))
     }
 
     /// How many proofs are remembered.
     public var remembered: Int { memory.withLock { $0.count } }
 
-    /// The thumbprint of the key that `proof` proves (RFC 7638), which is the device's name.
-    ///
-    /// A proof that is refused is not remembered, but one that was taken is, whatever becomes of the request.
+    /// Checks all of `proof`, and that it was not used yet. Nothing is remembered: the same proof is good until it is used.
     ///
     /// - Parameters:
     ///   - proof: the one value of the one `DPoP` header; whoever reads the headers refuses several.
     ///   - accessToken: the session that was shown with it.
     ///   - boundKey: the thumbprint that the session is bound to (`cnf.jkt`), if it is bound.
-    /// - Throws: `AccessRefusal` with one of the proof's reasons; `.proofMemoryFull` with `.later`.
-    public func verify(
+    /// - Throws: `AccessRefusal` with one of the proof's reasons.
+    public func check(
         _ proof: [UInt8], for request: ProvenRequest, accessToken: [UInt8], boundTo boundKey: String?, now: UnixTime
-    ) throws(AccessRefusal) -> String {
+    ) throws(AccessRefusal) -> CheckedProof {
         let proof = try DPoPProof(proof, for: request, accessToken: accessToken, rules: rules, now: now)
         if let boundKey, !boundKey.hasSameBytes(as: proof.thumbprint) { throw AccessRefusal(.proofMismatch) }
-        let name = Fingerprint(proof.thumbprint, proof.id)
-        switch memory.withLock({ $0.use(name, at: now) }) {
-        case .new: return proof.thumbprint
+        let checked = CheckedProof(thumbprint: proof.thumbprint, name: Fingerprint(proof.thumbprint, proof.id))
+        if let nonces, !(proof.nonce.map { nonces.isCurrent($0, at: now) } ?? false) {
+            throw AccessRefusal(.proofWithoutNonce)
+        }
+        guard !memory.withLock({ $0.isKnown(checked.name) }) else { throw AccessRefusal(.proofReplayed) }
+        return checked
+    }
+
+    /// Uses `proof` up, whatever becomes of its request.
+    ///
+    /// - Throws: `AccessRefusal` with `.proofReplayed` where another request was first; `.proofMemoryFull` and
+    ///   `.tooManyProofs` with `.later`.
+    public func use(_ proof: CheckedProof, now: UnixTime) throws(AccessRefusal) {
+        switch memory.withLock({ $0.use(proof.name, of: Fingerprint(proof.thumbprint), at: now) }) {
+        case .new: return
         case .used: throw AccessRefusal(.proofReplayed)
+        case .tooMany(let wait): throw AccessRefusal(.tooManyProofs, retryAfter: wait)
         case .full(let wait): throw AccessRefusal(.proofMemoryFull, retryAfter: wait)
         }
     }

@@ -11,24 +11,30 @@ struct ReplayMemory: Sendable {
         /// It was not used before, and will be known from now on.
         case new
         case used
+        /// Its key has as many as one may have. There may be room again after this.
+        case tooMany(Duration)
         /// There may be room again after this.
         case full(Duration)
     }
 
     private struct Generation: Sendable {
         var names: Set<Fingerprint> = []
+        /// How many of them each key has.
+        var counts: [Fingerprint: Int] = [:]
         /// The latest moment at which one of them was used.
         var last: UnixTime?
     }
 
     private let window: Duration
     private let capacity: Int
+    private let quota: Int
     private var begin: UnixTime?
     private var younger = Generation()
     private var older = Generation()
 
-    /// A memory of `capacity` names in `window`.
-    init(window: Duration, capacity: Int) {
+    /// A memory of `capacity` names in `window`, of which one key has `quota` at most.
+    init(window: Duration, capacity: Int, quota: Int) {
+        self.quota = quota
         self.window = window
         self.capacity = capacity
     }
@@ -36,11 +42,16 @@ struct ReplayMemory: Sendable {
     /// How many names are remembered.
     var count: Int { younger.names.count + older.names.count }
 
-    mutating func use(_ name: Fingerprint, at now: UnixTime) -> Verdict {
+    /// Whether the name was used and could be used again.
+    func isKnown(_ name: Fingerprint) -> Bool { younger.names.contains(name) || older.names.contains(name) }
+
+    mutating func use(_ name: Fingerprint, of key: Fingerprint, at now: UnixTime) -> Verdict {
         takeTurns(at: now)
-        guard !younger.names.contains(name), !older.names.contains(name) else { return .used }
+        guard !isKnown(name) else { return .used }
         guard younger.names.count < capacity else { return .full(wait(at: now)) }
+        guard younger.counts[key, default: 0] < quota else { return .tooMany(wait(at: now)) }
         younger.names.insert(name)
+        younger.counts[key, default: 0] += 1
         younger.last = max(younger.last ?? now, now)
         return .new
     }

@@ -48,10 +48,16 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case proofMismatch = "proof_mismatch"
         /// The proof was used before.
         case proofReplayed = "proof_replayed"
+        /// The proof holds no nonce, or one of another time, and this gateway asks for them.
+        case proofWithoutNonce = "proof_without_nonce"
         /// No proof can be remembered for a while, and one that is not remembered could be used twice.
         case proofMemoryFull = "proof_memory_full"
+        /// The proof's key has as many proofs in memory as one key may have.
+        case tooManyProofs = "too_many_proofs"
         /// No such API key.
         case unknownAPIKey = "unknown_api_key"
+        /// There is no such app, or the session does not open it.
+        case appNotOpened = "app_not_opened"
         /// The API key is not for this app.
         case appNotAllowed = "app_not_allowed"
         /// The issuer's keys could not be had, or it cannot be told yet whether a key is new.
@@ -61,7 +67,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         public var isOfProof: Bool {
             switch self {
             case .proofMissing, .proofMalformed, .proofWrongKey, .proofBadSignature, .proofWrongRequest,
-                .proofWrongTime, .proofWrongSession, .proofReplayed:
+                .proofWrongTime, .proofWrongSession, .proofReplayed, .proofWithoutNonce:
                 true
             default: false
             }
@@ -74,6 +80,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case unauthorised
         /// To ask for something else: 403.
         case forbidden
+        /// To ask for another app: 404, whether there is such an app or not.
+        case notFound
         /// To ask the same again, but not before this has passed: 503. Nothing was found wrong with what it showed.
         case later(Duration)
     }
@@ -83,13 +91,45 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// What the caller can do about it.
     public let answer: Answer
 
+    /// Whether the caller, and not the gateway or its limits, is to blame, as far as can be told: what its address is held to
+    /// account for. A key that is not known yet counts: whoever invents keys must not ask without end.
+    public var isFailure: Bool {
+        switch reason {
+        case .appNotAllowed, .appNotOpened, .proofWithoutNonce, .proofMemoryFull, .tooManyProofs: false
+        default: true
+        }
+    }
+
     /// Nothing was shown.
     public static let noSession = AccessRefusal(.noSession)
 
     init(_ reason: Reason) {
         self.reason = reason
-        answer = reason == .appNotAllowed ? .forbidden : .unauthorised
+        answer =
+            switch reason {
+            case .appNotAllowed: .forbidden
+            case .appNotOpened: .notFound
+            default: .unauthorised
+            }
     }
+
+    /// Returns the more telling one of two refusals of one session by different rules: a refusal that is about the session
+    /// itself says more than that it is of another kind, and one that may pass outweighs both.
+    func clearer(_ other: AccessRefusal) -> AccessRefusal {
+        func weight(_ refusal: AccessRefusal) -> Int {
+            switch (refusal.answer, refusal.reason) {
+            case (.later, _): 4
+            case (_, .noSession): 0
+            case (_, .wrongIssuer): 1
+            case (_, .wrongAudience): 2
+            default: 3
+            }
+        }
+        return weight(other) > weight(self) ? other : self
+    }
+
+    /// The app that was asked for is not there, or not for the caller.
+    public static let appNotOpened = AccessRefusal(.appNotOpened)
 
     /// A refusal that time will mend. Waits of less than a second become one: callers are told whole seconds.
     init(_ reason: Reason, retryAfter: Duration) {

@@ -10,7 +10,7 @@ struct ClaimedSession {
     let session: Session
 
     /// - Throws: `AccessRefusal`.
-    init(_ bytes: [UInt8], rules: SessionRules, userClaim: String, now: UnixTime) throws(AccessRefusal) {
+    init(_ bytes: [UInt8], rules: SessionRules, now: UnixTime) throws(AccessRefusal) {
         token = try Self.parse(bytes, rules)
         guard let algorithm = Algorithm(named: token.algorithmName), rules.algorithms.contains(algorithm) else {
             throw AccessRefusal(.wrongAlgorithm)
@@ -25,15 +25,19 @@ struct ClaimedSession {
         }
         try Self.checkAudience(claims["aud"], rules.audience)
         let expiry = try Self.checkTimes(claims, rules.boundedSkew, now)
-        guard let user = claims[userClaim]?.string, !user.isEmpty, user.utf8.count <= SessionRules.longestUser else {
-            throw AccessRefusal(.noUser)
-        }
-        session = Session(issuer: issuer, user: user, expiry: expiry, boundKey: try Self.boundKey(claims["cnf"]))
+        let users = Self.users(claims, rules)
+        guard !users.isEmpty else { throw AccessRefusal(.noUser) }
+        let named = Self.audiences(claims["aud"])
+        session = Session(
+            issuer: issuer, signers: [],
+            audiences: (rules.audiences + (rules.audience.map { [$0] } ?? [])).filter { audience in
+                named.contains { audience.hasSameBytes(as: $0.string) }
+            }, users: users, expiry: expiry, boundKey: try Self.boundKey(claims["cnf"]))
     }
 
-    /// Whether one of `keys` made the signature, by its own algorithm.
-    func isSigned(byOneOf keys: [VerificationKey]) -> Bool {
-        keys.contains { key in
+    /// Returns the one of `keys` that made the signature, by its own algorithm; nil if none of them did.
+    func signer(among keys: [VerificationKey]) -> VerificationKey? {
+        keys.first { key in
             key.algorithm == algorithm && key.isValid(token.signature, of: token.signingInput)
         }
     }
@@ -54,9 +58,21 @@ struct ClaimedSession {
 
     private static func checkAudience(_ claim: JSONValue?, _ audience: String?) throws(AccessRefusal) {
         guard let audience else { return }
-        let named = claim.map { $0.isArray ? $0.elements : [$0] } ?? []
-        guard named.contains(where: { audience.hasSameBytes(as: $0.string) }) else {
+        guard audiences(claim).contains(where: { audience.hasSameBytes(as: $0.string) }) else {
             throw AccessRefusal(.wrongAudience)
+        }
+    }
+
+    private static func audiences(_ claim: JSONValue?) -> [JSONValue] {
+        claim.map { $0.isArray ? $0.elements : [$0] } ?? []
+    }
+
+    private static func users(_ claims: JSONValue, _ rules: SessionRules) -> [Session.NamedUser] {
+        rules.userClaims.compactMap { name in
+            guard let user = claims[name]?.string, !user.isEmpty, user.utf8.count <= SessionRules.longestUser else {
+                return nil
+            }
+            return Session.NamedUser(claim: name, user: user)
         }
     }
 

@@ -2,6 +2,8 @@ public import JOSE
 
 /// What makes a JWT a session of the customer's.
 public struct SessionRules: Sendable {
+    /// The name of the rules, which sessions that satisfy them carry.
+    public var name = "session"
     /// `iss`, byte for byte.
     public var issuer: String
     /// What `aud` is or holds. Nil for an issuer that signs for nobody but us: any token of its would do.
@@ -11,8 +13,10 @@ public struct SessionRules: Sendable {
     public var algorithms: Set<Algorithm>
     /// How far the issuer's clock may differ from ours, 0 to 300 seconds.
     public var skew: Duration
-    /// The claim that names the user.
-    public var userClaim: String
+    /// Further audiences that some app asks for. A session carries those that it names.
+    public var audiences: [String]
+    /// The claims that name a user for some app. A session names a user by one of them at least.
+    public var userClaims: [String]
     /// The longest session, in bytes.
     public var mostBytes: Int
 
@@ -20,13 +24,15 @@ public struct SessionRules: Sendable {
     /// session has at most 8 kB.
     public init(
         issuer: String, audience: String?, algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa],
-        skew: Duration = .seconds(30), userClaim: String = "sub", mostBytes: Int = 8 << 10
+        skew: Duration = .seconds(30), audiences: [String] = [], userClaims: [String] = ["sub"],
+        mostBytes: Int = 8 << 10
     ) {
         self.issuer = issuer
         self.audience = audience
         self.algorithms = algorithms
         self.skew = skew
-        self.userClaim = userClaim
+        self.audiences = audiences
+        self.userClaims = userClaims
         self.mostBytes = mostBytes
     }
 

@@ -19,20 +19,31 @@ public struct SessionVerifier: Sendable {
     ///
     /// May wait for the issuer's keys; see `KeySource`.
     ///
-    /// - Parameter userClaim: the claim that names the user for this app; nil for the rules' own.
     /// - Throws: `AccessRefusal`: what `token` is not, or `.keysUnavailable` with `.later` where it cannot be told yet.
     public func verify(
-        _ token: [UInt8], userClaim: String? = nil, now: UnixTime
+        _ token: [UInt8], now: UnixTime
     ) async throws(AccessRefusal) -> Session {
         guard !token.isEmpty else { throw AccessRefusal(.noSession) }
-        let claimed = try ClaimedSession(token, rules: rules, userClaim: userClaim ?? rules.userClaim, now: now)
+        let claimed = try ClaimedSession(token, rules: rules, now: now)
         guard let first = try await candidates(for: claimed, after: nil) else { throw AccessRefusal(.unknownKey) }
-        if claimed.isSigned(byOneOf: first.keys) { return claimed.session }
-        // The key that was named did not sign. Where none was, a key of a later set may have.
-        guard !first.areNamed, let second = try await candidates(for: claimed, after: first.generation),
-            claimed.isSigned(byOneOf: second.keys)
+        if let key = claimed.signer(among: first.keys) { return session(claimed, key) }
+        // A key of a later set may have signed, under the same id too: some issuers replace a key and keep its id.
+        guard let second = try await candidates(for: claimed, after: first.generation),
+            let key = claimed.signer(among: second.keys)
         else { throw AccessRefusal(.badSignature) }
-        return claimed.session
+        return session(claimed, key)
+    }
+
+    /// Whether the issuer has withdrawn the key that signed `session`, as far as is known.
+    func isWithdrawn(_ session: Session) -> Bool {
+        session.signers.contains { signer in
+            guard signer.kind == rules.name, let thumbprint = signer.thumbprint else { return false }
+            return keys.isWithdrawn(thumbprint)
+        }
+    }
+
+    private func session(_ claimed: ClaimedSession, _ key: VerificationKey) -> Session {
+        claimed.session.signed(by: Session.Signer(kind: rules.name, thumbprint: (try? JWK.thumbprint(of: key)) ?? nil))
     }
 
     /// - Returns: nil where the issuer has no such key.

@@ -1,9 +1,10 @@
 import JOSE
 import Synchronization
 
-/// Sessions that were found good a moment ago, so that a device which asks often costs one signature check a while.
+/// Sessions that were found good a moment ago, so that a device which asks often costs one signature check a while; and those
+/// found good before, which are told from sessions that nobody has seen yet.
 ///
-/// Of a session its fingerprint is kept, never the token. A key that its issuer withdraws counts for as much longer as an entry lives.
+/// Of a session its fingerprint is kept, never the token.
 final class VerifiedSessions: Sendable {
     /// How long an entry lives, in seconds.
     static let life: Int64 = 30
@@ -25,6 +26,21 @@ final class VerifiedSessions: Sendable {
             // A clock that was set back must not make an entry live longer.
             let left = entry.until.microseconds(since: now)
             return (1...Self.life * 1_000_000).contains(left) ? entry.session : nil
+        }
+    }
+
+    /// Whether the session called `name` was found good, a moment ago or before, and has not ended.
+    func isKnown(_ name: Fingerprint, at now: UnixTime) -> Bool {
+        known.withLock { known in
+            (known.younger[name] ?? known.older[name]).map { now < $0.session.expiry } ?? false
+        }
+    }
+
+    /// Removes the session called `name`, which was refused since.
+    func forget(_ name: Fingerprint) {
+        known.withLock { known in
+            known.younger[name] = nil
+            known.older[name] = nil
         }
     }
 

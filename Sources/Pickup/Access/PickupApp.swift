@@ -1,3 +1,4 @@
+import Access
 import AdapterKit
 import WorkerConfiguration
 
@@ -9,18 +10,20 @@ struct PickupApp: Sendable {
     let lifetime: Int64
     /// Where its events go.
     let topic: String
-    /// The claim of a session that is the user; nil for the session's own.
-    let claim: String?
+    /// The sessions that open it; none for an app that backends alone reach.
+    let ways: [SessionWay]
     /// The id's name, for vendors that name users by several ids.
     private let id: String?
 
-    init(_ app: Configuration.App, _ user: Configuration.Pickup.User?, topic: String) {
+    init(_ app: Configuration.App, _ pickup: Configuration.Pickup, topic: String) {
         name = app.name
         adapter = app.adapter
         lifetime = app.lifetime
         self.topic = topic
-        claim = user?.claim
-        id = user?.id
+        ways = pickup.ways(into: app.name).map { way in
+            SessionWay(kind: way.session, issuer: way.issuer, audience: way.audience, claim: way.claim)
+        }
+        id = pickup.apps[app.name]?.id
     }
 
     /// The members that vouch for `user`, in the adapter's own words.

@@ -9,7 +9,8 @@ import Telemetry
 final class GatewayHealth: Sendable {
     private struct State {
         var isStopping = false
-        var sessions: FetchedKeys?
+        var isClosing = false
+        var sessions: [FetchedKeys]
         var certificateEnd: UnixTime?
         var hasExpired = false
         var silentSince: UnixTime?
@@ -21,10 +22,10 @@ final class GatewayHealth: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - sessions: the session issuer's keys; nil where only backends ask.
+    ///   - sessions: the session issuers' keys; empty where only backends ask.
     ///   - certificateEnd: the end of the certificate that devices see; nil for plain text.
     init(
-        follower: TokenFollower, sessions: FetchedKeys?, certificateEnd: UnixTime?,
+        follower: TokenFollower, sessions: [FetchedKeys], certificateEnd: UnixTime?,
         logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.follower = follower
@@ -36,8 +37,8 @@ final class GatewayHealth: Sendable {
     /// How many records were followed.
     var followedRecords: Int { follower.records }
 
-    /// The state of the session issuer's keys; nil where only backends ask.
-    var sessions: FetchedKeys.Condition? { state.withLock { $0.sessions }?.condition }
+    /// The states of the session issuers' keys; empty where only backends ask.
+    var sessions: [FetchedKeys.Condition] { state.withLock { $0.sessions }.map(\.condition) }
 
     /// When the certificate that devices see ends; nil for plain text.
     var certificateEnd: UnixTime? { state.withLock { $0.certificateEnd } }
@@ -48,11 +49,25 @@ final class GatewayHealth: Sendable {
         return Readiness(
             Readiness.Facts(
                 isStopping: isStopping, tail: follower.tail,
-                sessions: sessions?.condition, certificateEnd: end), at: now())
+                sessions: sessions.map(\.condition), certificateEnd: end), at: now())
+    }
+
+    /// The configuration or the certificate was replaced.
+    func replace(sessions: [FetchedKeys], certificateEnd: UnixTime?) {
+        state.withLock { state in
+            state.sessions = sessions
+            state.certificateEnd = certificateEnd
+        }
     }
 
     /// Whether the gateway was told to stop.
     var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Whether streams and waiting calls are being sent away, so that none may begin.
+    var isClosing: Bool { state.withLock { $0.isClosing } }
+
+    /// Records that streams and waiting calls are about to be sent away.
+    func beginClosing() { state.withLock { $0.isClosing = true } }
 
     /// Records that the gateway was told to stop.
     func stop() { state.withLock { $0.isStopping = true } }

@@ -23,8 +23,8 @@ struct Readiness: Sendable, Equatable {
         var isStopping = false
         /// Which partitions of the token topic are followed, and since when no broker answers.
         var tail = TailState()
-        /// The session issuer's keys; nil where only backends ask.
-        var sessions: FetchedKeys.Condition?
+        /// The session issuers' keys; empty where only backends ask.
+        var sessions: [FetchedKeys.Condition] = []
         /// The end of the certificate that devices see; nil for plain text.
         var certificateEnd: UnixTime?
     }
@@ -41,7 +41,7 @@ struct Readiness: Sendable, Equatable {
             (.brokers, facts.tail.silentSince.map { "no broker answers since \($0)" }),
             (.tokens, Self.tokens(facts.tail)),
         ]
-        if let sessions = facts.sessions { found.append((.sessions, Self.problem(of: sessions))) }
+        if !facts.sessions.isEmpty { found.append((.sessions, facts.sessions.lazy.compactMap(Self.problem).first)) }
         if let end = facts.certificateEnd {
             found.append((.certificate, end.seconds > now.seconds ? nil : "pickup.tls.certificate expired at \(end)"))
         }

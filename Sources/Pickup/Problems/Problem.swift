@@ -71,6 +71,12 @@ struct Problem: Error {
             retryAfter: first > 0 ? bounded(first, probe) : probe)
     }
 
+    static func tooManyRequests(_ wait: Duration) -> Problem {
+        Problem(
+            .tooManyRequests, "too_many_requests", "there were too many requests lately",
+            retryAfter: max(1, Int(clamping: wait.components.seconds) + 1))
+    }
+
     static func unavailable(_ detail: String) -> Problem {
         Problem(.serviceUnavailable, "unavailable", detail, retryAfter: 2)
     }
@@ -79,9 +85,20 @@ struct Problem: Error {
     static let unanswered = Problem(
         .serviceUnavailable, "unanswered", "no worker has answered yet; the token is asked for", retryAfter: 2)
 
-    /// What is told before the tokens that there are were read: an older one than the caller's could else be the answer.
+    /// The answer before the token topic is followed: a token that is minted now would not arrive.
     static let starting = Problem(
-        .serviceUnavailable, "unavailable", "this gateway still reads which tokens there are", retryAfter: 1)
+        .serviceUnavailable, "unavailable", "this gateway does not follow the token topic yet", retryAfter: 1)
+
+    /// The answer to an ask whose turn comes after `delay`: more tokens are wanted than are asked for, `rate` a second.
+    static func cold(rate: Int, after delay: Duration) -> Problem {
+        Problem(
+            .serviceUnavailable, "unavailable",
+            "this gateway asks for \(rate) tokens a second for users whose token it does not know, and more are wanted",
+            retryAfter: Int(clamping: delay.components.seconds + 1))
+    }
+
+    /// The answer while no broker answers: nothing can be asked for.
+    static let silent = Problem(.serviceUnavailable, "unavailable", "no broker answers", retryAfter: 2)
 
     static let draining = Problem(
         .serviceUnavailable, "draining", "this gateway is about to stop; another one answers", retryAfter: 1)

@@ -1,8 +1,9 @@
+import Access
 import NIOCore
 import NIOHTTPTypes
 
-/// Lets go of connections that only take: those whose request's head or body does not come in time, and those that send more
-/// than a report can have.
+/// Lets go of connections that only take: those whose request's head or body does not come in time, those that send more than a
+/// report can have, and those beyond what may be open at once.
 ///
 /// What a timer of idleness sees is that bytes come. Somebody who sends one now and then would hold a connection for ever.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -22,6 +23,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let limits: Limits
+    private let connections: OpenConnections?
+    private var place: OpenPlace?
     private let dropped: @Sendable (Reason) -> Void
     private var deadline: Scheduled<Void>?
     private var bytes = 0
@@ -33,11 +36,19 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case headTimeout = "head_timeout"
         case bodyTimeout = "body_timeout"
         case bodyTooLarge = "body_too_large"
+        case tooMany = "too_many"
+        case proxyHeader = "proxy_header"
     }
 
-    /// - Parameter dropped: told why a connection is closed.
-    init(_ limits: Limits = Limits(), dropped: @escaping @Sendable (Reason) -> Void) {
+    /// - Parameters:
+    ///   - connections: bounds how many are open; nil does not.
+    ///   - dropped: told why a connection is closed.
+    init(
+        _ limits: Limits = Limits(), among connections: OpenConnections? = nil,
+        dropped: @escaping @Sendable (Reason) -> Void
+    ) {
         self.limits = limits
+        self.connections = connections
         self.dropped = dropped
     }
 
@@ -45,8 +56,17 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
+    func channelActive(context: ChannelHandlerContext) {
+        if let connections {
+            place = connections.take(context.channel)
+            if place == nil { return drop(.tooMany, context) }
+        }
+        context.fireChannelActive()
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         deadline?.cancel()
+        place = nil
         context.fireChannelInactive()
     }
 

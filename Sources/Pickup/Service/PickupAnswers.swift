@@ -10,12 +10,12 @@ enum PickupAnswers {
     ///
     /// - Throws: `Problem` where a token has ended, or is sealed for somebody else.
     static func response(
-        to outcome: TokenAsks.Outcome, _ app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
+        to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
     ) throws(Problem) -> Response {
         switch outcome {
         case .token(let token):
             guard token.expiresAt > now.seconds else { throw Problem.unavailable("no live token came") }
-            return try TokenAnswer(token, for: app, opening: keys, at: now).response
+            return try TokenAnswer(token, of: subject, for: app, opening: keys, at: now).response
         case .nothing, .waits: return Response(status: .noContent, headers: [.cacheControl: "no-store"])
         case .accepted(let event, let after, let challenge):
             var url = "/v1/apps/\(PercentEncoding.encoded(app.name))/token?after=\(after)"

@@ -1,3 +1,4 @@
+import Access
 import AdapterKit
 @_spi(Decryption) import JOSE
 import NIOSSL
@@ -21,6 +22,23 @@ enum PickupFiles {
             }
         }
         return keys
+    }
+
+    /// What proofs must hold; nil where the configuration names no secret.
+    ///
+    /// - Throws: `PickupError` for a file that others can read, and for a secret that is too short.
+    static func nonces(_ pickup: Configuration.Pickup) throws(PickupError) -> ProofNonces? {
+        guard let path = pickup.nonceSecret else { return nil }
+        let secret: SecretBytes
+        do { secret = try GuardedFile.read(path) } catch {
+            throw PickupError("pickup.proof_nonce_secret: \(path) \(error.message)")
+        }
+        guard let nonces = ProofNonces(secret: secret) else {
+            throw PickupError(
+                "pickup.proof_nonce_secret: \(path) has fewer than \(ProofNonces.leastSecret) bytes; make it anew: openssl rand -base64 48"
+            )
+        }
+        return nonces
     }
 
     /// What the gateway shows; nil where it speaks plain text.
@@ -53,10 +71,41 @@ extension PickupService {
             }
         }
         check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
+        check { () throws(PickupError) in _ = try PickupFiles.nonces(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
-        if let place = pickup.session?.keySet, !place.contains("://") {
-            check { () throws(PickupError) in _ = try KeySourceFile.document(in: place) }
+        for session in pickup.sessions where !session.keySet.contains("://") {
+            check { () throws(PickupError) in _ = try KeySourceFile.document(in: session.keySet) }
         }
+        check { () throws(PickupError) in try DeviceApps(configuration, pickup).requireOne() }
         return diagnostics
+    }
+
+    /// What is as it was meant and has a consequence that one should know.
+    public static func notices(for configuration: Configuration) -> [Diagnostic] {
+        guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
+        var notices: [Diagnostic] = []
+        if pickup.proof == .dpop, pickup.nonceSecret == nil {
+            notices.append(
+                Diagnostic(
+                    .notice, at: place,
+                    """
+                    a proof of possession counts once on each instance: where there are several, whoever reads a request may repeat \
+                    it on another for a minute and a half; write proof_nonce_secret: FILE, the same for all instances
+                    """))
+        }
+        guard pickup.certificate == nil, pickup.trustedProxies.isEmpty else { return notices }
+        return notices + [
+            Diagnostic(
+                .warning, at: place,
+                """
+                pickup speaks plain text and names no proxy: devices behind a proxy share the limits of its address; write \
+                trusted_proxies: [the proxy's address], or tls where there is none
+                """)
+        ]
+    }
+
+    /// The sessions that open each app, a line for each app; nothing where the configuration has no gateway.
+    public static func openedApps(of configuration: Configuration) -> [String] {
+        configuration.pickup.map { DeviceApps(configuration, $0).lines } ?? []
     }
 }

@@ -1,13 +1,19 @@
+import HTTPTypes
 import Hummingbird
 import NIOCore
 
 /// What holds for every call: origins of pages, methods, and that each is counted.
 struct PickupFrame: Sendable {
-    private static let exposed = "ETag, Location, Preference-Applied, Retry-After, WWW-Authenticate"
+    private static let exposed = "DPoP-Nonce, ETag, Location, Preference-Applied, Retry-After, WWW-Authenticate"
     private static let asked = "authorization, content-type, prefer, remint-device, dpop, if-none-match, last-event-id"
+
+    private static let proof = HTTPField.Name("DPoP")
+    private static let nonce = HTTPField.Name("DPoP-Nonce")
 
     let origins: Set<String>
     let metrics: PickupMetrics
+    /// Returns what the next proof must hold; nil where none must hold anything.
+    let nextNonce: @Sendable () -> String?
 
     /// The answer to what is no call yet: a browser's question whether it may call, and a method that a call has not.
     func ownAnswer(to request: Request, _ call: PickupCall?) -> Response? {
@@ -23,8 +29,11 @@ struct PickupFrame: Sendable {
     /// Counts an answer and says which pages may read it.
     func finish(_ response: Response, to request: Request, _ call: PickupCall?) -> Response {
         metrics.answered(call?.name ?? "other", Int(response.status.code))
-        guard let origin = request.headers[.origin] else { return response }
         var response = response
+        if let proof = Self.proof, let nonce = Self.nonce, request.headers[proof] != nil, let next = nextNonce() {
+            response.headers[nonce] = next
+        }
+        guard let origin = request.headers[.origin] else { return response }
         addOrigin(origin, request, &response)
         return response
     }

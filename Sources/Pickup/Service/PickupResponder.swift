@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import HTTPTypes
 import Hummingbird
 @_spi(Decryption) import JOSE
@@ -14,15 +15,18 @@ struct PickupResponder: HTTPResponder {
     /// How long a call for a token waits where it does not say.
     private static let patience = Duration.seconds(10)
 
-    let apps: [String: PickupApp]
-    let access: AskerAccess
+    let terms: CurrentTerms
+    let streams: StreamPlaces
+    let clients: ClientAddresses
     let asks: TokenAsks
-    let keys: [JWEDecryptionKey]
     let follower: TokenFollower
     let health: GatewayHealth
-    let frame: PickupFrame
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
+
+    private var access: AskerAccess { terms.current.access }
+    private var keys: [JWEDecryptionKey] { terms.current.keys }
+    private var frame: PickupFrame { terms.current.frame }
 
     /// How far a call has come.
     private enum Step: Sendable {
@@ -35,7 +39,7 @@ struct PickupResponder: HTTPResponder {
         let call = PickupCall(request.uri.path)
         let response: Response
         do {
-            let address = context.address
+            let address = clients.client(of: request.headers, on: context.connection, from: context.address)
             switch try await Task(operation: { try await begin(request, call, address) }).value {
             case .answered(let answer): response = answer
             case .waits(let wait, let answer): response = try answer(try await asks.outcome(of: wait))
@@ -50,24 +54,29 @@ struct PickupResponder: HTTPResponder {
     }
 
     @concurrent
-    private func begin(_ request: Request, _ call: PickupCall?, _ address: SocketAddress?) async throws -> Step {
+    private func begin(_ request: Request, _ call: PickupCall?, _ address: IPAddress?) async throws -> Step {
         if let response = frame.ownAnswer(to: request, call) { return .answered(response) }
         switch call {
-        case .reports(let name): return try await report(request, try app(name), address)
-        case .token(let name): return try await token(request, try app(name), address)
-        case .stream(let name): return .answered(try await stream(request, try app(name), address))
+        case .reports(let name): return try await report(request, name, address)
+        case .token(let name): return try await token(request, name, address)
+        case .stream(let name): return .answered(try await stream(request, name, address))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
         case .ready: return .answered(PickupAnswers.ready(health))
-        case .openAPI: return .answered(PickupAnswers.file(.openAPI, "application/json"))
-        case .script: return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
-        case nil: throw Problem(.notFound, "not_found", "no such call")
+        case .openAPI:
+            try access.arrivals.admit(.none, from: address)
+            return .answered(PickupAnswers.file(.openAPI, "application/json"))
+        case .script:
+            try access.arrivals.admit(.none, from: address)
+            return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
+        case nil:
+            try access.arrivals.admit(.none, from: address)
+            access.arrivals.fail(from: address)
+            throw Problem(.notFound, "not_found", "no such call")
         }
     }
 
-    private func app(_ name: String) throws(Problem) -> PickupApp {
-        guard follower.hasCaughtUp else { throw Problem.starting }
-        guard let app = apps[name] else { throw Problem(.unknownApp) }
-        return app
+    private func requireTokens() throws(Problem) {
+        guard follower.hasBegun else { throw Problem.starting }
     }
 
     /// An answer, or a wait for it.
@@ -80,10 +89,11 @@ struct PickupResponder: HTTPResponder {
 
     // MARK: Calls
 
-    private func report(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
+    private func report(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
+        try requireTokens()
         let start = ContinuousClock.now
+        let (asker, app) = try await access.asker(of: request, for: name, from: address)
         try Self.requirePlain(request)
-        let asker = try await access.asker(of: request, for: app, from: address)
         _ = try app.subject(vouchedBy: asker.vouched)
         let body: ByteBuffer
         do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
@@ -93,7 +103,7 @@ struct PickupResponder: HTTPResponder {
         let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: .seconds(wait ?? 0))
         return try step(outcome) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
-            var response = try handOver(outcome, app)
+            var response = try handOver(outcome, asker.subject, app)
             if let wait, let name = HTTPField.Name("Preference-Applied") { response.headers[name] = "wait=\(wait)" }
             return response
         }
@@ -115,8 +125,9 @@ struct PickupResponder: HTTPResponder {
 
     private static var tooLarge: Problem { Problem(.eventTooLarge, "a report has at most \(reportLimit) bytes") }
 
-    private func token(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Step {
-        let asker = try await access.asker(of: request, for: app, from: address)
+    private func token(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
+        try requireTokens()
+        let (asker, app) = try await access.asker(of: request, for: name, from: address)
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         let known = EntityTags(request.headers[values: .ifNoneMatch])
@@ -124,42 +135,47 @@ struct PickupResponder: HTTPResponder {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
             let outcome = try asks.newer(
                 than: parameters.after ?? 0, key.key(app: app.name), of: app, within: parameters.wait ?? .zero)
-            return try step(outcome) { outcome throws(Problem) in try answer(outcome, app, unless: known) }
+            return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
         let wait = parameters.wait ?? Self.patience
         // More than half of a life would ask for a new token at every call.
         let life = min(parameters.life, app.lifetime / 2)
         return try step(try await asks.token(for: asker, app, life: life, within: wait)) { outcome throws(Problem) in
             if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
-            return try answer(outcome, app, unless: known)
+            return try answer(outcome, subject, app, unless: known)
         }
     }
 
     private func answer(
-        _ outcome: TokenAsks.Outcome, _ app: PickupApp, unless known: EntityTags
+        _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp, unless known: EntityTags
     ) throws(Problem) -> Response {
         if case .token(let token) = outcome, known.contain(TokenAnswer.tag(token.version)) {
             return Response(
                 status: .notModified, headers: [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
         }
-        return try handOver(outcome, app)
+        return try handOver(outcome, subject, app)
     }
 
-    private func handOver(_ outcome: TokenAsks.Outcome, _ app: PickupApp) throws(Problem) -> Response {
+    private func handOver(
+        _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp
+    ) throws(Problem) -> Response {
         let now = now()
-        let response = try PickupAnswers.response(to: outcome, app, opening: keys, at: now)
+        let response = try PickupAnswers.response(to: outcome, of: subject, app, opening: keys, at: now)
         if case .token(let token) = outcome { metrics.handedOver(token, app.name, at: now) }
         return response
     }
 
-    private func stream(_ request: Request, _ app: PickupApp, _ address: SocketAddress?) async throws -> Response {
-        let asker = try await access.asker(of: request, for: app, from: address, allowsQuery: true)
+    private func stream(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Response {
+        try requireTokens()
+        let (asker, app) = try await access.asker(of: request, for: name, from: address, allowsQuery: true)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
+        if health.isClosing { throw Problem.draining }
         if request.method == .head { return TokenStream.head }
         return TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
-            lastEvent: parameters.lastEvent ?? 0
+            isServed: { [terms] in terms.current.apps[app.name] != nil },
+            lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address)
         ).response
     }
 }

@@ -1,3 +1,4 @@
+import Access
 import AdapterKit
 import HTTPTypes
 import Hummingbird
@@ -14,9 +15,12 @@ import WorkerConfiguration
 struct PickupContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let address: SocketAddress?
+    /// The connection's name.
+    let connection: ObjectIdentifier
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        connection = ObjectIdentifier(source.channel)
         address = source.channel.remoteAddress
     }
 }
@@ -37,33 +41,43 @@ struct PickupServer: Sendable {
     /// Told the address once it listens.
     let isReady: @Sendable (String) -> Void
 
-    /// Serves until a graceful shutdown.
+    /// Serves until a graceful shutdown has been drained.
     ///
     /// - Throws: what keeps it from listening.
-    func run() async throws {
+    func run(_ drain: PickupDrain) async throws {
         var quiet = logger
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
         let metrics = metrics
         let health = responder.health
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [
-                    HTTP1RulesEntrance(isStopping: { health.isStopping }),
-                    ConnectionGuard(dropped: { metrics.dropped($0) }),
-                ], idleTimeout: Self.idle,
-                httpDecoderConfiguration: limits))
+        let connections = OpenConnections(
+            places: OpenPlaces(most: pickup.connections), ofAddress: pickup.addressConnections,
+            clients: responder.clients)
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                HTTP1RulesEntrance(isStopping: { health.isStopping }),
+                ConnectionGuard(among: connections, dropped: { metrics.dropped($0) }),
+            ],
+            idleTimeout: Self.idle, httpDecoderConfiguration: limits)
+        let builder = HTTPServerBuilder { [tls, isProxied = pickup.proxyProtocol] responder in
+            let http = HTTP1Channel(responder: responder, configuration: configuration)
+            func proxied(_ base: some ServerChildChannel) -> any ServerChildChannel {
+                isProxied
+                    ? ProxiedChannel(base: base, connections: connections, dropped: { metrics.dropped($0) }) : base
+            }
+            return try tls.map { proxied(try TLSChannel(http, tlsConfiguration: $0)) } ?? proxied(http)
+        }
         let application = Application(
-            responder: responder, server: try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
+            responder: responder, server: builder,
             // A thousand devices may call in the same moment.
             configuration: .init(address: .hostname(pickup.host, port: pickup.port), backlog: 4096),
             onServerRunning: { channel in
                 let address = Self.text(channel.localAddress)
-                logger.notice("the gateway listens", metadata: [LogKey.adminAddress: "\(address)"])
+                logger.notice("the gateway listens", metadata: [LogKey.pickupAddress: "\(address)"])
                 isReady(address)
             }, logger: quiet)
-        try await application.run()
+        try await drain.run(before: application, logger: quiet)
     }
 
     private static func text(_ address: SocketAddress?) -> String {

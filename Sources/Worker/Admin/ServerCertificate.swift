@@ -3,7 +3,7 @@ package import NIOSSL
 
 /// What a server of this program shows whoever connects to it: a certificate chain and the key to it, in PEM files.
 package enum ServerCertificate {
-    /// What `files` hold, for a server.
+    /// What `files` hold, for a server that speaks TLS 1.2 or later.
     ///
     /// - Parameter section: how the configuration calls the files, for messages.
     /// - Throws: `WorkerError` for a key that others can read, and where certificate and key are none.
@@ -21,7 +21,10 @@ package enum ServerCertificate {
         guard let key = try? NIOSSLPrivateKey(file: files.key, format: .pem) else {
             throw WorkerError("\(section).key: there is no private key in PEM form in \(files.key)")
         }
-        return TLSConfiguration.makeServerConfiguration(
+        var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        // The library's own default is TLS 1.0.
+        configuration.minimumTLSVersion = .tlsv12
+        return configuration
     }
 }

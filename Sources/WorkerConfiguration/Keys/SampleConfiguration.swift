@@ -84,9 +84,14 @@ public struct SampleConfiguration {
         }
     }
 
-    /// A section whose members have the user's names, of which a sample shows none but as a comment.
+    /// A section whose members have the user's names: one of them, as a comment where the sample does without.
     private mutating func addNamed(_ section: SectionDescription, _ each: SectionDescription, indent: Int) {
         add(comment: section.summary, indent: indent)
+        if let member = section.sampleMember {
+            lines.append(Self.space(indent) + "\(section.name):")
+            lines.append(Self.space(indent + 2) + "\(member):")
+            return add(membersOf: each, indent: indent + 4)
+        }
         lines.append(Self.space(indent) + "# \(section.name):")
         lines.append(Self.space(indent) + "#   NAME:")
         let start = lines.count

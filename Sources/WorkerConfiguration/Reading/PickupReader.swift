@@ -18,14 +18,24 @@ struct PickupReader {
         pickup.metrics = address("metrics", section.requiredTextIfPresent("metrics"), section)
         pickup.publicURL = publicURL(section)
         section.read(Configuration.Pickup.settings, into: &pickup)
+        pickup.trustedProxies = trustedProxies(section)
+        if pickup.proxyProtocol, section.value("trusted_proxies") == nil {
+            section.diagnostics.error(
+                section.value("proxy_protocol"),
+                "\(section.path("proxy_protocol")) needs trusted_proxies: the addresses of the proxies that send the header"
+            )
+        }
         pickup.origins = origins(section)
         pickup.sealKeys = list("seal_keys", section).map(section.diagnostics.resolve)
+        pickup.nonceSecret = section.requiredTextIfPresent("proof_nonce_secret").map {
+            section.diagnostics.resolve($0.text)
+        }
         pickup.certificate = section.certificate(
             "tls", keys: (Configuration.Pickup.certificateKey, Configuration.Pickup.privateKeyKey))
-        pickup.session = session(section)
-        pickup.users = users(section.section("users"))
+        pickup.sessions = sessions(section)
+        pickup.apps = OpenedAppsReader(apps: apps, sessions: pickup.sessions).read(section.section("apps"))
         pickup.apiKeys = apiKeys(section.section("api_keys"))
-        if section.value("session") == nil, section.value("api_keys") == nil {
+        if section.value("session") == nil, section.value("sessions") == nil, section.value("api_keys") == nil {
             section.diagnostics.error(
                 section.node, "pickup has neither session nor api_keys, so nobody may ask; say whose sessions count")
         }
@@ -71,11 +81,15 @@ struct PickupReader {
         return origins
     }
 
-    /// `name` is no app's, which the environment may have said.
-    private func noApp(_ name: String, _ node: Node, _ section: Section) -> String {
-        let meant = Spelling.nearest(to: name, among: apps).map { "; did you mean \($0)?" }
-        return
-            "apps has no app called \(section.diagnostics.quote(name, node))\(meant ?? "; known: \(apps.joined(separator: ", "))")"
+    private func trustedProxies(_ section: Section) -> [AddressRange] {
+        let texts = list("trusted_proxies", section)
+        let ranges = texts.compactMap { AddressRange($0) }
+        if ranges.count != texts.count {
+            section.diagnostics.error(
+                section.value("trusted_proxies"),
+                "\(section.path("trusted_proxies")) are addresses or networks without further bits, such as 10.0.0.0/8")
+        }
+        return ranges
     }
 
     private func list(_ name: String, _ section: Section) -> [String] {
@@ -87,11 +101,20 @@ struct PickupReader {
         return texts
     }
 
-    private func session(_ section: Section) -> Configuration.Pickup.Session? {
-        guard section.value("session") != nil else { return nil }
-        let inner = section.section("session")
+    /// The session without a name, and those with one.
+    private func sessions(_ section: Section) -> [Configuration.Pickup.Session] {
+        let first = section.value("session").flatMap { _ in session(section.section("session"), "session") }
+        let named = section.section("sessions")
+        let others = named.all.compactMap { _, name, value in
+            session(Section(value, name: named.path(name), section.diagnostics), "sessions.\(name)")
+        }
+        return (first.map { [$0] } ?? []) + others
+    }
+
+    private func session(_ inner: Section, _ name: String) -> Configuration.Pickup.Session? {
         defer { inner.finish() }
         var session = Configuration.Pickup.Session()
+        session.name = name
         inner.read(Configuration.Pickup.sessionSettings, into: &session)
         session.audience = inner.requiredTextIfPresent("audience")?.text
         if inner.value("algorithms") != nil {
@@ -124,21 +147,6 @@ struct PickupReader {
         return endpoint.isEncrypted || endpoint.isLoopback
     }
 
-    private func users(_ section: Section) -> [String: Configuration.Pickup.User] {
-        var users: [String: Configuration.Pickup.User] = [:]
-        for (key, name, value) in section.all {
-            guard apps.contains(name) else {
-                section.diagnostics.error(key, noApp(name, key, section))
-                continue
-            }
-            let user = Section(value, name: section.path(name), section.diagnostics)
-            users[name] = Configuration.Pickup.User(
-                claim: user.requiredTextIfPresent("claim")?.text, id: user.requiredTextIfPresent("id")?.text)
-            user.finish()
-        }
-        return users
-    }
-
     private func apiKeys(_ section: Section) -> [Configuration.Pickup.APIKey] {
         section.all.compactMap { _, name, value in
             let key = Section(value, name: section.path(name), section.diagnostics)
@@ -151,9 +159,11 @@ struct PickupReader {
             let scope = list("apps", key)
             for node in key.value("apps")?.sequence ?? [] {
                 guard let app = node.scalar?.string, !apps.contains(app) else { continue }
-                key.diagnostics.error(node, noApp(app, node, key))
+                key.diagnostics.error(node, OpenedAppsReader.noApp(app, among: apps, node, key))
             }
-            return Configuration.Pickup.APIKey(name: name, hash: hash, apps: scope)
+            let rate = key.integer("rate", in: Configuration.Pickup.APIKey.rates)
+            return Configuration.Pickup.APIKey(
+                name: name, hash: hash, apps: scope, rate: rate ?? Configuration.Pickup.APIKey.standardRate)
         }
     }
 }

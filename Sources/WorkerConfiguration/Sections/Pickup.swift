@@ -1,4 +1,5 @@
 public import AdapterKit
+public import Formats
 
 extension Configuration {
     /// The gateway that devices call: `remint pickup`.
@@ -11,8 +12,10 @@ extension Configuration {
             case dpop
         }
 
-        /// The customer's sessions.
+        /// The sessions of an issuer.
         public struct Session: Sendable, WithDefaults {
+            /// Its place under `pickup`: `session`, or `sessions.NAME`.
+            public var name = "session"
             /// `iss`, byte for byte.
             public var issuer = ""
             /// What `aud` is or holds; nil for an issuer that signs for nobody else.
@@ -32,6 +35,14 @@ extension Configuration {
             public init() {}
         }
 
+        /// The header by which a trusted proxy names the address that called it.
+        public enum ProxyHeader: String, Sendable, CaseIterable {
+            /// `X-Forwarded-For`.
+            case xForwardedFor = "x_forwarded_for"
+            /// `Forwarded` (RFC 7239).
+            case forwarded
+        }
+
         /// A trusted backend.
         public struct APIKey: Sendable {
             /// What logs and metrics call it.
@@ -40,10 +51,19 @@ extension Configuration {
             public var hash: String
             /// The apps it is for; empty for all.
             public var apps: [String]
+            /// Its requests a second.
+            public var rate = standardRate
+
+            static let standardRate = 1000
+            static let rates = 1...1_000_000
         }
 
-        /// How a session's user becomes an app's.
-        public struct User: Sendable {
+        /// The sessions that open an app, and how they name its user.
+        public struct OpenedApp: Sendable {
+            /// `iss` of the sessions.
+            public var issuer: String
+            /// What `aud` of the sessions is or holds; nil for the audience of each session's own section.
+            public var audience: String?
             /// The claim that names the user; nil for the session's own.
             public var claim: String?
             /// The id's name, for vendors that name users by several ids; nil for one that has one.
@@ -58,32 +78,56 @@ extension Configuration {
         public var port = 8080
         /// How devices reach it, which proofs of possession are for; nil for its own address.
         public var publicURL: String?
+        /// The proxies in front of it, which are believed about the address that called them.
+        public var trustedProxies: [AddressRange] = []
+        /// The header by which they name it.
+        public var proxyHeader = ProxyHeader.xForwardedFor
+        /// Whether they begin each connection with a header of the PROXY protocol, version 2.
+        public var proxyProtocol = false
         /// The PEM files of certificate chain and key; nil for plain text, behind a proxy.
         public var certificate: (chain: String, key: String)?
         /// Origins of pages that may ask.
         public var origins: [String] = []
         /// Whether a session alone does.
         public var proof = Proof.none
-        /// The customer's sessions; nil where only backends ask.
-        public var session: Session?
+        /// The file of the secret from which all instances make the nonces of proofs; nil for none.
+        public var nonceSecret: String?
+        /// The sessions that are known; empty where only backends ask.
+        public var sessions: [Session] = []
         /// Trusted backends.
         public var apiKeys: [APIKey] = []
-        /// How users are named, by app.
-        public var users: [String: User] = [:]
+        /// The apps that sessions open, by name. Devices reach no other.
+        public var apps: [String: OpenedApp] = [:]
         /// The files of the private JWKs that open sealed tokens.
         public var sealKeys: [String] = []
         /// How much memory tokens may take, in bytes.
         public var cache = 256 << 20
-        /// How far back the token topic is read at the start; nil for the longest lifetime of the apps.
+        /// The age up to which the token topic's past is read after the start, if the apps' tokens live as long.
         public var follow = Duration.seconds(30 * 86_400)
+        /// The most tokens a second that are asked for, for users of whom none is known.
+        public var coldRate = 1000
         /// Requests a second for one user, from one device and in all.
         public var userRate = 5
         /// See `userRate`.
         public var callerRate = 20
         /// See `userRate`: from one address, which many devices of one network may share.
         public var addressRate = 200
+        /// Refused requests a second from one address, before it has to wait.
+        public var refusedRate = 20
         /// See `userRate`.
         public var totalRate = 5000
+        /// Connections that may be open at once, in all and from one address.
+        public var connections = 50_000
+        /// See `connections`.
+        public var addressConnections = 1000
+        /// Streams that may be open at once: in all, of one user of an app, and from one address.
+        public var streams = 50_000
+        /// See `streams`.
+        public var userStreams = 10
+        /// See `streams`.
+        public var addressStreams = 1000
+        /// How long the gateway serves on once it was told to stop, and is not ready.
+        public var drain = Duration.seconds(10)
         /// Where `/metrics` is served; nil for nowhere.
         public var metrics: (host: String, port: Int)?
 
@@ -107,8 +151,20 @@ extension Configuration.Pickup {
                 "origins", .list(of: .origin), example: "[https://shop.example.com]",
                 "Origins of the pages that may ask (CORS). By default none."),
             KeyDescription(
+                "trusted_proxies", .list(of: .text), example: "[10.0.0.0/8]",
+                """
+                Addresses and networks (CIDR) of the proxies in front of it, which name the address that called them. The limits \
+                of an address are then the caller's, not the proxy's. From others such headers are ignored. By default none.
+                """),
+            KeyDescription(
                 "metrics", .address, example: "127.0.0.1:9465",
                 "Where /metrics is served, for monitoring alone. By default nowhere."),
+            KeyDescription(
+                "proof_nonce_secret", .path, example: "secrets/nonces",
+                """
+                A file with 32 bytes or more, mode 600, the same for all instances: each proof of possession must then hold what a \
+                gateway handed out in the last seconds (DPoP-Nonce). By default none, and a proof counts once on each instance.
+                """),
             KeyDescription(
                 "seal_keys", .list(of: .path), example: "[secrets/recipient.jwk]",
                 "Private JWKs that open the tokens of apps with seal; several while a recipient is replaced."),
@@ -122,17 +178,16 @@ extension Configuration.Pickup {
                 "The customer's session, a JWT that the device shows: it gets the token of that user and of nobody else.",
                 keys: sessionKeys, ifAbsent: .nothing),
             SectionDescription(
-                "users", "How a session names an app's user, where it is not the session's user by a single id.",
-                sections: [
-                    SectionDescription(
-                        "*", "",
-                        keys: [
-                            KeyDescription("claim", .text, example: "customer_id", "The claim that is the user."),
-                            KeyDescription(
-                                "id", .text, example: "registered",
-                                "The id's name, for vendors that name users by several ids (Bloomreach)."),
-                        ])
-                ], ifAbsent: .nothing),
+                "sessions", "Sessions of further issuers, or for other audiences, each under a name of yours.",
+                sections: [SectionDescription("*", "", keys: sessionKeys)], ifAbsent: .nothing),
+            SectionDescription(
+                "apps",
+                """
+                The apps that devices reach with a session, each with the issuer whose sessions open it. An app that is not \
+                named here is served to backends alone. remint check prints which session opens which app.
+                """,
+                sections: [SectionDescription("*", "", keys: openedAppKeys)], sampleMember: "shop-ios",
+                ifAbsent: .nothing),
             SectionDescription(
                 "api_keys",
                 "Trusted backends, each under its name: they name the user themselves. remint pickup-key makes a key and its hash.",
@@ -143,9 +198,20 @@ extension Configuration.Pickup {
                             hashKey,
                             KeyDescription(
                                 "apps", .list(of: .text), example: "[shop-ios]", "The apps it is for. By default all."),
+                            KeyDescription(
+                                "rate", .integer(APIKey.rates), standard: "\(APIKey.standardRate)",
+                                """
+                                Requests a second with this key, in place of the address's limit. Twice as many may come at once. \
+                                user_rate and total_rate hold besides.
+                                """),
                         ])
                 ], ifAbsent: .nothing),
-        ], ifAbsent: .nothing)
+        ], ifAbsent: .nothing
+    ).reloadingInGateway([
+        "public_url", "origins", "seal_keys", "session", "sessions", "apps", "api_keys", "proof", "user_rate",
+        "caller_rate",
+        "address_rate", "refused_rate", "total_rate",
+    ])
 
     static let listenKey = KeyDescription(
         "listen", .address, example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
@@ -160,18 +226,66 @@ extension Configuration.Pickup {
     static let settings: [Setting<Self>] = [
         .choice(
             "proof", \.proof, "Whether a session alone does, or a proof of possession (RFC 9449) must come with it."),
+        .choice(
+            "proxy_header", \.proxyHeader, "The header by which the trusted proxies name the address that called them."),
+        .bool(
+            "proxy_protocol", \.proxyProtocol,
+            "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies."),
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
-            "How much memory tokens may take. What is not in it is minted anew."),
+            "The memory that tokens may take, with everything that belongs to them. What is not in it is minted anew."),
         .duration(
             "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
-            "How far back the token topic is read at the start: as long as the longest lifetime."),
+            "The age up to which the token topic's past is read after the start, newest first, beside serving."),
+        .integer(
+            "cold_rate", \.coldRate, in: 1...1_000_000,
+            "Tokens a second asked for, for users of whom none is known: after a start, everybody. More calls wait or get 503."
+        ),
         .integer("user_rate", \.userRate, in: 1...100_000, "Requests a second for one user, whoever asks."),
         .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
         .integer(
             "address_rate", \.addressRate, in: 1...10_000_000,
-            "Requests a second from one address, which many devices of one network, or a proxy, may share."),
+            "Requests a second from one address, of IPv6 from one /64, which many devices of one network, or a proxy, may share."
+        ),
+        .integer(
+            "refused_rate", \.refusedRate, in: 1...100_000,
+            """
+            Refused requests a second from one address. Beyond it the address has to wait, but for sessions that were found good \
+            before and API keys.
+            """),
         .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
+        .duration(
+            "drain", \.drain, in: .zero...(.seconds(600)),
+            """
+            How long it serves on after SIGTERM, while /health/ready is 503 already, so that load balancers and Kubernetes send \
+            devices elsewhere first. worker.shutdown_deadline begins after it.
+            """),
+        .integer("connections", \.connections, in: 1...10_000_000, "Connections that may be open at once."),
+        .integer(
+            "address_connections", \.addressConnections, in: 1...10_000_000,
+            "Connections that may be open at once from one address."),
+        .integer("streams", \.streams, in: 1...10_000_000, "Streams that may be open at once."),
+        .integer(
+            "user_streams", \.userStreams, in: 1...10_000, "Streams that may be open at once for one user of an app."),
+        .integer(
+            "address_streams", \.addressStreams, in: 1...10_000_000,
+            "Streams that may be open at once from one address."),
+    ]
+
+    static let appIssuerKey = KeyDescription(
+        "issuer", .text, example: "https://login.example.com", isRequired: true,
+        "The issuer of pickup.session, or of one of pickup.sessions.")
+    static let openedAppKeys = [
+        appIssuerKey,
+        KeyDescription(
+            "audience", .text, example: "shop",
+            "What aud of the session is or holds. By default the audience of the session's section."),
+        KeyDescription(
+            "claim", .text, example: "customer_id",
+            "The claim that is the user. By default the user_claim of the session's section."),
+        KeyDescription(
+            "id", .text, example: "registered",
+            "The id's name, for vendors that name users by several ids (Bloomreach)."),
     ]
 
     static let issuerKey = KeyDescription(

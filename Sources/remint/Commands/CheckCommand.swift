@@ -29,10 +29,14 @@ struct CheckCommand: AsyncParsableCommand {
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = preflight.configuration.map(PickupService.diagnostics) ?? []
         let isReady = preflight.isReady && gateway.isEmpty
-        let diagnostics = preflight.diagnostics + gateway + preflight.notices
+        let diagnostics =
+            preflight.diagnostics + gateway + preflight.notices
+            + (preflight.configuration.map(PickupService.notices) ?? [])
+        let openedApps = isReady ? preflight.configuration.map(PickupService.openedApps) ?? [] : []
         if !json {
             for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
             if isReady, let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
+            for line in openedApps { Terminal.print("\(options.config): \(line)") }
         }
         var answers: [ConnectionAnswer]?
         if connect, isReady, let configuration = preflight.configuration {
@@ -41,12 +45,16 @@ struct CheckCommand: AsyncParsableCommand {
             }
         }
         let isOK = isReady && answers?.allSatisfy(\.isOK) != false
-        if json { Terminal.print(report(diagnostics, answers, isOK: isOK)) }
+        if json { Terminal.print(report(diagnostics, openedApps, answers, isOK: isOK)) }
         if !isOK { throw ExitCode.failure }
     }
 
-    /// - Parameter answers: of `--connect`; nil where nothing was asked.
-    private func report(_ diagnostics: [Diagnostic], _ answers: [ConnectionAnswer]?, isOK: Bool) -> String {
+    /// - Parameters:
+    ///   - openedApps: the sessions that open each app, where there is a gateway.
+    ///   - answers: of `--connect`; nil where nothing was asked.
+    private func report(
+        _ diagnostics: [Diagnostic], _ openedApps: [String], _ answers: [ConnectionAnswer]?, isOK: Bool
+    ) -> String {
         var json = JSONWriter()
         json.beginObject()
         json.name("ok")
@@ -63,6 +71,12 @@ struct CheckCommand: AsyncParsableCommand {
             json.endObject()
         }
         json.endArray()
+        if !openedApps.isEmpty {
+            json.name("pickup")
+            json.beginArray()
+            for line in openedApps { json.string(line) }
+            json.endArray()
+        }
         if let answers {
             json.name("connections")
             json.beginArray()

@@ -76,6 +76,7 @@ final class PickupStage {
               address_rate: 10000000
               total_rate: 10000000
               session: { issuer: \(SampleLogin.issuer), jwks: sessions.json }
+              apps: { bench: { issuer: \(SampleLogin.issuer) } }
 
             """
         try Data(yaml.utf8).write(to: folder.appending(path: "remint.yaml"))

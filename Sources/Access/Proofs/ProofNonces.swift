@@ -1,0 +1,46 @@
+import Formats
+public import JOSE
+
+/// What the instances of a gateway hand out for the next proofs (RFC 9449, section 8): a text of the current slot of time that
+/// whoever has the secret can tell, so that a proof made elsewhere or earlier counts nowhere.
+///
+/// Instances that share the secret take each other's. A proof counts once on each instance: to another one it could be shown again
+/// until its slot is over.
+public struct ProofNonces: Sendable {
+    /// How long a slot is, in seconds. The slot before counts, for devices take their time, and so does the one after, for the
+    /// clocks of instances differ.
+    public static let slot: Int64 = 10
+    /// The shortest secret, in bytes.
+    public static let leastSecret = 32
+
+    private let secret: SecretBytes
+
+    /// Nil where `secret` is too short.
+    public init?(secret: SecretBytes) {
+        guard secret.count >= Self.leastSecret else { return nil }
+        self.secret = secret
+    }
+
+    /// Returns the nonce of the slot at `now`.
+    public func nonce(at now: UnixTime) -> String { nonce(of: Self.slot(at: now)) }
+
+    /// Whether `nonce` is of the slot at `now`, of the one before or of the one after.
+    func isCurrent(_ nonce: String, at now: UnixTime) -> Bool {
+        let (current, shown) = (Self.slot(at: now), Array(nonce.utf8))
+        var isFound = false
+        for slot in (current - 1)...(current + 1) {
+            isFound = SHA256.equals(SHA256.hash(Array(self.nonce(of: slot).utf8)), SHA256.hash(shown)) || isFound
+        }
+        return isFound
+    }
+
+    private static func slot(at now: UnixTime) -> Int64 { now.seconds / slot }
+
+    /// A keyed hash, nested as HMAC is, so that nobody can go on from it.
+    private func nonce(of slot: Int64) -> String {
+        let label = Array("remint DPoP nonce 1 ".utf8) + Array("\(slot) ".utf8)
+        let inner = SecretBytes(label, followedBy: secret).withBytes { SHA256.hash($0) }
+        let outer = SecretBytes(inner, followedBy: secret).withBytes { SHA256.hash($0) }
+        return Base64.url.encode(Array(outer[..<18]))
+    }
+}

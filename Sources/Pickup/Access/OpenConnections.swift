@@ -1,0 +1,44 @@
+import Access
+import Formats
+import NIOCore
+
+/// Bounds on open connections: in all and from an address. A trusted proxy has as many as it wants.
+struct OpenConnections: Sendable {
+    let places: OpenPlaces
+    let ofAddress: Int
+    let clients: ClientAddresses
+    /// Places of the callers behind trusted proxies, whose connections are counted in all as the proxy's.
+    private let proxied = OpenPlaces(most: .max)
+
+    init(places: OpenPlaces, ofAddress: Int, clients: ClientAddresses) {
+        (self.places, self.ofAddress, self.clients) = (places, ofAddress, clients)
+    }
+
+    /// Takes a place for `channel`.
+    ///
+    /// - Returns: nil where too many are open.
+    func take(_ channel: any Channel) -> OpenPlace? {
+        guard let address = Self.address(channel), !clients.isTrusted(address) else { return places.take([]) }
+        return places.take([holder(address)])
+    }
+
+    /// Notes that a proxy's connection is one of `address`.
+    ///
+    /// - Returns: false where too many of that address are open.
+    func note(_ address: IPAddress, on channel: any Channel) -> Bool {
+        guard let place = proxied.take([holder(address)]) else { return false }
+        clients.connections.note(address, place, on: channel)
+        return true
+    }
+
+    /// Whether a trusted proxy is at the other end of `channel`.
+    func isTrusted(_ channel: any Channel) -> Bool { Self.address(channel).map(clients.isTrusted) ?? false }
+
+    private func holder(_ address: IPAddress) -> OpenPlaces.Holder {
+        .init("address", address.network.description, most: ofAddress)
+    }
+
+    private static func address(_ channel: any Channel) -> IPAddress? {
+        channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+    }
+}

@@ -1,0 +1,61 @@
+import Formats
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// Reads the PROXY header that a trusted proxy begins a connection with, and then steps aside.
+final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connections: OpenConnections
+    private let dropped: @Sendable (ConnectionGuard.Reason) -> Void
+    private var received: ByteBuffer?
+
+    /// - Parameters:
+    ///   - connections: bounds how many are open of an address.
+    ///   - dropped: told why a connection is closed.
+    init(_ connections: OpenConnections, dropped: @escaping @Sendable (ConnectionGuard.Reason) -> Void) {
+        self.connections = connections
+        self.dropped = dropped
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = received ?? ByteBuffer()
+        var more = unwrapInboundIn(data)
+        bytes.writeBuffer(&more)
+        received = bytes
+        guard case .success(let reading) = Result(catching: { try ProxyHeader.read(Array(bytes.readableBytesView)) })
+        else {
+            return drop(.proxyHeader, context)
+        }
+        guard case .header(let header, let length) = reading else { return }
+        if let source = header.source, !connections.note(source, on: context.channel) { return drop(.tooMany, context) }
+        bytes.moveReaderIndex(forwardBy: length)
+        received = nil
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        if bytes.readableBytes > 0 { context.fireChannelRead(NIOAny(bytes)) }
+    }
+
+    private func drop(_ reason: ConnectionGuard.Reason, _ context: ChannelHandlerContext) {
+        received = nil
+        guard context.channel.isActive else { return }
+        dropped(reason)
+        context.close(promise: nil)
+    }
+}
+
+/// A server's connections, of which those of trusted proxies begin with a PROXY header, before TLS and HTTP.
+struct ProxiedChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+    let connections: OpenConnections
+    let dropped: @Sendable (ConnectionGuard.Reason) -> Void
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            guard connections.isTrusted(channel) else { return }
+            try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler(connections, dropped: dropped))
+        }.flatMap { base.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+}

@@ -1,0 +1,64 @@
+import Formats
+import Yams
+
+/// Reads `pickup.apps`: the apps that sessions open.
+struct OpenedAppsReader {
+    let apps: [String]
+    let sessions: [Configuration.Pickup.Session]
+
+    /// The apps that are named, each with sessions that can open it.
+    func read(_ section: Section) -> [String: Configuration.Pickup.OpenedApp] {
+        var opened: [String: Configuration.Pickup.OpenedApp] = [:]
+        for (key, name, value) in section.all {
+            guard apps.contains(name) else {
+                section.diagnostics.error(key, Self.noApp(name, among: apps, key, section))
+                continue
+            }
+            let entry = Section(value, name: section.path(name), section.diagnostics)
+            defer { entry.finish() }
+            let rest = (
+                audience: entry.requiredTextIfPresent("audience"), claim: entry.requiredTextIfPresent("claim")?.text,
+                id: entry.requiredTextIfPresent("id")?.text
+            )
+            guard let issuer = entry.requiredText(Configuration.Pickup.appIssuerKey) else { continue }
+            let app = Configuration.Pickup.OpenedApp(
+                issuer: issuer.text, audience: rest.audience?.text, claim: rest.claim, id: rest.id)
+            opened[name] = app
+            if let problem = problem(of: app) {
+                section.diagnostics.error(rest.audience?.node ?? issuer.node, "\(entry.name) \(problem)")
+            }
+        }
+        return opened
+    }
+
+    /// Returns the reason why no session, or more than one, would open `app`; nil if exactly one reading of a session does.
+    private func problem(of app: Configuration.Pickup.OpenedApp) -> String? {
+        let issued = sessions.filter { $0.issuer.hasSameBytes(as: app.issuer) }
+        guard !issued.isEmpty else {
+            let known = sessions.map { "that of pickup.\($0.name)" }
+            // A session that could not be read has its own message.
+            return known.isEmpty
+                ? "needs sessions; add pickup.session with the issuer and its jwks"
+                : "names the issuer of no session; known: \(known.joined(separator: ", "))"
+        }
+        let ways = app.ways(among: sessions)
+        guard let first = ways.first else {
+            return """
+                names another audience than \(issued.map { "pickup.\($0.name)" }.joined(separator: ", ")); leave it out, or add \
+                the audience under pickup.sessions
+                """
+        }
+        guard let other = ways.first(where: { !$0.claim.hasSameBytes(as: first.claim) }) else { return nil }
+        return """
+            is opened by pickup.\(first.session) and by pickup.\(other.session), which name its user by different claims, and \
+            one session may satisfy both; add audience or claim
+            """
+    }
+
+    /// Returns what is said of `name`, which is no app's. The environment may have said it.
+    static func noApp(_ name: String, among apps: [String], _ node: Node, _ section: Section) -> String {
+        let meant = Spelling.nearest(to: name, among: apps).map { "; did you mean \($0)?" }
+        return
+            "apps has no app called \(section.diagnostics.quote(name, node))\(meant ?? "; known: \(apps.joined(separator: ", "))")"
+    }
+}

@@ -1,0 +1,317 @@
+import AdapterKit
+import Foundation
+@_spi(Signing) import JOSE
+import Kafka
+import ProgramTestSupport
+import Synchronization
+import Testing
+
+extension DeviceScenarios {
+    /// What callers try at the door: with sessions that are not theirs, headers that lie, and floods. Nobody gets a byte of somebody
+    /// else's token, and nobody honest is refused.
+    @Suite(.timeLimit(.minutes(10))) struct GatewayAttackTests {
+        private static let entries = [
+            "braze-ios: { issuer: https://login.example, audience: shop }",
+            "infobip-mobile: { issuer: https://login.example, claim: customer_id }",
+            "onesignal-shop: { issuer: https://desk.example }",
+        ]
+
+        /// The lines of a gateway that knows customers and agents, behind a proxy on this machine.
+        private static func lines(_ shop: borrowing Shop, _ keys: AttackKeys) throws -> [String] {
+            let file = shop.folder.appending(path: "agents.json")
+            try Data(try JWK.setJSON(of: [keys.agents.verificationKey])).write(to: file)
+            return [
+                "trusted_proxies: [127.0.0.1]",
+                "sessions: { agents: { issuer: https://desk.example, audience: desk, user_claim: agent, jwks: '\(file.path)' } }",
+            ]
+        }
+
+        @Test func `no row of the table gets a byte of somebody else's token`() async throws {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(
+                shop, issuer: keys.customers, entries: Self.entries, limits: [], scopedKey: AttackKeys.scopedKey,
+                more: try Self.lines(shop, keys))
+            // The tokens that the rows are after.
+            let victims = [
+                ("braze-ios", try keys.session("victim")), ("braze-ios", try keys.session("17")),
+                ("onesignal-shop", try keys.agent("17")), ("onesignal-shop", try keys.agent("victim")),
+            ]
+            var tokens: [String] = []
+            for (app, session) in victims {
+                let answer = try await gateway.call("/v1/apps/\(app)/token", session: session)
+                try #require(answer.status == 200, "\(answer.text)")
+                tokens.append(try #require(answer.text("token")))
+            }
+            let known = tokens
+            let rows = try keys.sessionRows() + keys.headerRows() + keys.spellingRows() + keys.framingRows()
+            #expect(rows.count >= 100)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in 0..<8 {
+                    group.addTask {
+                        for number in stride(from: lane, to: rows.count, by: 8) {
+                            let text = await RawConnection.exchange(rows[number].bytes(number), with: gateway.address)
+                            Self.judge(rows[number], text, known)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            // The rows are told apart by nothing that a stranger sees, whatever app they name.
+            var seen: Set<String> = []
+            for app in ["braze-ios", "onesignal-shop", "dotdigital-push", "nobodys", "%00"] {
+                let answer = try await gateway.call(
+                    "/v1/apps/\(app)/token", headers: ["X-Forwarded-For": "198.51.100.9"])
+                seen.insert("\(answer.status) \(answer.text)")
+            }
+            #expect(seen.count == 1 && seen.first?.hasPrefix("401") == true, "\(seen)")
+            // Nobody honest was refused, and nothing of it all is in the log.
+            for (app, session) in victims {
+                #expect(try await gateway.call("/v1/apps/\(app)/token", session: session).status == 200)
+            }
+            #expect(!gateway.program.errorText.contains("eyJ"))
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        private static func judge(_ row: GatewayAttack, _ text: String, _ tokens: [String]) {
+            let status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            #expect(row.statuses.contains(status), "\(row.name): \(text)")
+            for token in tokens {
+                #expect(!text.contains(token) && !text.contains(token.suffix(30)), "\(row.name): \(text)")
+            }
+            // Whatever was answered to a second request in the same bytes is in the same text.
+            let answers = text.components(separatedBy: "HTTP/1.1 ").dropFirst()
+            for answer in answers where answer.contains(#""token":"#) {
+                guard let body = answer.range(of: "\r\n\r\n").map({ String(answer[$0.upperBound...]) }),
+                    let token = try? JSONDocument(parsing: Array(body.utf8)).root["token"]?.string
+                else {
+                    Issue.record("\(row.name): a token that cannot be read: \(answer)")
+                    continue
+                }
+                let user = user(of: token)
+                #expect(
+                    row.user != nil && user.map { Array($0.utf8) } == row.user.map { Array($0.utf8) },
+                    "\(row.name): \(user ?? "")")
+            }
+        }
+
+        /// The user of a Braze token.
+        private static func user(of token: String) -> String? {
+            let parts = token.split(separator: ".")
+            guard parts.count == 3, let payload = try? Base64.url.decode(Array(parts[1].utf8)[...]) else { return nil }
+            return try? JSONDocument(parsing: payload).root["sub"]?.string
+        }
+
+        @Test
+        func `forged sessions at full speed are slowed, and thirty honest users behind the same proxy are served`()
+            async throws
+        {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(
+                shop, issuer: keys.customers, limits: [], more: ["trusted_proxies: [127.0.0.1]"])
+            let path = "/v1/apps/braze-ios/token"
+            let attacker = ["X-Forwarded-For": "198.51.100.66"]
+            // A device of the attacker's network that was served before.
+            let known = try gateway.session("neighbor")
+            #expect(try await gateway.call(path, session: known, headers: attacker).status == 200)
+            let flood = Flood()
+            let start = ContinuousClock.now
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in 0..<4 {
+                    group.addTask {
+                        let forged = try (0..<50).map {
+                            try keys.session("victim-\(lane)-\($0)", by: $0 % 2 == 0 ? keys.stranger : keys.unknown)
+                        }
+                        var number = 0
+                        while !flood.isOver {
+                            number += 1
+                            // Whatever stands left of the proxy's own word is the attacker's.
+                            let lie = [
+                                "X-Forwarded-For": "10.\(lane).\(number / 250 % 250).\(number % 250), 198.51.100.66"
+                            ]
+                            let answer = try await gateway.call(path, session: forged[number % 50], headers: lie)
+                            flood.add(answer.status)
+                            #expect(!answer.text.contains("eyJ"))
+                        }
+                    }
+                }
+                try await withThrowingTaskGroup(of: Void.self) { honest in
+                    for user in 0..<30 {
+                        honest.addTask {
+                            let session = try gateway.session("honest-\(user)")
+                            for _ in 0..<5 {
+                                let answer = try await gateway.call(
+                                    path, session: session, headers: ["X-Forwarded-For": "203.0.113.\(user + 1)"])
+                                #expect(answer.status == 200, "\(user): \(answer.text)")
+                            }
+                        }
+                    }
+                    honest.addTask {
+                        for _ in 0..<5 {
+                            let answer = try await gateway.call(path, session: known, headers: attacker)
+                            #expect(answer.status == 200, "a known session of the attacker's address: \(answer.text)")
+                        }
+                    }
+                    try await honest.waitForAll()
+                }
+                flood.end()
+                try await group.waitForAll()
+            }
+            let seconds = (.now - start) / .seconds(1)
+            let counts = flood.counts
+            let checked = counts.filter { $0.key != 429 }.values.reduce(0, +)
+            // 40 at once, 20 a second, and what was under way in four lanes.
+            #expect(Double(checked) <= 40 + 20 * seconds + 8, "\(counts) in \(seconds) s")
+            #expect(counts[429] ?? 0 > 0 && counts[200] == nil, "\(counts)")
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a caller's word about its address counts from a trusted proxy alone`() async throws {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(
+                shop, issuer: keys.customers, limits: ["refused_rate: 1"], more: ["trusted_proxies: [127.0.0.1]"])
+            func ask(_ number: Int, from source: String) async throws -> Int? {
+                let row = GatewayAttack(
+                    "", [401], "/v1/apps/braze-ios/token",
+                    ["X-Real-IP: 192.0.2.\(number)", "Forwarded: for=192.0.2.\(number)"])
+                let answer = await RawConnection.exchange(row.bytes(number), with: gateway.address, from: source)
+                return answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+            }
+            // Two at once may be refused; of more, from one address by another name each time, most have to wait.
+            var hostile: [Int?] = []
+            for number in 0..<12 { hostile.append(try await ask(number, from: "127.0.0.2")) }
+            #expect(hostile.contains(429) && hostile.allSatisfy { $0 == 401 || $0 == 429 }, "\(hostile)")
+            for number in 20..<32 { #expect(try await ask(number, from: "127.0.0.1") == 401) }
+            await gateway.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `streams are bounded by user and by address, and others' streams are opened`() async throws {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(
+                shop, issuer: keys.customers, limits: ["user_streams: 3", "address_streams: 5", "user_rate: 100"],
+                more: ["trusted_proxies: [127.0.0.1]"])
+            var open: [Int32] = []
+            func stream(_ user: String, from address: String) async throws -> Int? {
+                let bytes = Array(
+                    "GET /v1/apps/braze-ios/token/stream HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(address)\r\nAuthorization: Bearer \(try keys.session(user))\r\n\r\n"
+                        .utf8)
+                let connection = try #require(RawConnection.open(to: gateway.address))
+                open.append(connection)
+                RawConnection.send(bytes, over: connection)
+                let answer = RawConnection.receive(from: connection) { $0.contains("\r\n\r\n") }
+                return answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+            }
+            var greedy: [Int?] = []
+            for _ in 0..<6 { greedy.append(try await stream("greedy", from: "198.51.100.66")) }
+            #expect(greedy == [200, 200, 200, 429, 429, 429])
+            var crowd: [Int?] = []
+            for user in 0..<4 { crowd.append(try await stream("crowd-\(user)", from: "198.51.100.66")) }
+            #expect(crowd == [200, 200, 429, 429])
+            #expect(try await stream("honest", from: "203.0.113.1") == 200)
+            for connection in open { close(connection) }
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a request that is told to come later has its proof still`() async throws {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(
+                shop, issuer: keys.customers, limits: ["user_rate: 1"],
+                more: ["public_url: https://tokens.example", "proof: dpop"])
+            let device = try SigningKey.generate(.es256)
+            let session = try gateway.session("ann", boundTo: try JWK.thumbprint(of: device.verificationKey))
+            let path = "/v1/apps/braze-ios/token"
+            func ask(_ proof: String) async throws -> Int {
+                try await gateway.call(path, headers: ["Authorization": "DPoP \(session)", "DPoP": proof]).status
+            }
+            func proof() throws -> String {
+                try DeviceProof.make(device, session, "GET", "https://tokens.example\(path)")
+            }
+            var limited: String?
+            while limited == nil {
+                let next = try proof()
+                if try await ask(next) == 429 { limited = next }
+            }
+            let kept = try #require(limited)
+            var status = 429
+            while status == 429 { status = try await ask(kept) }
+            #expect(status == 200)
+            #expect(try await ask(kept) == 401)
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a proof needs a nonce of these seconds on every instance, and an old one counts on none`()
+            async throws
+        {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let secret = shop.folder.appending(path: "nonces")
+            try Data("0123456789abcdef0123456789abcdef".utf8).write(to: secret)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+            let lines = [
+                "public_url: https://tokens.example", "proof: dpop", "proof_nonce_secret: \(secret.path)",
+            ]
+            let first = try await Gateway.start(shop, issuer: keys.customers, more: lines)
+            let second = try await Gateway.start(shop, issuer: keys.customers, more: lines)
+            let device = try SigningKey.generate(.es256)
+            let session = try keys.session("ann")
+            let path = "/v1/apps/braze-ios/token"
+            func ask(_ gateway: Gateway, _ nonce: String?) async throws -> (answer: Gateway.Answer, proof: String) {
+                let proof = try DeviceProof.make(device, session, "GET", "https://tokens.example\(path)", nonce: nonce)
+                return (
+                    try await gateway.call(path, headers: ["Authorization": "DPoP \(session)", "DPoP": proof]), proof
+                )
+            }
+            for stale in [nil, "x", "AAAAAAAAAAAAAAAAAAAAAAAA"] {
+                let refused = try await ask(first, stale).answer
+                #expect(refused.status == 401 && refused.headers["dpop-nonce"] != nil)
+                #expect(refused.headers["www-authenticate"] == "DPoP error=\"use_dpop_nonce\"")
+            }
+            let nonce = try #require(try await ask(first, nil).answer.headers["dpop-nonce"])
+            // What one instance handed out, another takes; each takes a proof once.
+            let (taken, proof) = try await ask(second, nonce)
+            #expect(taken.status == 200 && taken.headers["dpop-nonce"] != nil, "\(taken.text)")
+            let replayed = try await second.call(path, headers: ["Authorization": "DPoP \(session)", "DPoP": proof])
+            #expect(replayed.status == 401 && !replayed.text.contains("eyJ"))
+            await first.stop()
+            await second.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+    }
+}
+
+/// A flood of requests, and what came of them.
+private final class Flood: Sendable {
+    private let state = Mutex<(isOver: Bool, counts: [Int: Int])>((false, [:]))
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+    /// The answers, by status.
+    var counts: [Int: Int] { state.withLock { $0.counts } }
+
+    func add(_ status: Int) { state.withLock { $0.counts[status, default: 0] += 1 } }
+    func end() { state.withLock { $0.isOver = true } }
+}

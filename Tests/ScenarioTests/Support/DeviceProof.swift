@@ -1,0 +1,28 @@
+import AdapterKit
+import Foundation
+@_spi(Signing) import JOSE
+import Testing
+
+/// Proofs of possession as RFC 9449, section 4.2 has them.
+enum DeviceProof {
+    /// A proof that the holder of `key` makes for a call of `method` to `url` with `session`.
+    ///
+    /// - Parameter nonce: what the server gave out.
+    static func make(
+        _ key: SigningKey, _ session: String, _ method: String, _ url: String, nonce: String? = nil
+    ) throws -> String {
+        let jwk = String(decoding: try #require(try JWK.publicJSON(of: key.verificationKey)), as: UTF8.self)
+        let header = #"{"typ":"dpop+jwt","alg":"ES256","jwk":\#(jwk)}"#
+        var claims = JSONWriter()
+        claims.beginObject()
+        claims.member("jti", UUID().uuidString)
+        claims.member("htm", method)
+        claims.member("htu", url)
+        claims.member("iat", Int64(Date.now.timeIntervalSince1970))
+        claims.member("ath", Base64.url.encode(SHA256.hash(Array(session.utf8))))
+        if let nonce { claims.member("nonce", nonce) }
+        claims.endObject()
+        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
+        return input + "." + Base64.url.encode(try Signer(key).sign(Array(input.utf8)))
+    }
+}
