@@ -116,6 +116,37 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
+        @Test func `new files of the Kafka clients' certificates bring new clients, and devices are served on`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let certificates = try Certificates()
+            try await certificates.make("authority")
+            try await certificates.make("client", signedBy: "authority")
+            try await certificates.makeExpired("old", signedBy: "authority")
+            // The embedded broker speaks no TLS: the files are watched all the same.
+            try shop.configure(
+                "fetch.wait.max.ms: 10",
+                "fetch.wait.max.ms: 10\n    ssl.certificate.location: '\(certificates.path("client.pem"))'")
+            let port = try Gateway.freePort()
+            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(port)"])
+            try #require(rename(certificates.path("old.pem"), certificates.path("client.pem")) == 0)
+            try #require(
+                await gateway.program.wrote(
+                    "the files of the Kafka clients' certificates changed; new clients are made with them"))
+            let answer = try await gateway.call("/v1/apps/onesignal-shop/token", session: try gateway.session("ann"))
+            #expect(answer.status == 200, "\(answer.text)")
+            let metrics = try await Program.run("curl", ["-sf", "http://127.0.0.1:\(port)/metrics"]).outputText
+            // 1 February 2020.
+            #expect(metrics.contains("remint_kafka_client_certificate_expiry_timestamp_seconds 1580515200"))
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
         @Test func `metrics of the gateway reach a collector under a name of their own`() async throws {
             let shop = try await Shop.open()
             let collector = MetricsCollector()

@@ -22,6 +22,8 @@ struct PickupDrain: Sendable {
         health.beginClosing()
         while desk.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
         while desk.room.drain(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
+        // Streams that were let in the moment before.
+        while desk.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
     }
 
     /// Runs `service` until the graceful shutdown of this task has been drained: the service itself sees it only then.
