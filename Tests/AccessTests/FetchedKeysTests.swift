@@ -170,13 +170,28 @@ struct FetchedKeysTests {
         }
     }
 
-    @Test func `a forger who names a key costs no fetch`() async throws {
+    @Test func `a forger who names a key costs one fetch per cool-down, and a key replaced under its id is found`()
+        async throws
+    {
         let scene = try Scene()
-        let forger = try SampleIssuer.key(.es256, "old")
+        let (forger, replaced) = (try SampleIssuer.key(.es256, "old"), try SampleIssuer.key(.es256, "old"))
         try await scene.run(scene.published(scene.old)) { scene in
             scene.clock.advance(by: .seconds(100))
-            #expect(await scene.outcome(forger) == "bad_signature")
-            #expect(scene.fetch.count == 1)
+            let first = try await scene.outcomes([(forger, 1)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(try scene.published(scene.old))
+            }
+            #expect(first == ["bad_signature": 1])
+            let early = try await scene.outcomes([(forger, 100), (scene.old, 100)]) {}
+            #expect(early == ["keys_unavailable, later 30": 100, "u-42": 100])
+            #expect(scene.fetch.count == 2)
+            scene.clock.advance(by: .seconds(30))
+            let late = try await scene.outcomes([(replaced, 100)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(try scene.published(replaced))
+            }
+            #expect(late == ["u-42": 100])
+            #expect(scene.fetch.count == 3)
         }
     }
 

@@ -142,6 +142,8 @@ extension DeviceScenarios {
                         }
                     }
                 }
+                // The flood has come up against its limit before anybody honest comes.
+                await flood.slowed(100)
                 try await withThrowingTaskGroup(of: Void.self) { honest in
                     for user in 0..<30 {
                         honest.addTask {
@@ -167,7 +169,7 @@ extension DeviceScenarios {
             let seconds = (.now - start) / .seconds(1)
             let counts = flood.counts
             let checked = counts.filter { $0.key != 429 }.values.reduce(0, +)
-            // 40 at once, 20 a second, and what was under way in four lanes.
+            // 40 at once, 20 a second, and what was under way in the four lanes.
             #expect(Double(checked) <= 40 + 20 * seconds + 8, "\(counts) in \(seconds) s")
             #expect(counts[429] ?? 0 > 0 && counts[200] == nil, "\(counts)")
             await gateway.stop()
@@ -306,12 +308,36 @@ extension DeviceScenarios {
 
 /// A flood of requests, and what came of them.
 private final class Flood: Sendable {
-    private let state = Mutex<(isOver: Bool, counts: [Int: Int])>((false, [:]))
+    private struct State {
+        var isOver = false
+        var counts: [Int: Int] = [:]
+        var waiter: (wanted: Int, continuation: CheckedContinuation<Void, Never>)?
+    }
+
+    private let state = Mutex(State())
 
     var isOver: Bool { state.withLock { $0.isOver } }
     /// The answers, by status.
     var counts: [Int: Int] { state.withLock { $0.counts } }
 
-    func add(_ status: Int) { state.withLock { $0.counts[status, default: 0] += 1 } }
+    func add(_ status: Int) {
+        let waiter = state.withLock { state in
+            state.counts[status, default: 0] += 1
+            guard let waiter = state.waiter, state.counts[429, default: 0] >= waiter.wanted else {
+                return nil as CheckedContinuation<Void, Never>?
+            }
+            state.waiter = nil
+            return waiter.continuation
+        }
+        waiter?.resume()
+    }
+
+    /// Returns when so many requests were told to come later.
+    func slowed(_ wanted: Int) async {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.waiter = (wanted, continuation) }
+        }
+    }
+
     func end() { state.withLock { $0.isOver = true } }
 }

@@ -1,10 +1,6 @@
 import Access
 import AdapterKit
 import Formats
-import HTTPTypes
-import Hummingbird
-import JOSE
-import NIOCore
 
 /// The limits that hold before anything a request shows is looked at: of its address, and of all requests together.
 ///

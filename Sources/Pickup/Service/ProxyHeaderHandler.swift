@@ -10,6 +10,8 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let connections: OpenConnections
     private let dropped: @Sendable (ConnectionGuard.Reason) -> Void
     private var received: ByteBuffer?
+    /// Whether the header was read, so that what comes is the connection's own.
+    private var isRead = false
 
     /// - Parameters:
     ///   - connections: bounds how many are open of an address.
@@ -20,6 +22,7 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRead else { return context.fireChannelRead(data) }
         var bytes = received ?? ByteBuffer()
         var more = unwrapInboundIn(data)
         bytes.writeBuffer(&more)
@@ -32,8 +35,9 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
         if let source = header.source, !connections.note(source, on: context.channel) { return drop(.tooMany, context) }
         bytes.moveReaderIndex(forwardBy: length)
         received = nil
-        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        isRead = true
         if bytes.readableBytes > 0 { context.fireChannelRead(NIOAny(bytes)) }
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
     private func drop(_ reason: ConnectionGuard.Reason, _ context: ChannelHandlerContext) {

@@ -65,7 +65,7 @@ struct Gateway {
         let text = try String(contentsOfFile: shop.configuration, encoding: .utf8)
         let opened =
             entries?.map { "    \($0)" }
-            ?? text.matches(of: /(?m)^  ([a-z0-9-]+):\n    adapter:/).map { match in
+            ?? text.matches(of: /(?m)^  ([a-z0-9-]+):\n(?:    .*\n)??    adapter:/).map { match in
                 let more = apps[String(match.1)].map { ", \($0)" } ?? ""
                 return "    \(match.1): { issuer: https://login.example\(more) }"
             }
