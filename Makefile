@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 SWIFT ?= swift
 LIBRARIES := librdkafka-dev libssl-dev pkg-config
-TEST_TOOLS := kcat openssl
+TEST_TOOLS := kcat openssl curl wget nginx-light nodejs
 # Python's modules that tests ask for a second opinion, in .build/tools.
 TEST_MODULES := opentelemetry-proto
 # A module may import only what the manifest says it depends on.

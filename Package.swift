@@ -32,6 +32,8 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 /// Channels over a clock that tests move.
 let embedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let httpParts = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+/// The server's own translation between HTTP's versions.
+let httpCodec = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 /// The server's own limits, which the module above it leaves out.
@@ -163,8 +165,9 @@ let package = Package(
             name: "Pickup",
             dependencies: [
                 "Access", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Formats",
-                "WorkerConfiguration", "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS,
-                nio, http, tls, deque, httpTypes, httpParts,
+                "WorkerConfiguration", "Telemetry", "OTLP", "Spans", logging, lifecycle, hummingbird, hummingbirdCore,
+                hummingbirdTLS,
+                nio, http, tls, deque, httpTypes, httpParts, httpCodec,
             ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
             resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],
@@ -294,10 +297,8 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", nio,
-                httpTypes,
-                httpParts,
-                embedded,
+                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "ProgramTestSupport",
+                nio, http, httpTypes, httpParts, embedded,
             ],
             resources: [.copy("Pages")]),
         tests(
@@ -325,7 +326,7 @@ let package = Package(
             "ScenarioTests",
             [
                 "remint", "Operations", "WorkerConfiguration", "Kafka", "Keyring", "JOSE", "AdapterKit",
-                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", logging,
+                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",

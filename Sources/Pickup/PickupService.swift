@@ -1,14 +1,14 @@
 import Access
 public import AdapterKit
-import Hummingbird
-@_spi(Decryption) import JOSE
+public import JOSE
 import Kafka
 public import Logging
-import NIOCore
+import OTLP
 import Pipeline
 public import ServiceLifecycle
-import Telemetry
-import Worker
+import Spans
+public import Telemetry
+public import Worker
 public import WorkerConfiguration
 
 /// The gateway: what devices call. Stateless: what it knows it has from the token topic, and what it does not know is minted anew.
@@ -19,26 +19,48 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let isReady: @Sendable (String) -> Void
+    /// Where the configuration is read again, and the files as they were when it was read; nil where it is not.
+    private let origin: (ConfigurationOrigin, files: [String: FileRevision?])?
+    private let logLevel: LogLevel?
+    private let requests = ReloadRequests()
+    /// Where spans and metrics are sent, and where spans wait for that; nil for nowhere.
+    private let telemetry: (collector: Collector, interval: Duration, spans: SpanQueue)?
 
     /// - Parameters:
     ///   - brokers: where the topics are.
+    ///   - origin: where the configuration is read again, when its files change and when `reload` is called; nil where what the
+    ///     gateway starts with holds to its end.
+    ///   - logLevel: what the process' log goes by, where that may change with the configuration.
     ///   - isReady: told the address once it listens.
-    /// - Throws: `PickupError` where the configuration has no gateway, or one whose sessions open no app.
+    /// - Throws: `PickupError` where the configuration has no gateway, or telemetry that cannot be used.
     public init(
         _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime,
+        origin: (ConfigurationOrigin, files: [String: FileRevision?])? = nil, logLevel: LogLevel? = nil,
         isReady: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(PickupError) {
         guard let pickup = configuration.pickup else {
             throw PickupError("the configuration has no section pickup; remint config sample shows one")
         }
-        try DeviceApps(configuration, pickup).requireOne()
+        do throws(WorkerError) {
+            telemetry = try configuration.telemetry.collector.map { (collector) throws(WorkerError) in
+                (try Collector(collector), collector.interval, SpanQueue())
+            }
+        } catch { throw PickupError(error.description) }
         self.configuration = configuration
         self.pickup = pickup
         self.brokers = brokers
         self.logger = logger
         self.now = now
+        self.origin = origin
+        self.logLevel = logLevel
         self.isReady = isReady
     }
+
+    /// What libraries of this process may trace with, so that their spans go where the gateway's metrics do; nil where none are sent.
+    public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
+
+    /// Has the configuration read again.
+    public func reload() { requests.ask() }
 
     /// Not what it is configured with: frameworks log the services they run.
     public var description: String { "the gateway of \(configuration.kafka.group)" }
@@ -46,61 +68,79 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
 
     public func run() async throws {
         let metrics = PickupMetrics()
+        let export = startExport(metrics)
+        do { try await run(metrics) } catch {
+            await Self.end(export)
+            throw error
+        }
+        await Self.end(export)
+        logger.notice("the gateway stopped")
+    }
+
+    private func run(_ metrics: PickupMetrics) async throws {
         let desk = TokenDesk(capacity: pickup.cache, now: now)
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
-        let producer = try KafkaProducer(properties.producer, logger: logger)
+        let producer = try ProducerPlace { [logger] () throws(KafkaError) in
+            try KafkaProducer(properties.producer, logger: logger)
+        }
+        let unreadable = UnreadableRecords(metrics.unreadable, logger: logger)
+        let past = TopicPast(
+            configuration, age: pickup.follow, brokers: brokers, desk: desk, unreadable: unreadable, logger: logger,
+            now: now, noted: { metrics.recalled($0) })
         let follower = TokenFollower(
-            configuration, age: pickup.follow, brokers: brokers, desk: desk,
-            unreadable: UnreadableRecords(metrics.unreadable, logger: logger), logger: logger, now: now)
-        let apps = apps
-        let forecaster = EventForecaster(
-            apps: configuration.pipelineApps,
-            maximumBytes: configuration.worker.maximumEventBytes, liveTopic: configuration.topics.invalidations,
-            bulkTopic: configuration.topics.invalidationsBulk)
+            configuration, brokers: brokers, desk: desk, past: past, unreadable: unreadable, logger: logger, now: now)
+        let maker = TermsMaker(
+            started: pickup, nonces: try PickupFiles.nonces(pickup), metrics: metrics, logger: logger, now: now)
+        let terms = CurrentTerms(try maker.terms(configuration))
+        let sender = EventSender(producer: producer, now: now)
         let asks = TokenAsks(
-            desk: desk, sender: EventSender(producer: producer, now: now), ids: EventIDs(), forecaster: forecaster,
+            desk: desk, sender: sender, ids: EventIDs(), forecaster: { terms.current.forecaster },
             now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
-            probeWait: configuration.worker.admission.probeWait.components.seconds)
-        let keySources = pickup.sessions.compactMap { KeySourceFile($0, logger: logger) }
-        let nonces = try PickupFiles.nonces(pickup)
+            probeWait: configuration.worker.admission.probeWait.components.seconds,
+            cold: ColdAsks(rate: pickup.coldRate, sender: sender, desk: desk) { metrics.asked($0) })
+        let certificate = try ServedCertificate(pickup)
+        let health = GatewayHealth(
+            follower: follower, sessions: terms.current.sources.map(\.keys), certificateEnd: certificate?.end,
+            logger: logger, now: now)
         let responder = PickupResponder(
-            access: try access(apps, keySources, nonces, metrics), streams: streams(metrics),
+            terms: terms, streams: streams(metrics),
             clients: ClientAddresses(
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
-            asks: asks,
-            keys: try PickupFiles.sealKeys(pickup),
-            follower: follower,
-            frame: PickupFrame(
-                origins: Set(pickup.origins), metrics: metrics,
-                nextNonce: { [now] in nonces?.nonce(at: now()) }), metrics: metrics,
-            now: now)
+            asks: asks, follower: follower, health: health, metrics: metrics, now: now)
         let server = PickupServer(
-            pickup: pickup, responder: responder, tls: try PickupFiles.tls(pickup), metrics: metrics, logger: logger,
+            pickup: pickup, responder: responder, tls: certificate?.configuration, metrics: metrics, logger: logger,
             isReady: isReady)
-        let upkeep = PickupUpkeep(desk: desk, asks: asks, apps: apps, metrics: metrics, now: now)
+        let upkeep = PickupUpkeep(desk: desk, asks: asks, terms: terms, health: health, metrics: metrics, now: now)
+        let fetching = KeyFetching()
+        fetching.follow(terms.current.sources)
+        defer { fetching.follow([]) }
+        let reloader = reloader(terms, maker, certificate, metrics) { terms in
+            fetching.follow(terms.sources)
+            health.replace(sessions: terms.sources.map(\.keys), certificateEnd: certificate?.end)
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Devices that wait are answered until the server has let go of them, so what serves them outlives its shutdown.
             let following = Task.detached { await follower.run() }
+            let recalling = Task.detached { await past.run() }
             let keeping = Task.detached { await upkeep.run() }
-            let fetching = keySources.map { source in Task.detached { await source.run() } }
-            defer { for task in [following, keeping] + fetching { task.cancel() } }
-            group.addTask { try await server.run() }
+            let watching = Task.detached { await watch(reloader, producer, follower, metrics) }
+            defer { for task in [following, recalling, keeping, watching] { task.cancel() } }
+            let drain = PickupDrain(health: health, desk: desk, grace: pickup.drain, logger: logger)
+            group.addTask { try await server.run(drain) }
             if let address = pickup.metrics {
-                group.addTask { try await metrics.serve(address.host, address.port, logger) }
+                let monitoring = Task.detached { try await metrics.serve(address.host, address.port, logger) }
+                group.addTask {
+                    try await withTaskCancellationHandler {
+                        try await monitoring.value
+                    } onCancel: {
+                        monitoring.cancel()
+                    }
+                }
             }
-            group.addTask { try await upkeep.drainOnShutdown() }
             try await group.next()
             group.cancelAll()
         }
         await producer.close(within: .seconds(5))
-        logger.notice("the gateway stopped")
-    }
-
-    private var apps: [String: PickupApp] {
-        let apps = configuration.apps.map { app in
-            PickupApp(app, pickup, topic: app.topics.first ?? configuration.topics.invalidations)
-        }
-        return Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
     }
 
     private func streams(_ metrics: PickupMetrics) -> StreamPlaces {
@@ -109,38 +149,64 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             refused: { metrics.refused($0) })
     }
 
-    private func access(
-        _ apps: [String: PickupApp], _ keys: [KeySourceFile], _ nonces: ProofNonces?,
-        _ metrics: PickupMetrics
-    ) throws -> AskerAccess {
-        let backends = pickup.apiKeys.compactMap { key in
-            APIKey(name: key.name, hash: key.hash, scope: key.apps.isEmpty ? .all : .apps(key.apps))
+    // MARK: Changes while it runs
+
+    private func reloader(
+        _ terms: CurrentTerms, _ maker: TermsMaker, _ certificate: ServedCertificate?, _ metrics: PickupMetrics,
+        _ replaced: @escaping @Sendable (PickupTerms) -> Void
+    ) -> GatewayReloader? {
+        guard let origin = origin?.0 else { return nil }
+        return GatewayReloader(
+            configuration, origin: origin, terms: terms, maker: maker, certificate: certificate, logLevel: logLevel,
+            journal: ReloadJournal(metrics.reloads, logger: logger, now: now), replaced: replaced)
+    }
+
+    /// Follows the configuration's files and those of the Kafka clients' certificates, until the task is cancelled.
+    private func watch(
+        _ reloader: GatewayReloader?, _ producer: ProducerPlace, _ follower: TokenFollower, _ metrics: PickupMetrics
+    ) async {
+        await withDiscardingTaskGroup { group in
+            if let reloader, let files = origin?.files {
+                let watcher = ConfigurationWatcher(requests: requests) { reloader.reload() }
+                group.addTask { await watcher.run(since: files.merging(reloader.ownFiles) { first, _ in first }) }
+            }
+            guard let certificates = ClientCertificates(configuration) else { return }
+            let watcher = CertificateWatcher(
+                certificates, logger: logger,
+                renew: { [logger] in
+                    follower.renew()
+                    do throws(KafkaError) { try producer.renew() } catch {
+                        logger.warning(
+                            "new Kafka clients cannot be made; those of before go on",
+                            metadata: [LogKey.kafkaError: "\(error)"])
+                    }
+                },
+                ended: { metrics.set(kafkaCertificateEnd: $0) })
+            group.addTask { await watcher.run() }
         }
-        var rules = LimitRules(
-            subject: RequestRate(perSecond: Double(pickup.userRate), burst: pickup.userRate * 2),
-            caller: RequestRate(perSecond: Double(pickup.callerRate), burst: pickup.callerRate * 2),
-            address: RequestRate(perSecond: Double(pickup.addressRate), burst: pickup.addressRate * 2),
-            refused: RequestRate(perSecond: Double(pickup.refusedRate), burst: pickup.refusedRate * 2),
-            total: RequestRate(perSecond: Double(pickup.totalRate), burst: pickup.totalRate * 2))
-        for key in pickup.apiKeys {
-            rules.backends[key.name] = RequestRate(perSecond: Double(key.rate), burst: key.rate * 2)
-        }
-        let verifiers = zip(pickup.sessions, keys).map { session, keys in
-            SessionVerifier(rules: SessionRules(session, of: pickup), keys: keys.keys)
-        }
-        let devices =
-            verifiers.isEmpty
-            ? nil
-            : DeviceAccess(
-                sessions: verifiers, proofs: DPoPVerifier(rules: DPoPRules(for: pickup), nonces: nonces),
-                requiresProof: pickup.proof == .dpop)
-        let arrivals = Arrivals(
-            devices: devices, backends: APIKeys(backends), limits: SharedLimits(rules, now: { .now }), now: now,
-            refused: { metrics.refused($0) })
-        let scheme = pickup.certificate == nil ? "http" : "https"
-        return AskerAccess(
-            apps: apps, devices: devices, backends: APIKeys(backends), arrivals: arrivals,
-            publicURL: pickup.publicURL ?? "\(scheme)://\(pickup.host):\(pickup.port)", now: now,
-            refused: { metrics.refused($0) })
+    }
+
+    // MARK: Telemetry
+
+    /// Sends what there is to tell, in a task of its own that does not see the graceful shutdown; nil where nobody is told.
+    private func startExport(_ metrics: PickupMetrics) -> Task<Void, Never>? {
+        guard let telemetry else { return nil }
+        var random = SystemRandomNumberGenerator()
+        let instance = RandomUUID.make(using: &random)
+        let exporter = Exporter(
+            to: telemetry.collector, every: telemetry.interval, queue: telemetry.spans, registry: metrics.registry,
+            metrics: metrics.export,
+            resource: {
+                [
+                    EndedSpan.Attribute("service.name", .text("remint-pickup")),
+                    EndedSpan.Attribute("service.instance.id", .text(instance)),
+                ]
+            }, logger: logger, now: now)
+        return Task.detached { await exporter.run() }
+    }
+
+    private static func end(_ export: Task<Void, Never>?) async {
+        export?.cancel()
+        await export?.value
     }
 }

@@ -44,6 +44,8 @@ public enum LogKey {
     public static let connections = "remint.connections"
     /// An address of the admin server.
     public static let adminAddress = "remint.admin.address"
+    /// An address of the gateway.
+    public static let pickupAddress = "remint.pickup.address"
     /// A topic.
     public static let topic = "kafka.topic"
     /// A list of partitions.

@@ -1,7 +1,7 @@
 package import AdapterKit
 import HTTPTransport
 import JOSE
-import OTLP
+package import OTLP
 package import Pipeline
 package import Spans
 import VendorLookup
@@ -95,7 +95,7 @@ extension Collector {
     /// What `telemetry.otlp` says.
     ///
     /// - Throws: `WorkerError` where it cannot be used.
-    init(_ collector: Configuration.Collector) throws(WorkerError) {
+    package init(_ collector: Configuration.Collector) throws(WorkerError) {
         let problem: String
         do throws(EndpointURL.Problem) {
             let url = try EndpointURL(parsing: collector.endpoint)

@@ -139,7 +139,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             for signer in signers { group.addTask { await signer.run() } }
             group.addTask { await lookups.run() }
             if let certificates = ClientCertificates(configuration) {
-                let watcher = CertificateWatcher(certificates, status: status, metrics: metrics, logger: logger)
+                let watcher = CertificateWatcher(
+                    certificates, logger: logger, renew: { [status] in status.renewClients() },
+                    ended: { metrics.set(certificateEnd: $0) })
                 group.addTask { await watcher.run() }
             }
             group.addTask {
@@ -175,7 +177,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         await withDiscardingTaskGroup { group in
             group.addTask { await rings.run() }
             guard let origin else { return }
-            let file = ConfigurationWatcher(origin: origin, requests: requests, reloader: reloader)
+            let file = ConfigurationWatcher(requests: requests) {
+                let preflight = origin.read(reloader.running.started)
+                reloader.offer(preflight)
+                return preflight.files
+            }
             group.addTask { [files] in await file.run(since: files) }
         }
     }

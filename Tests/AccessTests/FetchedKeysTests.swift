@@ -92,6 +92,7 @@ struct FetchedKeysTests {
             #expect(outcomes == ["keys_unavailable, later 2": 50])
             #expect(scene.keys.condition.failures == 2)
             #expect(scene.keys.condition.keys == 0)
+            #expect(scene.keys.condition.age == nil && !scene.keys.condition.isUsable)
         }
     }
 
@@ -111,7 +112,8 @@ struct FetchedKeysTests {
             _ = await scene.fetch.next()
             scene.fetch.answer(.failure(Down()))
             #expect(await scene.outcome(scene.old) == "u-42")
-            #expect(scene.keys.condition.isStale)
+            #expect(scene.keys.condition.isStale && scene.keys.condition.isUsable)
+            #expect(scene.keys.condition.age == .seconds(3600))
             // Whose key it may be cannot be told.
             #expect(await scene.outcome(scene.new).hasPrefix("keys_unavailable, later"))
             scene.clock.advance(by: .seconds(100_000))
@@ -120,6 +122,7 @@ struct FetchedKeysTests {
                 scene.fetch.answer(.failure(Down()))
             }
             #expect(outcomes == ["keys_unavailable, later 2": 3])
+            #expect(scene.keys.condition.age == .seconds(103_600) && !scene.keys.condition.isUsable)
         }
     }
 

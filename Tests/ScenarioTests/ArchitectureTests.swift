@@ -34,7 +34,7 @@ extension Scenarios {
                 "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
             ],
             "Pickup": [
-                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE",
+                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "OTLP", "Spans",
                 "WorkerConfiguration", "Telemetry",
             ],
             "WorkerTesting": [
@@ -93,7 +93,7 @@ extension Scenarios {
             ],
             "Pickup": [
                 "DequeModule", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
-                "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "ServiceLifecycle",
+                "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOSSL", "ServiceLifecycle",
                 "Synchronization",
             ],
             "WorkerTesting": ["Synchronization", "Yams"],

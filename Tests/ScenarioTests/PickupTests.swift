@@ -149,7 +149,7 @@ extension DeviceScenarios {
             let missing = try await gateway.call("/v1/apps/nobodys/token", session: good)
             #expect(missing.status == 404 && missing.text("code") == "unknown_app")
             let method = try await gateway.call("/v1/apps/braze-ios/token", method: "POST", session: good)
-            #expect(method.status == 405 && method.headers["allow"] == "GET")
+            #expect(method.status == 405 && method.headers["allow"] == "GET, HEAD")
             await gateway.stop()
             #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
             worker.terminate()
@@ -252,7 +252,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `before it has read which tokens there are it answers with none`() async throws {
+        @Test func `a gateway that does not follow the token topic yet answers with no token`() async throws {
             let shop = try await Shop.open()
             let gateway = try await Gateway.start(shop, brokers: "127.0.0.1:1")
             let session = try gateway.session("ann")
@@ -263,7 +263,7 @@ extension DeviceScenarios {
                     "/v1/apps/braze-ios\(path)", method: method, session: session,
                     body: method == "POST" ? Array("{}".utf8) : nil)
                 #expect(answer.status == 503 && answer.text("code") == "unavailable", "\(path): \(answer.text)")
-                #expect(answer.text("detail") == "this gateway still reads which tokens there are")
+                #expect(answer.text("detail") == "this gateway does not follow the token topic yet")
                 #expect(answer.headers["retry-after"] != nil)
             }
             #expect(try await gateway.call("/health/ready").status == 503)

@@ -211,7 +211,7 @@ struct ReloadPlanTests {
         case .needsRestart:
             #expect(plan.needsRestart.contains(name))
             #expect(plan.isEmpty || member.path.first == "apps", "\(plan.changes)")
-        case .passedOver:
+        case .passedOver, .reloadsInGateway:
             #expect(plan.isEmpty && plan.needsRestart == [], "\(plan.changes)")
         case .reloads:
             #expect(plan.needsRestart == [])

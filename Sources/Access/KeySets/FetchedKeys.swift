@@ -19,6 +19,24 @@ public final class FetchedKeys: KeySource {
         public let failures: Int
         /// What was wrong with the last document; nil where it was used, or none came.
         public let problem: KeySetError?
+        /// How long ago a set last came; nil before the first.
+        public let age: Duration?
+        /// Whether sessions can be checked: a set came, and it is not too old to serve.
+        public let isUsable: Bool
+
+        /// A set of which an operator wants to know this.
+        package init(
+            keys: Int = 0, skipped: Int = 0, isStale: Bool = false, failures: Int = 0, problem: KeySetError? = nil,
+            age: Duration?, isUsable: Bool
+        ) {
+            self.keys = keys
+            self.skipped = skipped
+            self.isStale = isStale
+            self.failures = failures
+            self.problem = problem
+            self.age = age
+            self.isUsable = isUsable
+        }
     }
 
     private struct State {
@@ -71,7 +89,8 @@ public final class FetchedKeys: KeySource {
         return state.withLock { state in
             Condition(
                 keys: state.cache.set?.count ?? 0, skipped: state.cache.set?.skipped ?? 0,
-                isStale: state.cache.isStale(at: now), failures: state.cache.failures, problem: state.problem)
+                isStale: state.cache.isStale(at: now), failures: state.cache.failures, problem: state.problem,
+                age: state.cache.fetchedAt.map { $0.duration(to: now) }, isUsable: state.cache.isUsable(at: now))
         }
     }
 

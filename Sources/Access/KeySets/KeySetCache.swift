@@ -53,6 +53,8 @@ struct KeySetCache: Sendable {
     private var nextFetch: Instant?
     private var lastBegin: Instant?
     private(set) var failures = 0
+    /// When a set last came; nil before the first.
+    private(set) var fetchedAt: Instant?
 
     init(_ times: KeySetTimes) { self.times = times }
 
@@ -61,6 +63,9 @@ struct KeySetCache: Sendable {
 
     /// Whether the set is not fresh any more, but still serves.
     func isStale(at now: Instant) -> Bool { held.map { $0.freshUntil <= now && now < $0.usableUntil } ?? false }
+
+    /// Whether there is a set that is not too old to serve.
+    func isUsable(at now: Instant) -> Bool { held.map { now < $0.usableUntil } ?? false }
 
     /// Whether the fetch of this number has ended.
     func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
@@ -112,6 +117,7 @@ struct KeySetCache: Sendable {
             set: set, generation: lastFetch, freshUntil: freshUntil,
             usableUntil: freshUntil.advanced(by: times.staleFor))
         lastSuccess = lastFetch
+        fetchedAt = now
         failures = 0
         underWaySince = nil
         nextFetch = lastBegin?.advanced(by: times.coolDown)

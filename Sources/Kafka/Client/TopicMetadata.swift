@@ -8,6 +8,8 @@ public struct TopicMetadata: Sendable, Equatable {
     public let partitionCount: Int
     /// How many copies each of its partitions has, of the one with the fewest; 0 where it does not exist.
     public let replication: Int
+    /// The partitions that have no leader just now.
+    public let leaderless: Set<Int32>
     /// Why it cannot be used, if so.
     public let error: KafkaError?
 
@@ -16,6 +18,7 @@ public struct TopicMetadata: Sendable, Equatable {
         partitionCount = unsafe Int(topic.partition_cnt)
         let partitions = unsafe UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
         replication = unsafe partitions.map { unsafe Int($0.replica_cnt) }.min() ?? 0
+        leaderless = unsafe Set(partitions.filter { unsafe $0.leader < 0 }.map { unsafe $0.id })
         error = unsafe KafkaError(topic.err, in: "the topic \(name)")
     }
 
@@ -24,6 +27,7 @@ public struct TopicMetadata: Sendable, Equatable {
         self.name = name
         partitionCount = 0
         replication = 0
+        leaderless = []
         error = KafkaError(.unknownTopic, "the topic \(name)")
     }
 }

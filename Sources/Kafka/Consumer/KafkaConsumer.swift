@@ -124,6 +124,21 @@ public actor KafkaConsumer {
         assignment = Set(partitions.map(\.partition))
     }
 
+    /// Reads `partitions` too, from the given offsets on: those that were added to a topic since `read`, or were left out of it.
+    ///
+    /// - Throws: `KafkaError` when librdkafka refuses a partition.
+    public func readAlso(_ partitions: [PartitionOffset]) throws(KafkaError) {
+        guard queue != nil else { throw .clientIsClosed }
+        guard !assignment.isEmpty else { return try read(partitions) }
+        let list = PartitionList(partitions.filter { !assignment.contains($0.partition) })
+        if let error = unsafe KafkaError(
+            taking: rd_kafka_incremental_assign(client.pointer, list.pointer), in: "taking over partitions")
+        {
+            throw error
+        }
+        assignment.formUnion(partitions.map(\.partition))
+    }
+
     /// The partitions that are this member's.
     public var assignedPartitions: Set<TopicPartition> { assignment }
 

@@ -10,6 +10,7 @@ import WorkerConfiguration
 /// The session issuer's keys, from its URL or from a file.
 struct KeySourceFile: Sendable {
     let keys: FetchedKeys
+    private let session: Configuration.Pickup.Session
 
     /// The time of a fetch, from the connection to the last byte.
     private static let timeout = Duration.seconds(5)
@@ -24,6 +25,7 @@ struct KeySourceFile: Sendable {
         trusting authorities: TrustedAuthorities? = nil, logger: Logger
     ) {
         guard let session else { return nil }
+        self.session = session
         let place = session.keySet
         let journal = FetchJournal(logger)
         keys = FetchedKeys(
@@ -31,6 +33,11 @@ struct KeySourceFile: Sendable {
             pause: { try await Task.sleep(for: $0) },
             fetch: { try await Self.fetch(place, trusting: authorities, within: timeout) },
             ended: { journal.record($0) })
+    }
+
+    /// Whether `other` has the same keys, fetched in the same way.
+    func isOf(_ other: Configuration.Pickup.Session) -> Bool {
+        session.keySet == other.keySet && session.algorithms == other.algorithms && session.coolDown == other.coolDown
     }
 
     /// Fetches what is asked for, until the task is cancelled.

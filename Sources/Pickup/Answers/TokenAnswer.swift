@@ -8,29 +8,29 @@ struct TokenAnswer {
     private let json: [UInt8]
     private let version: Int64
 
-    /// The answer with `token`.
+    /// The answer with `token`, which is `subject`'s.
     ///
     /// - Parameter keys: open tokens that are sealed.
     /// - Throws: `Problem` where the token is sealed for somebody else, or is no token.
-    init(_ token: HeldToken, for app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime) throws(Problem) {
-        guard let root = try? JSONDocument(parsing: token.value).root, let text = root["token"]?.string else {
-            throw Problem.unavailable("the token's record cannot be read")
-        }
-        var json = JSONWriter(capacity: token.value.count + 256)
+    init(
+        _ token: HeldToken, of subject: Subject, for app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
+    ) throws(Problem) {
+        var json = JSONWriter(capacity: token.text.count + 256)
         json.beginObject()
         json.member("app", app.name)
         json.member("vendor", app.adapter.name)
-        json.member("token", root["sealed_for"] == nil ? text : try Self.open(text, keys))
+        let text = String(decoding: token.text, as: UTF8.self)
+        json.member("token", token.isSealed ? try Self.open(text, keys) : text)
         json.member("expires_at", token.expiresAt)
         json.member("expires_in", max(0, token.expiresAt - now.seconds))
         json.member("server_time", now.seconds)
         json.member("version", token.version)
-        if let challenge = root["challenge"]?.string { json.member("challenge", challenge) }
+        if let challenge = token.challenge ?? subject.challenge { json.member("challenge", challenge) }
         json.name("apply")
         json.beginObject()
         let call = app.adapter.deviceCall
         json.member("call", call.call)
-        if call.wantsIdentifier, let user = root["subject"]?["user"]?.string { json.member("identifier", user) }
+        if call.wantsIdentifier, let user = subject.user { json.member("identifier", user) }
         json.endObject()
         json.endObject()
         self.json = json.bytes

@@ -4,12 +4,20 @@ import Synchronization
 
 /// What the gateway knows of tokens and of apps that wait, and those who wait for them.
 final class TokenDesk: Sendable {
+    /// The streams of a subject, which are told of each of its tokens.
+    private struct Listeners {
+        let subject: Subject
+        var streams: [Int: AsyncStream<HeldToken>.Continuation] = [:]
+    }
+
     private struct State {
         var cache: TokenCache
         var suspensions: [String: Suspension] = [:]
-        /// Streams that are told of each token of a subject.
-        var listeners: [[UInt8]: [Int: AsyncStream<HeldToken>.Continuation]] = [:]
+        var listeners: [[UInt8]: Listeners] = [:]
         var nextListener = 0
+        var tail = TailState()
+        /// When the latest partition began to be followed: tokens published before may be unknown.
+        var tailStart = UnixTime(seconds: 0)
     }
 
     private let state: Mutex<State>
@@ -26,28 +34,69 @@ final class TokenDesk: Sendable {
     /// How many tokens are known, in how many bytes, and how many streams are open.
     var size: (tokens: Int, bytes: Int, streams: Int) {
         state.withLock { state in
-            (state.cache.count, state.cache.bytes, state.listeners.reduce(0) { $0 + $1.value.count })
+            (state.cache.count, state.cache.bytes, state.listeners.reduce(0) { $0 + $1.value.streams.count })
         }
     }
 
     // MARK: What workers say
 
+    /// A token was published now.
     func published(_ token: HeldToken, for key: [UInt8]) {
+        learn(key, token, isPast: false) { $0.put(token, for: key, at: $1) }
+    }
+
+    /// A token that was published before was read: the subject's newest, unless more is known.
+    func recalled(_ token: HeldToken, for key: [UInt8]) {
+        learn(key, token, isPast: true) { $0.recall(token, for: key, at: $1) }
+    }
+
+    private func learn(
+        _ key: [UInt8], _ token: HeldToken, isPast: Bool, _ change: (inout TokenCache, UnixTime) -> Bool
+    ) {
         let now = now()
-        let listeners: [AsyncStream<HeldToken>.Continuation]? = state.withLock { state in
-            guard state.cache.put(token, for: key, at: now) else { return nil }
-            return state.listeners[key].map { Array($0.values) } ?? []
+        let streams: [AsyncStream<HeldToken>.Continuation]? = state.withLock { state in
+            guard change(&state.cache, now) else { return nil }
+            return state.listeners[key].map { Array($0.streams.values) } ?? []
         }
-        guard let listeners else { return }
-        for listener in listeners { listener.yield(token) }
-        room.came(token, for: key)
+        guard let streams else { return }
+        for stream in streams { stream.yield(token) }
+        room.came(token, for: key, isPast: isPast)
     }
 
     func erased(_ key: [UInt8]) { state.withLock { $0.cache.remove(key) } }
 
+    /// A subject's tokens were erased before: what is older does not count.
+    func erasedBefore(_ key: [UInt8]) { state.withLock { $0.cache.recallErasure(of: key) } }
+
     func died(_ letter: DeadLetterEntry, key: [UInt8]?) { room.died(letter, key: key) }
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
+
+    // MARK: How far they are heard
+
+    /// Which partitions are followed, and since when no broker answers.
+    var tail: TailState { state.withLock { $0.tail } }
+
+    /// Changes what is known of the tail.
+    func changeTail(_ change: (inout TailState) -> Void) { state.withLock { change(&$0.tail) } }
+
+    /// Partitions begin to be followed from their ends; what they hold already is read beside.
+    func tailBegins() {
+        let now = now()
+        state.withLock { state in
+            state.tailStart = max(state.tailStart, now)
+            state.cache.openPast()
+        }
+    }
+
+    /// Whether tokens of the past are taken.
+    var takesPast: Bool { state.withLock { $0.cache.takesPast } }
+
+    /// The past was read as far as it is wanted.
+    func pastEnds() { state.withLock { $0.cache.closePast() } }
+
+    /// The highest version that an unknown token can have, as far as the clocks agree.
+    var unseen: Int64 { state.withLock { max(0, $0.tailStart.microseconds, $0.cache.forgotten) } }
 
     // MARK: What callers ask
 
@@ -74,12 +123,12 @@ final class TokenDesk: Sendable {
 
     // MARK: Streams
 
-    /// Every token of `key` from now on, the newest alone where its reader is slow.
-    func listen(to key: [UInt8]) -> (number: Int, tokens: AsyncStream<HeldToken>) {
+    /// Every token of `key`, the subject key of `subject`, from now on, the newest alone where its reader is slow.
+    func listen(to key: [UInt8], of subject: Subject) -> (number: Int, tokens: AsyncStream<HeldToken>) {
         let (stream, continuation) = AsyncStream.makeStream(of: HeldToken.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.nextListener += 1
-            state.listeners[key, default: [:]][state.nextListener] = continuation
+            state.listeners[key, default: Listeners(subject: subject)].streams[state.nextListener] = continuation
             return state.nextListener
         }
         return (number, stream)
@@ -88,8 +137,8 @@ final class TokenDesk: Sendable {
     /// Ends what `listen` began.
     func hush(_ number: Int, _ key: [UInt8]) {
         let continuation = state.withLock { state in
-            let continuation = state.listeners[key]?.removeValue(forKey: number)
-            if state.listeners[key]?.isEmpty == true { state.listeners[key] = nil }
+            let continuation = state.listeners[key]?.streams.removeValue(forKey: number)
+            if state.listeners[key]?.streams.isEmpty == true { state.listeners[key] = nil }
             return continuation
         }
         continuation?.finish()
@@ -102,7 +151,7 @@ final class TokenDesk: Sendable {
         let (ended, hasMore) = state.withLock { state in
             var ended: [AsyncStream<HeldToken>.Continuation] = []
             while ended.count < count, let (key, listeners) = state.listeners.first {
-                ended += listeners.values
+                ended += listeners.streams.values
                 state.listeners[key] = nil
             }
             return (ended, !state.listeners.isEmpty)
@@ -111,8 +160,12 @@ final class TokenDesk: Sendable {
         return hasMore
     }
 
-    /// The newest tokens of the subjects with open streams.
-    var streamed: [(key: [UInt8], token: HeldToken)] {
-        state.withLock { state in state.listeners.keys.compactMap { key in state.cache[key].map { (key, $0) } } }
+    /// The subjects with open streams, and the newest token of each, without its text.
+    var streamed: [(key: [UInt8], subject: Subject, token: HeldToken)] {
+        state.withLock { state in
+            state.listeners.compactMap { key, listeners in
+                state.cache.outline(of: key).map { (key, listeners.subject, $0) }
+            }
+        }
     }
 }

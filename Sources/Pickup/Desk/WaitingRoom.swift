@@ -8,6 +8,8 @@ enum Arrival: Sendable {
     case token(HeldToken)
     /// The event became a dead letter.
     case deadLetter(ErrorCode)
+    /// The event could not be sent.
+    case unsent
     /// Nothing came in time.
     case nothing
     /// The gateway is about to stop.
@@ -21,9 +23,13 @@ final class WaitingRoom: Sendable {
     private struct Waiter {
         let key: [UInt8]
         let after: Int64
+        let known: Int64
         let event: AwaitedEvent?
         let until: ContinuousClock.Instant
         let continuation: CheckedContinuation<Arrival, Never>
+
+        /// Whether `token`, of its subject, is what it waits for.
+        func wants(_ token: HeldToken, isPast: Bool) -> Bool { token.version > (isPast ? after : known) }
     }
 
     private struct State {
@@ -41,9 +47,12 @@ final class WaitingRoom: Sendable {
 
     /// Waits for a token of `key` above `after`, or for the end of `event`, until `until`.
     ///
-    /// - Parameter check: looked at once the wait is known, so that nothing that came in between is missed.
+    /// - Parameters:
+    ///   - known: the version that was known, where what comes out of the topic's past must be above another one: whatever is
+    ///     published now is newer, whatever the clocks say.
+    ///   - check: looked at once the wait is known, so that nothing that came in between is missed.
     func wait(
-        for key: [UInt8], after: Int64, event: AwaitedEvent? = nil, until: ContinuousClock.Instant,
+        for key: [UInt8], after: Int64, known: Int64? = nil, event: AwaitedEvent? = nil, until: ContinuousClock.Instant,
         unless check: () -> HeldToken?
     ) async -> Arrival {
         await withCheckedContinuation { continuation in
@@ -52,7 +61,7 @@ final class WaitingRoom: Sendable {
                 let number = state.next
                 state.next += 1
                 state.waiters[number] = Waiter(
-                    key: key, after: after, event: event, until: until, continuation: continuation)
+                    key: key, after: after, known: known ?? after, event: event, until: until, continuation: continuation)
                 state.byKey[key, default: []].insert(number)
                 if let event { state.byEvent[event.id, default: []].insert(number) }
                 return number
@@ -64,10 +73,10 @@ final class WaitingRoom: Sendable {
         }
     }
 
-    /// A token of `key` was published.
-    func came(_ token: HeldToken, for key: [UInt8]) {
+    /// A token of `key` was published, or read out of the topic's past.
+    func came(_ token: HeldToken, for key: [UInt8], isPast: Bool = false) {
         let waiters = state.withLock { state in
-            (state.byKey[key] ?? []).filter { (state.waiters[$0]?.after ?? .max) < token.version }
+            (state.byKey[key] ?? []).filter { state.waiters[$0]?.wants(token, isPast: isPast) == true }
                 .compactMap { Self.take($0, from: &state) }
         }
         for waiter in waiters { waiter.continuation.resume(returning: .token(token)) }
@@ -84,6 +93,14 @@ final class WaitingRoom: Sendable {
                 .compactMap { Self.take($0, from: &state) }
         }
         for waiter in waiters { waiter.continuation.resume(returning: .deadLetter(code)) }
+    }
+
+    /// Ends the waits for events that could not be sent.
+    func unsent(_ events: [String]) {
+        let waiters = state.withLock { state in
+            events.flatMap { state.byEvent[$0] ?? [] }.compactMap { Self.take($0, from: &state) }
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: .unsent) }
     }
 
     /// Ends the waits that are over at `now`.

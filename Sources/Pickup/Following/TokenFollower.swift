@@ -7,50 +7,53 @@ import Telemetry
 import Worker
 import WorkerConfiguration
 
-/// Follows what workers publish: the token topic from some age on, dead letters from now on, and which apps wait.
+/// Follows what workers publish: tokens and dead letters from now on, and which apps wait. What the token topic held before is read
+/// beside, by `TopicPast`.
 final class TokenFollower: Sendable {
     private struct State {
-        /// Partitions that were not read to their end yet.
-        var behind: Set<TopicPartition> = []
-        var isFollowing = false
-        /// Whether all was read once that there was at the start.
-        var hasCaughtUp = false
-        /// Where reading goes on when it begins anew.
+        var hasBegun = false
+        /// Where reading goes on, of each partition that is or was followed.
         var next: [TopicPartition: Int64] = [:]
         /// Topics that were created again, so that they are to be read from their start.
         var replaced: Set<String> = []
+        /// Partitions that are read where they were left, and not to their end yet.
+        var behind: Set<TopicPartition> = []
+        /// The number of partitions of a topic when it was first seen: later ones are read from their first record.
+        var counts: [String: Int] = [:]
         var records = 0
     }
 
-    private static let timeout = Duration.seconds(15)
+    private static let timeout = Duration.seconds(2)
+    /// How often it is looked whether a broker answers, and which partitions there are.
+    private static let interval = Duration.seconds(2)
     private let configuration: Configuration
-    private let age: Duration
     private let brokers: String
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let desk: TokenDesk
+    private let past: TopicPast
     private let unreadable: UnreadableRecords
     private let state = Mutex(State())
+    private let isRenewalDue = Atomic(false)
 
     init(
-        _ configuration: Configuration, age: Duration, brokers: String, desk: TokenDesk,
+        _ configuration: Configuration, brokers: String, desk: TokenDesk, past: TopicPast,
         unreadable: UnreadableRecords, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.configuration = configuration
-        self.age = age
         self.brokers = brokers
         self.desk = desk
+        self.past = past
         self.unreadable = unreadable
         self.logger = logger
         self.now = now
     }
 
-    /// How many partitions were not read to their end yet; nil where nothing is followed.
-    var behind: Int? { state.withLock { $0.isFollowing ? $0.behind.count : nil } }
-    /// Whether all was read once that there was at the start. Until then the newest token of a subject may not be known, and an
-    /// older one would be taken for it.
-    var hasCaughtUp: Bool { state.withLock { $0.hasCaughtUp } }
-    /// How many records were read.
+    /// Which partitions are followed live, and since when no broker answers.
+    var tail: TailState { desk.tail }
+    /// Whether the token topic was followed once: before, a token that is minted would not arrive.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+    /// How many tokens' records were read since the start.
     var records: Int { state.withLock { $0.records } }
 
     /// Follows until the task is cancelled; where the brokers fail it goes on where it was.
@@ -66,37 +69,34 @@ final class TokenFollower: Sendable {
                 logger.warning(
                     "the topics cannot be followed; it is tried again", metadata: [LogKey.kafkaError: "\(error)"])
             }
-            state.withLock { $0.isFollowing = false }
+            desk.changeTail { $0.followed = [] }
             // A cancellation is looked at above.
             try? await Task.sleep(for: backoff.pause())
         }
     }
 
+    /// Follows with a new client: the files of its certificates changed.
+    func renew() { isRenewalDue.store(true, ordering: .relaxed) }
+
     private func follow(_ began: () -> Void) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let reader = try KafkaConsumer(
-            properties.reader(group: "\(configuration.kafka.group)-pickup"), reading: [], logger: logger)
+            properties.reader(group: "\(configuration.kafka.group)-pickup")
+                // A record is handed on when it comes; an empty answer is of no use to anybody.
+                .merging(["fetch.wait.max.ms": "250"]), reading: [], logger: logger)
         do {
-            let starts = try await starts(reader)
-            state.withLock { state in
-                state.behind = Set(starts.map(\.partition).filter { $0.topic == configuration.topics.tokens })
-                state.isFollowing = true
-                for start in starts { state.next[start.partition] = start.offset }
-            }
-            try await reader.read(starts)
+            var followed: Set<TopicPartition> = []
+            try await look(reader, &followed, isWhole: true)
             began()
-            while !Task.isCancelled, !beginsAnew() {
-                for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
-                    switch event {
-                    case .record(let record): took(record)
-                    case .endOfPartition(let partition): ended(partition)
-                    case .error(let error): if error.isFatal { throw error }
-                    case .rebalance: break
-                    }
-                }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.read(reader) }
+                group.addTask { [followed] in try await self.watch(reader, followed) }
+                try await group.next()
+                group.cancelAll()
             }
             await reader.close(within: .seconds(1))
         } catch {
+            desk.changeTail { $0.silentSince = $0.silentSince ?? now() }
             await reader.close(within: .seconds(1))
             throw error
         }
@@ -131,40 +131,111 @@ final class TokenFollower: Sendable {
         }
     }
 
-    private func ended(_ partition: TopicPartition) {
-        state.withLock { state in
-            state.behind.remove(partition)
-            if state.behind.isEmpty { state.hasCaughtUp = true }
+    private func read(_ reader: KafkaConsumer) async throws {
+        while !Task.isCancelled, !isRenewalDue.exchange(false, ordering: .relaxed), !beginsAnew() {
+            for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
+                switch event {
+                case .record(let record): took(record)
+                case .endOfPartition(let partition): caughtUp(partition)
+                case .error(let error):
+                    if error.code == .allBrokersDown { desk.changeTail { $0.silentSince = $0.silentSince ?? now() } }
+                    if error.isFatal { throw error }
+                case .rebalance: break
+                }
+            }
         }
     }
 
-    /// Where it was, or at first: tokens from their age on, dead letters from the end on, the control topic whole.
-    private func starts(_ reader: KafkaConsumer) async throws -> [PartitionOffset] {
+    /// Looks again and again whether a broker answers and which partitions there are.
+    private func watch(_ reader: KafkaConsumer, _ followed: Set<TopicPartition>) async throws {
+        var followed = followed
+        var looks = 0
+        while !Task.isCancelled {
+            try await Task.sleep(for: desk.tail.silentSince == nil ? Self.interval : Self.interval / 4)
+            looks += 1
+            do { try await look(reader, &followed, isWhole: looks % 10 == 0) } catch let error as KafkaError {
+                desk.changeTail { $0.silentSince = $0.silentSince ?? now() }
+                if error.isFatal { throw error }
+            } catch is PickupError {
+                // A partition that lost its leader meanwhile: the next look finds it.
+            }
+        }
+    }
+
+    /// Asks a broker which partitions there are, and follows those with a leader that are not followed yet.
+    ///
+    /// - Parameter isWhole: whether to ask about the other topics, too.
+    private func look(_ reader: KafkaConsumer, _ followed: inout Set<TopicPartition>, isWhole: Bool) async throws {
         let topics = configuration.topics
-        let tokens = try await partitions(of: topics.tokens, reader)
-        let since = now().milliseconds - age.components.seconds * 1000
-        // A broker that does not know times is read from the beginning.
-        let known = (try? await reader.offsets(of: tokens, notBefore: since, within: Self.timeout)) ?? [:]
-        var starts = tokens.map { PartitionOffset($0, offset: known[$0] ?? 0) }
-        for partition in tokens where known[partition] == nil && !known.isEmpty {
-            // The newest record is older: there is nothing to read but what is to come.
-            let end = try await reader.bounds(of: partition, within: Self.timeout).upperBound
-            starts.removeAll { $0.partition == partition }
-            starts.append(PartitionOffset(partition, offset: end))
+        var present: [TopicMetadata] = [try await reader.metadata(of: topics.tokens, within: Self.timeout)]
+        desk.changeTail { $0.silentSince = nil }
+        guard present[0].partitionCount > 0 else {
+            throw PickupError("the topic \(topics.tokens) does not exist or may not be read")
         }
-        for partition in try await partitions(of: topics.deadLetters, reader) {
-            let end = try await reader.bounds(of: partition, within: Self.timeout).upperBound
-            starts.append(PartitionOffset(partition, offset: end))
+        if isWhole {
+            let letters = try await reader.metadata(of: topics.deadLetters, within: Self.timeout)
+            guard letters.partitionCount > 0 else {
+                throw PickupError("the topic \(topics.deadLetters) does not exist or may not be read")
+            }
+            present.append(letters)
+            if let control = try? await reader.metadata(of: topics.control, within: Self.timeout) {
+                present.append(control)
+            }
         }
-        starts += ((try? await partitions(of: topics.control, reader)) ?? []).map { PartitionOffset($0, offset: 0) }
-        let next = state.withLock { $0.next }
-        return starts.map { PartitionOffset($0.partition, offset: next[$0.partition] ?? $0.offset) }
+        let led = present.flatMap { topic in
+            (0..<Int32(clamping: topic.partitionCount)).lazy.filter { !topic.leaderless.contains($0) }
+                .map { TopicPartition(topic: topic.name, partition: $0) }
+        }
+        let fresh = led.filter { !followed.contains($0) }
+        if !fresh.isEmpty {
+            try await begin(fresh, reader, present)
+            followed.formUnion(fresh)
+        }
+        let tokens = followed.filter { $0.topic == topics.tokens }.map(\.partition)
+        let behind = state.withLock { Set($0.behind.map(\.partition)) }
+        desk.changeTail { [present] tail in
+            tail.partitions = present[0].partitionCount
+            tail.leaderless = present[0].leaderless
+            tail.followed = Set(tokens).subtracting(behind)
+        }
     }
 
-    private func partitions(of topic: String, _ reader: KafkaConsumer) async throws -> [TopicPartition] {
-        let count = try await reader.metadata(of: topic, within: Self.timeout).partitionCount
-        guard count > 0 else { throw PickupError("the topic \(topic) does not exist or may not be read") }
-        return (0..<count).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+    /// Follows `partitions` from where they were left. New ones are followed from their end, and from their first record where they
+    /// were added to their topic since.
+    private func begin(_ partitions: [TopicPartition], _ reader: KafkaConsumer, _ present: [TopicMetadata]) async throws {
+        let topics = configuration.topics
+        let (next, counts) = state.withLock { state in
+            for topic in present where state.counts[topic.name] == nil {
+                state.counts[topic.name] = topic.partitionCount
+            }
+            return (state.next, state.counts)
+        }
+        let fromEnd = partitions.filter {
+            next[$0] == nil && $0.topic != topics.control && Int($0.partition) < counts[$0.topic] ?? 0
+        }
+        let ends = fromEnd.isEmpty ? [:] : try await reader.offsets(of: fromEnd, notBefore: -1, within: Self.timeout)
+        guard ends.count == fromEnd.count else {
+            throw PickupError("the ends of some partitions of \(topics.tokens) are unknown")
+        }
+        let starts = partitions.map { PartitionOffset($0, offset: next[$0] ?? ends[$0] ?? 0) }
+        let before = ends.filter { $0.key.topic == topics.tokens }
+        if !before.isEmpty { desk.tailBegins() }
+        state.withLock { state in
+            for start in starts {
+                if state.next[start.partition] != nil, start.partition.topic == topics.tokens {
+                    state.behind.insert(start.partition)
+                }
+                state.next[start.partition] = start.offset
+            }
+        }
+        try await reader.readAlso(starts)
+        state.withLock { $0.hasBegun = true }
+        if !before.isEmpty { past.add(before) }
+    }
+
+    private func caughtUp(_ partition: TopicPartition) {
+        let wasBehind = state.withLock { $0.behind.remove(partition) != nil }
+        if wasBehind { desk.changeTail { _ = $0.followed.insert(partition.partition) } }
     }
 
     private func took(_ record: ConsumedRecord) {

@@ -15,6 +15,8 @@ struct Problem: Error {
     var challenge: String?
     /// `Allow`, for a method that is not.
     var allow: String?
+    /// `Accept-Encoding`, for a coding that is not read.
+    var codings: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ detail: String, retryAfter: Int? = nil) {
         self.status = status
@@ -83,19 +85,30 @@ struct Problem: Error {
     static let unanswered = Problem(
         .serviceUnavailable, "unanswered", "no worker has answered yet; the token is asked for", retryAfter: 2)
 
-    /// What is told before the tokens that there are were read: an older one than the caller's could else be the answer.
+    /// The answer before the token topic is followed: a token that is minted now would not arrive.
     static let starting = Problem(
-        .serviceUnavailable, "unavailable", "this gateway still reads which tokens there are", retryAfter: 1)
+        .serviceUnavailable, "unavailable", "this gateway does not follow the token topic yet", retryAfter: 1)
+
+    /// The answer to an ask whose turn comes after `delay`: more tokens are wanted than are asked for, `rate` a second.
+    static func cold(rate: Int, after delay: Duration) -> Problem {
+        Problem(
+            .serviceUnavailable, "unavailable",
+            "this gateway asks for \(rate) tokens a second for users whose token it does not know, and more are wanted",
+            retryAfter: Int(clamping: delay.components.seconds + 1))
+    }
+
+    /// The answer while no broker answers: nothing can be asked for.
+    static let silent = Problem(.serviceUnavailable, "unavailable", "no broker answers", retryAfter: 2)
 
     static let draining = Problem(
         .serviceUnavailable, "draining", "this gateway is about to stop; another one answers", retryAfter: 1)
 
     static func invalid(_ detail: String) -> Problem { Problem(.badRequest, "invalid_request", detail) }
 
-    /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
-    /// back together.
-    var response: Response {
-        let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
+    /// The answer's body, without a time to wait.
+    var text: [UInt8] { json(nil) }
+
+    private func json(_ wait: Int?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("type", "urn:remint:problem:\(code)")
@@ -105,10 +118,18 @@ struct Problem: Error {
         json.member("detail", detail)
         if let wait { json.member("retry_after", Int64(wait)) }
         json.endObject()
+        return json.bytes
+    }
+
+    /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
+    /// back together.
+    var response: Response {
+        let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let wait { headers[.retryAfter] = "\(wait)" }
         if let challenge { headers[.wwwAuthenticate] = challenge }
         if let allow { headers[.allow] = allow }
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+        if let codings { headers[.acceptEncoding] = codings }
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json(wait))))
     }
 }

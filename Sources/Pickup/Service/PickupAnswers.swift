@@ -10,12 +10,12 @@ enum PickupAnswers {
     ///
     /// - Throws: `Problem` where a token has ended, or is sealed for somebody else.
     static func response(
-        to outcome: TokenAsks.Outcome, _ app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
+        to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
     ) throws(Problem) -> Response {
         switch outcome {
         case .token(let token):
             guard token.expiresAt > now.seconds else { throw Problem.unavailable("no live token came") }
-            return try TokenAnswer(token, for: app, opening: keys, at: now).response
+            return try TokenAnswer(token, of: subject, for: app, opening: keys, at: now).response
         case .nothing, .waits: return Response(status: .noContent, headers: [.cacheControl: "no-store"])
         case .accepted(let event, let after, let challenge):
             var url = "/v1/apps/\(PercentEncoding.encoded(app.name))/token?after=\(after)"
@@ -30,18 +30,16 @@ enum PickupAnswers {
         }
     }
 
-    /// How far the topics were followed.
-    static func ready(_ follower: TokenFollower) -> Response {
-        let behind = follower.behind
-        let isReady = behind == 0
-        return json(isReady ? .ok : .serviceUnavailable) { json in
-            json.member("status", isReady ? "ready" : "not_ready")
+    /// Whether the gateway is ready, and what is wrong where it is not.
+    static func ready(_ health: GatewayHealth) -> Response {
+        let readiness = health.readiness
+        return json(readiness.isReady ? .ok : .serviceUnavailable) { json in
+            json.member("status", readiness.isReady ? "ready" : "not_ready")
             json.name("dependencies")
             json.beginObject()
-            json.member("brokers", behind == nil ? "the topics cannot be followed" : "ok")
-            json.member("tokens", behind.map { $0 == 0 ? "ok" : "\($0) partitions are still being read" } ?? "unknown")
+            for (dependency, problem) in readiness.dependencies { json.member(dependency.rawValue, problem ?? "ok") }
             json.endObject()
-            json.member("followed_records", Int64(follower.records))
+            json.member("followed_records", Int64(health.followedRecords))
         }
     }
 

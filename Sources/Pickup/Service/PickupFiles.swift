@@ -1,4 +1,5 @@
 import Access
+import AdapterKit
 @_spi(Decryption) import JOSE
 import NIOSSL
 import Worker
@@ -48,6 +49,14 @@ enum PickupFiles {
         do throws(WorkerError) { return try ServerCertificate.load(files, named: "pickup.tls") } catch {
             throw PickupError(error.description)
         }
+    }
+}
+
+extension PickupFiles {
+    /// When the certificate in the file `chain` expires; nil where there is none.
+    static func certificateEnd(in chain: String?) -> UnixTime? {
+        let certificates = chain.flatMap { try? NIOSSLCertificate.fromPEMFile($0) }
+        return certificates?.first.map { UnixTime(seconds: Int64($0.notValidAfter)) }
     }
 }
 

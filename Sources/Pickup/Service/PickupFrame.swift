@@ -19,8 +19,10 @@ struct PickupFrame: Sendable {
     func ownAnswer(to request: Request, _ call: PickupCall?) -> Response? {
         if request.method == .options, request.headers[.origin] != nil { return Response(status: .noContent) }
         guard let call, request.method != call.method else { return nil }
+        // Whatever can be got can be asked for its head alone; the connection leaves the body out.
+        if request.method == .head, call.method == .get { return nil }
         var problem = Problem(.methodNotAllowed, "method_not_allowed", "this call has another method")
-        problem.allow = call.method.rawValue
+        problem.allow = call.method == .get ? "GET, HEAD" : call.method.rawValue
         return problem.response
     }
 
@@ -43,7 +45,7 @@ struct PickupFrame: Sendable {
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlExposeHeaders] = Self.exposed
         guard request.method == .options else { return }
-        response.headers[.accessControlAllowMethods] = "GET, POST"
+        response.headers[.accessControlAllowMethods] = "GET, HEAD, POST"
         response.headers[.accessControlAllowHeaders] = Self.asked
         response.headers[.accessControlMaxAge] = "600"
     }

@@ -1,7 +1,9 @@
+import Access
 import AdapterKit
 import Hummingbird
 import Logging
 import NIOCore
+import OTLP
 import Telemetry
 import Worker
 
@@ -18,6 +20,19 @@ final class PickupMetrics: Sendable {
     private let tokens: GaugeFamily
     private let bytes: GaugeFamily
     private let renewals: CounterFamily
+    private let ready: GaugeFamily
+    private let sessionKeysAge: GaugeFamily
+    private let sessionKeysFailures: GaugeFamily
+    private let certificateEnd: GaugeFamily
+    private let start = ContinuousClock.now
+    private let kafkaCertificateEnd: GaugeFamily
+    /// Times the configuration was read again.
+    let reloads: ReloadMetrics
+    /// What the export to a collector says of itself.
+    let export: ExportMetrics
+    private let coldAsks: CounterFamily
+    private let partitions: GaugeFamily
+    private let past: CounterFamily
     /// Records that were read back and skipped.
     let unreadable: CounterFamily
 
@@ -44,6 +59,34 @@ final class PickupMetrics: Sendable {
         renewals = registry.counter(
             "remint_pickup_renewals_total", "Tokens asked for because a connected device's is about to end.",
             labels: ["app"])
+        ready = registry.gauge(
+            "remint_pickup_ready",
+            "1 while the gateway has what it needs, by dependency: brokers, tokens, sessions, certificate, gateway.",
+            labels: ["dependency"])
+        sessionKeysAge = registry.gauge(
+            "remint_pickup_session_keys_age_seconds",
+            "Since the session issuer's keys were last read, since the start where they never were; of several issuers the longest."
+        )
+        sessionKeysFailures = registry.gauge(
+            "remint_pickup_session_keys_failed_fetches",
+            "Fetches of the session issuer's keys that failed since the last that did not; of several issuers the most."
+        )
+        certificateEnd = registry.gauge(
+            "remint_pickup_certificate_expiry_timestamp_seconds",
+            "When the certificate of pickup.tls expires, in seconds since 1970; absent without one.")
+        kafkaCertificateEnd = registry.gauge(
+            "remint_kafka_client_certificate_expiry_timestamp_seconds",
+            "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
+        )
+        reloads = ReloadMetrics(registry)
+        export = ExportMetrics(registry)
+        coldAsks = registry.counter(
+            "remint_pickup_cold_asks_total",
+            "Tokens wanted for users of whom none is known: asked for at once, queued for their turn, or refused until later.",
+            labels: ["fate"])
+        partitions = registry.gauge("remint_pickup_followed_partitions", "Partitions of the token topic followed live.")
+        past = registry.counter(
+            "remint_pickup_recalled_tokens_total", "Tokens read out of the token topic's past, newest first.")
         unreadable = UnreadableRecords.counter(in: registry)
     }
 
@@ -55,6 +98,8 @@ final class PickupMetrics: Sendable {
     func handedOver(_ token: HeldToken, _ app: String, at now: UnixTime) {
         if let seconds = token.recovery?.end(at: now) { recovery.observe(seconds, app) }
     }
+    func asked(_ fate: ColdAsks.Fate) { coldAsks.add(1, fate.rawValue) }
+    func recalled(_ count: Int) { past.add(count) }
     func renewed(_ app: String) { renewals.add(1, app) }
 
     func set(_ desk: TokenDesk) {
@@ -63,6 +108,18 @@ final class PickupMetrics: Sendable {
         streams.set(Double(size.streams))
         tokens.set(Double(size.tokens))
         bytes.set(Double(size.bytes))
+        partitions.set(Double(desk.tail.followed.count))
+    }
+
+    func set(kafkaCertificateEnd end: UnixTime?) { if let end { kafkaCertificateEnd.set(Double(end.seconds)) } }
+
+    func set(_ health: GatewayHealth) {
+        let dependencies = health.readiness.dependencies.map { ([$0.dependency.rawValue], $0.problem == nil ? 1.0 : 0) }
+        ready.replace(Dictionary(dependencies) { first, _ in first })
+        let sessions = health.sessions
+        if let age = sessions.map({ $0.age ?? .now - start }).max() { sessionKeysAge.set(age / .seconds(1)) }
+        if let failures = sessions.map(\.failures).max() { sessionKeysFailures.set(Double(failures)) }
+        if let end = health.certificateEnd { certificateEnd.set(Double(end.seconds)) }
     }
 }
 
@@ -71,7 +128,7 @@ extension PickupMetrics {
     func serve(_ host: String, _ port: Int, _ logger: Logger) async throws {
         var quiet = logger
         quiet.logLevel = .critical
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.get("/metrics") { [registry] _, _ in
             Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],

@@ -11,19 +11,22 @@ import NIOCore
 /// session's verification put on a task's stack would else be held by each of ten thousand calls that wait.
 struct PickupResponder: HTTPResponder {
     /// The longest report, in bytes.
-    private static let reportLimit = 64 << 10
+    private static let reportLimit = RequestHead.bodyLimit
     /// How long a call for a token waits where it does not say.
     private static let patience = Duration.seconds(10)
 
-    let access: AskerAccess
+    let terms: CurrentTerms
     let streams: StreamPlaces
     let clients: ClientAddresses
     let asks: TokenAsks
-    let keys: [JWEDecryptionKey]
     let follower: TokenFollower
-    let frame: PickupFrame
+    let health: GatewayHealth
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
+
+    private var access: AskerAccess { terms.current.access }
+    private var keys: [JWEDecryptionKey] { terms.current.keys }
+    private var frame: PickupFrame { terms.current.frame }
 
     /// How far a call has come.
     private enum Step: Sendable {
@@ -58,7 +61,7 @@ struct PickupResponder: HTTPResponder {
         case .token(let name): return try await token(request, name, address)
         case .stream(let name): return .answered(try await stream(request, name, address))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
-        case .ready: return .answered(PickupAnswers.ready(follower))
+        case .ready: return .answered(PickupAnswers.ready(health))
         case .openAPI:
             try access.arrivals.admit(.none, from: address)
             return .answered(PickupAnswers.file(.openAPI, "application/json"))
@@ -73,7 +76,7 @@ struct PickupResponder: HTTPResponder {
     }
 
     private func requireTokens() throws(Problem) {
-        guard follower.hasCaughtUp else { throw Problem.starting }
+        guard follower.hasBegun else { throw Problem.starting }
     }
 
     /// An answer, or a wait for it.
@@ -90,55 +93,74 @@ struct PickupResponder: HTTPResponder {
         try requireTokens()
         let start = ContinuousClock.now
         let (asker, app) = try await access.asker(of: request, for: name, from: address)
+        try Self.requirePlain(request)
         _ = try app.subject(vouchedBy: asker.vouched)
         let body: ByteBuffer
         do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
-            throw Problem(.eventTooLarge, "a report has at most \(Self.reportLimit) bytes")
+            throw Self.tooLarge
         }
         let wait = CallParameters.preferredWait(request)
         let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: .seconds(wait ?? 0))
         return try step(outcome) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
-            var response = try handOver(outcome, app)
+            var response = try handOver(outcome, asker.subject, app)
             if let wait, let name = HTTPField.Name("Preference-Applied") { response.headers[name] = "wait=\(wait)" }
             return response
         }
     }
+
+    /// A report comes as it is, and is not too long by its own account: a client that waits for `100 Continue` sends nothing else.
+    private static func requirePlain(_ request: Request) throws(Problem) {
+        let codings = request.headers[values: .contentEncoding].filter { $0.lowercased() != "identity" }
+        guard codings.isEmpty else {
+            var problem = Problem(
+                .unsupportedMediaType, "unsupported_coding", "a report is sent without Content-Encoding")
+            problem.codings = "identity"
+            throw problem
+        }
+        guard request.headers[.contentLength].map({ Int($0) ?? .max <= reportLimit }) ?? true else {
+            throw tooLarge
+        }
+    }
+
+    private static var tooLarge: Problem { Problem(.eventTooLarge, "a report has at most \(reportLimit) bytes") }
 
     private func token(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
         try requireTokens()
         let (asker, app) = try await access.asker(of: request, for: name, from: address)
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
-        let known = request.headers[.ifNoneMatch]
+        let known = EntityTags(request.headers[values: .ifNoneMatch])
         if parameters.after != nil || parameters.challenge != nil {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
             let outcome = try asks.newer(
                 than: parameters.after ?? 0, key.key(app: app.name), of: app, within: parameters.wait ?? .zero)
-            return try step(outcome) { outcome throws(Problem) in try answer(outcome, app, unless: known) }
+            return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
         let wait = parameters.wait ?? Self.patience
         // More than half of a life would ask for a new token at every call.
         let life = min(parameters.life, app.lifetime / 2)
         return try step(try await asks.token(for: asker, app, life: life, within: wait)) { outcome throws(Problem) in
             if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
-            return try answer(outcome, app, unless: known)
+            return try answer(outcome, subject, app, unless: known)
         }
     }
 
     private func answer(
-        _ outcome: TokenAsks.Outcome, _ app: PickupApp, unless known: String?
+        _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp, unless known: EntityTags
     ) throws(Problem) -> Response {
-        if case .token(let token) = outcome, let known, known == TokenAnswer.tag(token.version) || known == "*" {
+        if case .token(let token) = outcome, known.contain(TokenAnswer.tag(token.version)) {
             return Response(
                 status: .notModified, headers: [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
         }
-        return try handOver(outcome, app)
+        return try handOver(outcome, subject, app)
     }
 
-    private func handOver(_ outcome: TokenAsks.Outcome, _ app: PickupApp) throws(Problem) -> Response {
+    private func handOver(
+        _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp
+    ) throws(Problem) -> Response {
         let now = now()
-        let response = try PickupAnswers.response(to: outcome, app, opening: keys, at: now)
+        let response = try PickupAnswers.response(to: outcome, of: subject, app, opening: keys, at: now)
         if case .token(let token) = outcome { metrics.handedOver(token, app.name, at: now) }
         return response
     }
@@ -148,8 +170,11 @@ struct PickupResponder: HTTPResponder {
         let (asker, app) = try await access.asker(of: request, for: name, from: address, allowsQuery: true)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
+        if health.isClosing { throw Problem.draining }
+        if request.method == .head { return TokenStream.head }
         return TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
+            isServed: { [terms] in terms.current.apps[app.name] != nil },
             lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address)
         ).response
     }

@@ -41,20 +41,24 @@ struct PickupServer: Sendable {
     /// Told the address once it listens.
     let isReady: @Sendable (String) -> Void
 
-    /// Serves until a graceful shutdown.
+    /// Serves until a graceful shutdown has been drained.
     ///
     /// - Throws: what keeps it from listening.
-    func run() async throws {
+    func run(_ drain: PickupDrain) async throws {
         var quiet = logger
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
         let metrics = metrics
+        let health = responder.health
         let connections = OpenConnections(
             places: OpenPlaces(most: pickup.connections), ofAddress: pickup.addressConnections,
             clients: responder.clients)
         let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ConnectionGuard(among: connections, dropped: { metrics.dropped($0) })],
+            additionalChannelHandlers: [
+                HTTP1RulesEntrance(isStopping: { health.isStopping }),
+                ConnectionGuard(among: connections, dropped: { metrics.dropped($0) }),
+            ],
             idleTimeout: Self.idle, httpDecoderConfiguration: limits)
         let builder = HTTPServerBuilder { [tls, isProxied = pickup.proxyProtocol] responder in
             let http = HTTP1Channel(responder: responder, configuration: configuration)
@@ -70,10 +74,10 @@ struct PickupServer: Sendable {
             configuration: .init(address: .hostname(pickup.host, port: pickup.port), backlog: 4096),
             onServerRunning: { channel in
                 let address = Self.text(channel.localAddress)
-                logger.notice("the gateway listens", metadata: [LogKey.adminAddress: "\(address)"])
+                logger.notice("the gateway listens", metadata: [LogKey.pickupAddress: "\(address)"])
                 isReady(address)
             }, logger: quiet)
-        try await application.run()
+        try await drain.run(before: application, logger: quiet)
     }
 
     private static func text(_ address: SocketAddress?) -> String {

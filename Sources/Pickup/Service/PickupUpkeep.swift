@@ -1,29 +1,41 @@
 import AdapterKit
-import ServiceLifecycle
 
 /// What goes on beside the calls: waits end, tokens of connected devices are renewed, what ended is forgotten.
 struct PickupUpkeep: Sendable {
     let desk: TokenDesk
     let asks: TokenAsks
-    let apps: [String: PickupApp]
+    let terms: CurrentTerms
+    let health: GatewayHealth
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
 
     private static let tick = Duration.milliseconds(100)
-    /// How many are let go in one tick of a shutdown.
-    private static let slice = 500
 
-    /// Until the task is cancelled.
+    /// Goes on until the task is cancelled.
     func run() async {
-        var ticks = 0
-        var renewals: [String: Renewals] = [:]
+        await withDiscardingTaskGroup { group in
+            group.addTask { await endWaits() }
+            group.addTask { await keepUp() }
+        }
+    }
+
+    /// Ends the waits that are over, whatever else takes its time.
+    private func endWaits() async {
         while !Task.isCancelled {
             // A cancellation is looked at above.
             try? await Task.sleep(for: Self.tick)
             desk.room.expire(at: .now)
-            ticks += 1
-            guard ticks % 10 == 0 else { continue }
+            asks.cold.sendDue()
+        }
+    }
+
+    private func keepUp() async {
+        var renewals: [String: Renewals] = [:]
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
             metrics.set(desk)
+            metrics.set(health)
+            health.report()
             desk.trim()
             await renew(&renewals)
         }
@@ -33,11 +45,13 @@ struct PickupUpkeep: Sendable {
     private func renew(_ renewals: inout [String: Renewals]) async {
         let now = now()
         let streamed = Dictionary(grouping: desk.streamed) { TokenTopicKey.app(of: $0.key) ?? "" }
-        for (name, app) in apps {
-            for (_, token) in renewals[name, default: Renewals(lifetime: app.lifetime)].due(
-                streamed[name] ?? [], at: now)
+        for (name, app) in terms.current.apps {
+            let connected = streamed[name] ?? []
+            let subjects = Dictionary(connected.map { ($0.key, $0.subject) }) { first, _ in first }
+            for (key, token) in renewals[name, default: Renewals(lifetime: app.lifetime)].due(
+                connected.map { ($0.key, $0.token) }, at: now)
             {
-                guard let subject = TokenTopicKey.subject(of: token.value, app) else { continue }
+                guard let subject = subjects[key] else { continue }
                 let asker = Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
                 // A renewal that fails is tried again with the next tick, as long as the device is connected.
                 let life = token.expiresAt - now.seconds + 1
@@ -48,30 +62,13 @@ struct PickupUpkeep: Sendable {
             }
         }
     }
-
-    /// Waits for a graceful shutdown, then lets everybody go, some at a time.
-    func drainOnShutdown() async throws {
-        try await gracefulShutdown()
-        while desk.room.drain(atMost: Self.slice) { try await Task.sleep(for: .milliseconds(20)) }
-        while desk.hushSome(atMost: Self.slice) { try await Task.sleep(for: .milliseconds(20)) }
-        try await Task.sleep(for: .seconds(600))
-    }
 }
 
-/// What the token topic's keys and values say of whom a token is for.
+/// The parts of a subject key.
 enum TokenTopicKey {
     /// The app that stands in front.
     static func app(of key: [UInt8]) -> String? {
         let name = key.prefix { $0 != UInt8(ascii: "/") }
         return String(validating: name, as: UTF8.self)
-    }
-
-    /// The subject in a token's value, as its adapter reads it.
-    static func subject(of value: [UInt8], _ app: PickupApp) -> Subject? {
-        guard let subject = try? JSONDocument(parsing: value).root["subject"] else { return nil }
-        if let user = subject["user"], subject.members.count == 1, let found = try? app.adapter.user(reissuing: user) {
-            return found
-        }
-        return try? app.adapter.user(reissuing: subject)
     }
 }

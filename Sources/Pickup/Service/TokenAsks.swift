@@ -8,20 +8,27 @@ struct TokenAsks: Sendable {
     let desk: TokenDesk
     let sender: EventSender
     let ids: EventIDs
-    let forecaster: EventForecaster
+    /// What a worker would make of an event, by the configuration of this moment.
+    let forecaster: @Sendable () -> EventForecaster
     let now: @Sendable () -> UnixTime
     /// For how long after a token a worker takes reports for the failure it answers, in microseconds.
     let coalesce: Int64
     /// The time until the first probe of a suspended app, in seconds.
     let probeWait: Int64
+    /// Sends the asks for users of whom no token is known.
+    let cold: ColdAsks
 
     /// What is waited for, and how long.
     struct Wait: Sendable {
         let app: String
         let key: [UInt8]
         let after: Int64
+        /// The version that was known; nil for `after`.
+        var known: Int64?
         /// The event whose end ends the wait too, and by what name it is under way; nil where just the next token is awaited.
         var event: (awaited: AwaitedEvent, name: [UInt8])?
+        /// The report, where the token that it names may come out of the topic's past; that one is no answer.
+        var report: [UInt8]?
         var challenge: String?
         let until: ContinuousClock.Instant
     }
@@ -51,7 +58,7 @@ struct TokenAsks: Sendable {
         let (key, challenge, isCertain) = try subject(of: record, asker, app)
         try requireOpen(app)
         if isCertain, challenge == nil, let token = justMinted(key, after: report) { return .token(token) }
-        return try await ask(record, id: id, key, challenge: challenge, asker, app, within: wait)
+        return try await ask(record, id: id, key, challenge: challenge, asker, app, report, within: wait)
     }
 
     /// The subject key that the report's token will have, the challenge it answers, and whether there will be one at all, as far as
@@ -59,7 +66,7 @@ struct TokenAsks: Sendable {
     private func subject(
         of record: ProducerRecord, _ asker: Asker, _ app: PickupApp
     ) throws(Problem) -> (key: [UInt8], challenge: String?, isCertain: Bool) {
-        switch forecaster.forecast(sender.input(record), at: now()) {
+        switch forecaster().forecast(sender.input(record), at: now()) {
         case .token(let key, let challenge): return (key, challenge, true)
         case .open: return (asker.subject.key(app: app.name), nil, false)
         case .nothing(let why): throw Problem(.notFixableByToken, why)
@@ -71,12 +78,10 @@ struct TokenAsks: Sendable {
     /// that very token.
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
-        guard let token = desk.newest(key), token.expiresAt > time.seconds,
-            (0..<coalesce).contains(time.microseconds(since: UnixTime(microseconds: token.version))),
-            let text = try? JSONDocument(parsing: token.value).root["token"]?.string
+        guard let token = desk.newest(key), token.isLive(at: time),
+            (0..<coalesce).contains(time.microseconds(since: UnixTime(microseconds: token.version)))
         else { return nil }
-        let signature = Array(text.utf8.suffix(24))
-        return report.indices.contains { report[$0...].starts(with: signature) } ? nil : token
+        return token.isNamed(in: report) ? nil : token
     }
 
     // MARK: Tokens
@@ -107,18 +112,33 @@ struct TokenAsks: Sendable {
         return .nothing
     }
 
-    /// Waits, and says what came. Few bytes of a task's stack are in use here: thousands wait at once.
+    /// Waits, and returns what came. Few bytes of a task's stack are in use here: thousands wait at once.
     ///
     /// - Throws: `Problem`.
     func outcome(of wait: Wait) async throws(Problem) -> Outcome {
-        let arrival = await desk.room.wait(
-            for: wait.key, after: wait.after, event: wait.event?.awaited, until: wait.until
-        ) {
-            desk.newest(wait.key).flatMap { $0.version > wait.after ? $0 : nil }
+        var (after, known) = (wait.after, wait.known)
+        while true {
+            let arrival = await desk.room.wait(
+                for: wait.key, after: after, known: known, event: wait.event?.awaited, until: wait.until
+            ) {
+                desk.newest(wait.key).flatMap { $0.version > after ? $0 : nil }
+            }
+            if case .token(let token) = arrival, let report = wait.report, token.isNamed(in: report) {
+                after = max(after, token.version)
+                known = token.version
+                continue
+            }
+            return try outcome(arrival, wait)
         }
+    }
+
+    private func outcome(_ arrival: Arrival, _ wait: Wait) throws(Problem) -> Outcome {
         switch arrival {
-        case .token(let token): return .token(token)
+        case .token(var token):
+            token.challenge = wait.challenge
+            return .token(token)
         case .draining: throw Problem.draining
+        case .unsent: throw Problem.unavailable("the brokers did not take the event")
         case .nothing:
             if let problem = waiting(wait.app) { throw problem }
             guard let event = wait.event else { return .nothing }
@@ -149,20 +169,30 @@ struct TokenAsks: Sendable {
 
     // MARK: Asking
 
+    /// Asks a worker, unless the same ask is on its way.
+    ///
+    /// Where no token of the subject is known, there may be one all the same, which was published before this gateway began to
+    /// follow, or was forgotten. The event says so, a worker answers it with a newer one, and nothing older is taken for an answer.
     private func ask(
         _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, _ app: PickupApp,
-        within wait: Duration
+        _ report: [UInt8]? = nil, within wait: Duration
     ) async throws(Problem) -> Outcome {
-        let name = key + [0] + Array((asker.device ?? "").utf8)
+        if desk.tail.silentSince != nil { throw Problem.silent }
         let known = desk.newest(key)
+        let isCold = known == nil && challenge == nil
+        // Of the devices of a user of whom no token is known one asks.
+        let device = isCold && report == nil ? "" : asker.device ?? ""
+        let name = key + [0] + Array(device.utf8)
         let version = known?.version ?? 0
         let time = now()
-        if let known, known.expiresAt > time.seconds,
+        if var known, known.isLive(at: time), report.map({ !known.isNamed(in: $0) }) ?? true,
             desk.asks.withLock({ $0.answered(name, event: id, version: version, at: time) })
         {
+            known.challenge = challenge
             return .token(known)
         }
-        let fresh = AsksUnderWay.Ask(event: id, after: version, sentAt: time)
+        let unseen = isCold ? desk.unseen : 0
+        let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
         // Looked up and noted together: of two that come at once one is sent.
         let current = desk.asks.withLock { asks in
             let current = asks.current(name, version: version, at: time)
@@ -170,8 +200,15 @@ struct TokenAsks: Sendable {
             return current
         }
         let ask = current ?? fresh
+        let until = ContinuousClock.now + wait
         if current == nil {
-            do { try await sender.send(record) } catch {
+            do {
+                if isCold {
+                    try await cold.send(record, unseen: unseen, event: id, name: name, within: wait)
+                } else {
+                    try await sender.send(record, within: wait)
+                }
+            } catch {
                 desk.asks.withLock { $0.ended(name) }
                 throw error
             }
@@ -180,7 +217,7 @@ struct TokenAsks: Sendable {
         let awaited = AwaitedEvent(id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic)
         return .waits(
             Wait(
-                app: app.name, key: key, after: ask.after, event: (awaited, name), challenge: challenge,
-                until: .now + wait))
+                app: app.name, key: key, after: ask.after, known: version, event: (awaited, name), report: isCold ? report : nil,
+                challenge: challenge, until: until))
     }
 }

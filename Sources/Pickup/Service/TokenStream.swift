@@ -16,6 +16,8 @@ struct TokenStream: Sendable {
     let keys: [JWEDecryptionKey]
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
+    /// Whether the app is still served: one that the configuration drops ends its streams.
+    let isServed: @Sendable () -> Bool
     /// The version that the device has.
     let lastEvent: Int64
     /// Its place among all streams, taken as long as it lives.
@@ -23,6 +25,10 @@ struct TokenStream: Sendable {
 
     private static let heartbeat = Duration.seconds(15)
     private static let ages = 300...600
+    /// What a stream ends with: its device is to come back after a moment of its own, over another connection.
+    private static var farewell: String {
+        "retry: \(Int.random(in: 1000...4000))\nevent: reconnect\ndata: {}\n\n"
+    }
 
     private var key: [UInt8] { asker.subject.key(app: app.name) }
 
@@ -32,17 +38,27 @@ struct TokenStream: Sendable {
         case silence
     }
 
+    private static let headers: HTTPFields = [
+        .contentType: "text/event-stream", .cacheControl: "no-store",
+        HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
+    ]
+
+    /// The head of a stream, for whoever asks for it alone.
+    static var head: Response {
+        var response = Response(status: .ok, headers: headers)
+        // A stream has no length.
+        response.headers[.contentLength] = nil
+        return response
+    }
+
     var response: Response {
-        let headers: HTTPFields = [
-            .contentType: "text/event-stream", .cacheControl: "no-store",
-            HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
-        ]
-        return Response(
-            status: .ok, headers: headers,
+        Response(
+            status: .ok, headers: Self.headers,
             body: ResponseBody { writer in
-                let (number, tokens) = asks.desk.listen(to: key)
+                let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
                 defer { asks.desk.hush(number, key) }
                 try await run(&writer, tokens)
+                try await write(Self.farewell, to: &writer)
                 try await writer.finish(nil)
             })
     }
@@ -82,7 +98,9 @@ struct TokenStream: Sendable {
             beating.cancel()
         }
         for await happening in happenings {
-            if .now >= end || asker.sessionEnd.map({ $0 <= now() }) ?? false || asker.isWithdrawn() { return }
+            if .now >= end || !isServed() || asker.sessionEnd.map({ $0 <= now() }) ?? false || asker.isWithdrawn() {
+                return
+            }
             switch happening {
             case .token(let token): try await send(token, &version, to: &writer)
             case .silence: try await write(": heartbeat\n\n", to: &writer)
@@ -93,7 +111,7 @@ struct TokenStream: Sendable {
     @concurrent
     private func ask(_ version: inout Int64, to writer: inout any ResponseBodyWriter) async throws {
         do {
-            if case .token(let token) = try await asks.token(for: asker, app, life: 0, within: .zero) {
+            if case .token(let token) = try await asks.token(for: asker, app, life: 0, within: Self.heartbeat) {
                 try await send(token, &version, to: &writer)
             }
         } catch let problem as Problem {
@@ -109,7 +127,7 @@ struct TokenStream: Sendable {
     ) async throws {
         guard token.version > version else { return }
         version = token.version
-        let answer = try TokenAnswer(token, for: app, opening: keys, at: now())
+        let answer = try TokenAnswer(token, of: asker.subject, for: app, opening: keys, at: now())
         var buffer = ByteBuffer(string: "id: \(token.version)\nevent: token\ndata: ")
         buffer.writeBytes(answer.bytes)
         buffer.writeString("\n\n")

@@ -1,21 +1,22 @@
 import AdapterKit
 import Pipeline
 
-/// A token as the token topic has it, and what the gateway asks of it before anybody wants to read it.
+/// A token as the token topic has it: what the gateway needs of its record, and no more.
 struct HeldToken: Sendable {
-    /// The record's value, JSON.
-    let value: [UInt8]
+    /// The token in compact form: a JWS or, where it is sealed, a JWE.
+    let text: [UInt8]
+    /// Whether it is sealed for a recipient.
+    let isSealed: Bool
     /// The version, which only grows for a subject.
     let version: Int64
     /// When it ends, in seconds since 1970.
     let expiresAt: Int64
-    /// The id of the event it answers.
+    /// The id of the event it answers; empty for a token that was remembered.
     let eventID: String
     /// The failure that it ends; nil where none was reported.
     let recovery: Recovery?
-
-    /// About how much memory it takes, in bytes.
-    var memory: Int { value.count + eventID.utf8.count + (recovery == nil ? 160 : 224) }
+    /// The challenge that it answers, where its caller asked for one.
+    var challenge: String?
 
     /// Reads `record` of the token topic at the time `now`, as every reader of that topic does.
     ///
@@ -23,16 +24,39 @@ struct HeldToken: Sendable {
     init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
         let token = try PublishedToken(record, at: now)
         self.init(
-            value: record.value ?? [], version: token.version, expiresAt: token.expiresAt, eventID: token.eventID,
-            reportedAt: token.reportedAt)
+            text: Array(token.token.utf8), isSealed: token.sealedFor != nil, version: token.version,
+            expiresAt: token.expiresAt, eventID: token.eventID, reportedAt: token.reportedAt)
     }
 
     /// A token with these parts.
-    init(value: [UInt8], version: Int64, expiresAt: Int64, eventID: String, reportedAt: UnixTime? = nil) {
-        self.value = value
+    init(
+        text: [UInt8], isSealed: Bool = false, version: Int64, expiresAt: Int64, eventID: String = "",
+        reportedAt: UnixTime? = nil
+    ) {
+        self.init(
+            text: text, isSealed: isSealed, version: version, expiresAt: expiresAt, eventID: eventID,
+            recovery: reportedAt.map { Recovery(reportedAt: $0, version: version) })
+    }
+
+    /// A token that was remembered.
+    init(
+        text: [UInt8], isSealed: Bool, version: Int64, expiresAt: Int64, eventID: String = "", recovery: Recovery?
+    ) {
+        self.text = text
+        self.isSealed = isSealed
         self.version = version
         self.expiresAt = expiresAt
         self.eventID = eventID
-        recovery = reportedAt.map { Recovery(reportedAt: $0, version: version) }
+        self.recovery = recovery
+    }
+
+    /// Whether it ends after `now`.
+    func isLive(at now: UnixTime) -> Bool { expiresAt > now.seconds }
+
+    /// Whether `report`, an SDK's own words, holds this very token.
+    func isNamed(in report: [UInt8]) -> Bool {
+        let signature = text.suffix(24)
+        guard let first = signature.first, report.count >= signature.count else { return false }
+        return report.indices.contains { report[$0] == first && report[$0...].starts(with: signature) }
     }
 }

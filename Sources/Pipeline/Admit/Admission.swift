@@ -26,6 +26,11 @@ struct Admission: Sendable {
         var observedAt: UnixTime
         var device: String?
         var key: SigningKeyReference
+        /// The highest version of a token that the event's producer may have missed.
+        var unseen: Int64?
+
+        /// Whether the producer may have missed the token of `mint`, so that it answers nobody.
+        fileprivate func mayMiss(_ mint: RecentMint) -> Bool { unseen.map { mint.mintedAt.microseconds <= $0 } ?? false }
     }
 
     /// What becomes of an event.
@@ -100,8 +105,10 @@ struct Admission: Sendable {
         // A memory of another key's tokens is none of this key's.
         let last = latest.flatMap { $0.keyPrint == print ? $0 : nil }
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
-        if !request.isChallenge, let fresh, let why = supersession(of: request, by: fresh) { return .superseded(why) }
-        let isEvidence = isOn && suspensions.mayBeEvidence(request.observedAt, of: request.app)
+        let why = request.isChallenge ? nil : fresh.flatMap { supersession(of: request, by: $0) }
+        if let why, let fresh, !request.mayMiss(fresh) { return .superseded(why) }
+        // What is answered anew, because its producer missed the token that answers it, proves nothing about that token.
+        let isEvidence = why == nil && isOn && suspensions.mayBeEvidence(request.observedAt, of: request.app)
         let finding =
             isEvidence ? Finding(request, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now) : nil
         if case .key? = finding {
@@ -128,7 +135,9 @@ struct Admission: Sendable {
                 ticket(id, print, request, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
         case .clockSkew:
             // One further token in case the SDK named the wrong one; the next after the loop window.
-            let isAnswered = last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) } ?? false
+            let isAnswered =
+                last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) && !request.mayMiss($0) }
+                ?? false
             guard !isAnswered, !isOverrun else { return .superseded(.clockSkew) }
             return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent, answers: .expired))
         case .revoked:
@@ -258,6 +267,6 @@ extension Admission.Request {
             evidence: order.evidence, isRefusal: order.isRefusal, isEnforced: order.isEnforced,
             isReissue: order.isReissue,
             failedToken: order.failedToken, isOfActiveKey: order.isOfActiveKey, observedAt: order.observedAt,
-            device: order.event.device, key: key)
+            device: order.event.device, key: key, unseen: order.event.unseen)
     }
 }

@@ -36,6 +36,9 @@ public struct Envelope: Sendable {
     public let hasWaited: Bool
     /// `traceparent` and `tracestate`, which what is published carries on (W3C Trace Context).
     public let traceHeaders: [RecordHeader]
+    /// The highest version of a token that the producer may have missed; nil for a producer that misses none. A newer token
+    /// answers the event only if its version is higher.
+    var unseen: Int64?
     /// Who signed the token that the report holds; nil until it was
     /// read, and for an event that was counted before.
     var signer: TokenSigner?

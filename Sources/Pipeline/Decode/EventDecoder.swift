@@ -85,7 +85,7 @@ public struct EventDecoder: Sendable {
         try require(version: record.text("ce_specversion"))
         let envelope = try self.envelope(
             record, app: record.text("ce_app"), id: record.text("ce_id"), observedAt: record.text("ce_time"),
-            device: record.text("ce_subject"))
+            device: record.text("ce_subject"), unseen: record.text(UnseenTokens.header))
         return Event(
             envelope: envelope, body: Self.body(data, ofType: record.text("ce_type")),
             vouched: try VouchedMember(in: record, allowedHeader: VouchedMember.cloudEventsHeader).value)
@@ -118,7 +118,7 @@ public struct EventDecoder: Sendable {
 
     private func envelope(
         _ record: InputRecord, app: String?, id: String?, observedAt: String?, device: String?,
-        members: JSONValue? = nil
+        members: JSONValue? = nil, unseen: String? = nil
     ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
         // Two readers of such a record may disagree on which app counts.
@@ -143,7 +143,7 @@ public struct EventDecoder: Sendable {
             app: app, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates, observedAt: observed,
             producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
             topic: provenance.origin.topic, hasWaited: record.lane == .retries,
-            traceHeaders: Self.traceHeaders(of: record, members))
+            traceHeaders: Self.traceHeaders(of: record, members), unseen: unseen.flatMap { Int64($0) })
     }
 
     /// The context that goes on: its own where the event is followed, else what it came with.

@@ -62,7 +62,7 @@ struct AdminServer: Sendable {
     }
 
     private var router: Router<BasicRequestContext> {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: AdminGuard(address, token: token, isEncrypted: tls != nil))
         router.get("/") { _, _ in Self.page }
         router.get("/status") { _, _ in Self.response(.ok, "application/json", reporter.json + [UInt8(ascii: "\n")]) }

@@ -2,11 +2,11 @@ import AdapterKit
 import JOSE
 import Kafka
 import NIOSSL
-import WorkerConfiguration
+package import WorkerConfiguration
 
 /// The files, or the folder of authorities, that librdkafka reads once for each client and never again: certificates and keys of
 /// TLS, as `kafka.properties` name them by location.
-struct ClientCertificates: Sendable {
+package struct ClientCertificates: Sendable {
     /// What the files were when somebody looked, in the order of the configuration; nil for one that is not there.
     typealias Revisions = [FileRevision?]
 
@@ -16,7 +16,7 @@ struct ClientCertificates: Sendable {
     private let configuration: Configuration
 
     /// The files of `configuration`; nil where it names none.
-    init?(_ configuration: Configuration) {
+    package init?(_ configuration: Configuration) {
         let properties = configuration.kafka.properties
         paths = properties.filter { Self.names.contains($0.name) }.map(\.value)
         chain = properties.first { $0.name == "ssl.certificate.location" }?.value

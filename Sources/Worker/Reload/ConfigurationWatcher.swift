@@ -1,5 +1,5 @@
 public import AdapterKit
-import JOSE
+package import JOSE
 import Kafka
 import Synchronization
 public import WorkerConfiguration
@@ -21,14 +21,25 @@ public struct ConfigurationOrigin: Sendable {
     func read(_ known: Configuration) -> Preflight {
         Preflight(file: file, registry: registry, source: source, known: known)
     }
+
+    /// Reads it as it is now, without keys: what it says, what is wrong with it, and the files that it was read from.
+    package func readAlone() -> (
+        configuration: Configuration?, diagnostics: [Diagnostic], files: [String: FileRevision?]
+    ) {
+        ConfigurationReader(registry: registry, source: source).readNoting(file)
+    }
 }
 
 /// That somebody wants the configuration read again.
-final class ReloadRequests: Sendable {
+package final class ReloadRequests: Sendable {
     private let isAsked = Mutex(false)
     private let wakeup = Wakeup()
 
-    func ask() {
+    /// Nobody has asked yet.
+    package init() {}
+
+    /// Asks for a reload.
+    package func ask() {
         isAsked.withLock { $0 = true }
         wakeup.signal()
     }
@@ -45,24 +56,28 @@ final class ReloadRequests: Sendable {
     }
 }
 
-/// Reads the configuration again where that is asked for, and where its file or one that it names has changed.
-struct ConfigurationWatcher: Sendable {
-    let origin: ConfigurationOrigin
-    let requests: ReloadRequests
-    let reloader: Reloader
+/// Has the configuration read again where that is asked for, and where its file or one that it names has changed.
+package struct ConfigurationWatcher: Sendable {
+    private let requests: ReloadRequests
+    private let reload: @Sendable () async -> [String: FileRevision?]
+
+    /// - Parameter reload: reads the configuration and takes it over; returns the files that it was read from, as they were just
+    ///   before.
+    package init(requests: ReloadRequests, reload: @escaping @Sendable () async -> [String: FileRevision?]) {
+        self.requests = requests
+        self.reload = reload
+    }
 
     /// Looks once a second, until the task is cancelled.
     ///
-    /// - Parameter files: the files as they were when the worker's configuration was read.
-    func run(since files: [String: FileRevision?]) async {
+    /// - Parameter files: the files as they were when the running configuration was read.
+    package func run(since files: [String: FileRevision?]) async {
         var watch = FileWatch(files)
         while !Task.isCancelled {
             let isAsked = await requests.wait(atMost: .seconds(1))
             let isChanged = watch.look(at: watch.paths.map { ($0, FileRevision(of: $0)) })
             guard isAsked || isChanged, !Task.isCancelled else { continue }
-            let preflight = origin.read(reloader.running.started)
-            watch.read(preflight.files)
-            reloader.offer(preflight)
+            watch.read(await reload())
         }
     }
 }

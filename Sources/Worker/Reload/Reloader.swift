@@ -17,10 +17,7 @@ final class Reloader: Sendable {
     private let status: WorkerStatus
     private let metrics: WorkerMetrics
     private let logLevel: LogLevel?
-    private let logger: Logger
-    private let now: @Sendable () -> UnixTime
-    /// So many names of keys a log line has.
-    private static let mostNames = 20
+    private let journal: ReloadJournal
 
     /// - Parameters:
     ///   - signer: signs with the rings that are read from folders.
@@ -36,9 +33,7 @@ final class Reloader: Sendable {
         self.status = status
         self.metrics = metrics
         self.logLevel = logLevel
-        self.logger = logger
-        self.now = now
-        metrics.reloads.started(at: now())
+        journal = ReloadJournal(metrics.reloads, logger: logger, now: now)
     }
 
     // MARK: The watcher's side
@@ -46,9 +41,7 @@ final class Reloader: Sendable {
     /// The file was read again.
     func offer(_ preflight: Preflight) {
         guard let new = preflight.configuration, preflight.isReady else {
-            let errors = preflight.diagnostics.filter { $0.severity == .error }
-            let more = errors.count > 1 ? " (and \(errors.count - 1) more; remint check says them all)" : ""
-            return refuse("\(errors.first?.description ?? "it cannot be read")\(more)")
+            return journal.refuse(preflight.diagnostics)
         }
         while true {
             let (before, number) = running.numbered
@@ -56,33 +49,15 @@ final class Reloader: Sendable {
             let reload: Reload?
             do throws(EndpointError) {
                 reload = plan.isEmpty ? nil : try Reload(plan, preflight, running: before)
-            } catch { return refuse("\(error)") }
+            } catch { return journal.refuse("\(error)") }
             guard running.post(reload, to: number) else { continue }
             return posted(plan)
         }
     }
 
     private func posted(_ plan: ReloadPlan) {
-        if !plan.needsRestart.isEmpty {
-            logger.warning(
-                "the configuration has changes that need a restart; until then the old values hold",
-                metadata: [LogKey.configurationKeys: "\(Self.list(plan.needsRestart))"])
-        }
-        guard plan.isEmpty else { return }
-        metrics.reloads.note(.unchanged, at: now())
-        logger.notice("the configuration was read again and changes nothing")
-    }
-
-    private func refuse(_ detail: String) {
-        metrics.reloads.note(.refused, at: now())
-        logger.error(
-            "the configuration was read again and cannot be used; the one before goes on",
-            metadata: [LogKey.detail: "\(detail)"])
-    }
-
-    private static func list(_ names: [String]) -> String {
-        let more = names.count > mostNames ? ", and \(names.count - mostNames) more" : ""
-        return names.prefix(mostNames).joined(separator: ", ") + more
+        journal.leave(plan.needsRestart)
+        if plan.isEmpty { journal.passOver() }
     }
 
     // MARK: The loop's side
@@ -107,9 +82,6 @@ final class Reloader: Sendable {
             apps: Set(configuration.apps.map(\.name)),
             accounts: Set(configuration.apps.compactMap { $0.lookup?.account }))
         if let level = Logger.Level(rawValue: configuration.log.level) { logLevel?.set(level) }
-        metrics.reloads.note(.applied, at: now())
-        logger.notice(
-            "the configuration was reloaded",
-            metadata: [LogKey.configurationKeys: "\(Self.list(reload.plan.changes))"])
+        journal.apply(reload.plan.changes)
     }
 }

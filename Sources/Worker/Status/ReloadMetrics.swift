@@ -1,11 +1,11 @@
-import AdapterKit
-import Telemetry
+package import AdapterKit
+package import Telemetry
 
 /// The metrics of reloads, named as Prometheus names its own.
-struct ReloadMetrics: Sendable {
+package struct ReloadMetrics: Sendable {
     /// What came of a configuration that was read again.
-    enum Result: String, CaseIterable, Sendable {
-        /// The worker goes by it.
+    package enum Result: String, CaseIterable, Sendable {
+        /// It is in force.
         case applied
         /// There was nothing to take over.
         case unchanged
@@ -17,7 +17,8 @@ struct ReloadMetrics: Sendable {
     private let isSuccessful: GaugeFamily
     private let succeededAt: GaugeFamily
 
-    init(_ registry: MetricsRegistry) {
+    /// Makes its families.
+    package init(_ registry: MetricsRegistry) {
         reloads = registry.counter(
             "remint_configuration_reloads_total",
             "Times the configuration was read again by result: applied, unchanged, refused.", labels: ["result"])
@@ -29,13 +30,14 @@ struct ReloadMetrics: Sendable {
             "When the configuration was last read and right, in seconds since 1970.")
     }
 
-    /// The worker starts with a configuration that is right.
-    func started(at now: UnixTime) {
+    /// The process starts with a configuration that is right.
+    package func started(at now: UnixTime) {
         for result in Result.allCases { reloads.add(0, result.rawValue) }
         succeeded(at: now)
     }
 
-    func note(_ result: Result, at now: UnixTime) {
+    /// Counts what came of a reload.
+    package func note(_ result: Result, at now: UnixTime) {
         // Counted last: whoever waits for the count finds the rest.
         result == .refused ? isSuccessful.set(0) : succeeded(at: now)
         reloads.add(1, result.rawValue)

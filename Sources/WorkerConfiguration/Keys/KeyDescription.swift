@@ -4,6 +4,8 @@ public enum KeyChange: String, Sendable, CaseIterable {
     case reloads
     /// From the next start on. What no key says otherwise of is so.
     case needsRestart = "needs_restart"
+    /// For a gateway from the next call on: it reads the file again. A worker passes it over.
+    case reloadsInGateway = "reloads_in_gateway"
     /// Never: a worker passes it over.
     case passedOver = "passed_over"
 }
@@ -43,9 +45,12 @@ public struct KeyDescription: Sendable {
     }
 
     /// The same key, of which a worker reads nothing.
-    var passedOver: KeyDescription {
+    var passedOver: KeyDescription { changing(.passedOver) }
+
+    /// The same key, whose changed values hold as `change` says.
+    fileprivate func changing(_ change: KeyChange) -> KeyDescription {
         var key = self
-        key.change = .passedOver
+        key.change = change
         return key
     }
 }
@@ -89,4 +94,19 @@ public struct SectionDescription: Sendable {
         self.keys = keys
         self.sections = sections
     }
+
+    /// The same section, of which a running gateway takes changes of `names` over: keys, and sections as a whole.
+    func reloadingInGateway(_ names: Set<String>) -> SectionDescription {
+        SectionDescription(
+            name, summary, keys: keys.map { names.contains($0.name) ? $0.changing(.reloadsInGateway) : $0 },
+            sections: sections.map { names.contains($0.name) ? $0.reloadingInGateway : $0 }, isRare: isRare,
+            sampleMember: sampleMember, ifAbsent: absence)
+    }
+
+    private var reloadingInGateway: SectionDescription {
+        reloadingInGateway(Set(keys.map(\.name) + sections.map(\.name)))
+    }
+
+    /// When it holds that the section is there, or not there any more.
+    var change: KeyChange { keys.first?.change ?? sections.first?.change ?? .needsRestart }
 }

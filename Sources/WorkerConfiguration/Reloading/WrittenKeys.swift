@@ -15,6 +15,14 @@ struct WrittenKeys: Sendable, CustomReflectable {
         let change: KeyChange
     }
 
+    /// A key whose value differs between two files.
+    struct Change: Sendable, Equatable {
+        /// Its name from the top.
+        let name: String
+        /// When a changed value holds.
+        let change: KeyChange
+    }
+
     /// In the order of the documentation; those of the user's names in the order of the file.
     private(set) var entries: [Entry] = []
 
@@ -33,18 +41,18 @@ struct WrittenKeys: Sendable, CustomReflectable {
     var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The keys whose values differ from those of `other` or are in one of both alone, in order.
-    func changes(to other: WrittenKeys) -> [(name: String, change: KeyChange)] {
+    func changes(to other: WrittenKeys) -> [Change] {
         let theirs = Dictionary(other.entries.map { ($0.name, $0.value) }) { first, _ in first }
         let ours = Set(entries.map(\.name))
         let changed = entries.filter { theirs[$0.name] != $0.value } + other.entries.filter { !ours.contains($0.name) }
-        return changed.map { ($0.name, $0.change) }
+        return changed.map { Change(name: $0.name, change: $0.change) }
     }
 
     private mutating func add(_ section: SectionDescription, _ node: Node?, _ path: String) {
         let isThere = node.map { $0.null == nil } ?? false
         // What is there at all makes a difference where there would be nothing without it.
         if section.absence == .nothing, isThere {
-            entries.append(Entry(name: path, value: Fingerprint(), change: .needsRestart))
+            entries.append(Entry(name: path, value: Fingerprint(), change: section.change))
         }
         if let each = section.sections.first, each.name == "*" {
             for (name, member) in node?.mapping ?? [:] { addMembers(of: each, member, "\(path).\(name.string ?? "")") }
@@ -55,10 +63,15 @@ struct WrittenKeys: Sendable, CustomReflectable {
 
     private mutating func addMembers(of section: SectionDescription, _ node: Node?, _ path: String) {
         let isNamed = section.name == "*"
-        add(isNamed ? section.keys.filter { $0.change == .needsRestart } : section.keys, of: node, "\(path).")
+        add(isNamed ? section.keys.filter(Self.isNoted) : section.keys, of: node, "\(path).")
         // What is in an app or a ring is part of its whole, but for what needs a restart.
-        let inner = section.sections.filter { !isNamed || $0.keys.contains { $0.change == .needsRestart } }
+        let inner = section.sections.filter { !isNamed || $0.keys.contains(where: Self.isNoted) }
         for section in inner { add(section, node?.mapping?[section.name], "\(path).\(section.name)") }
+    }
+
+    /// Whether a change of `key` is noted by itself, and not as one of the app or ring that it belongs to.
+    private static func isNoted(_ key: KeyDescription) -> Bool {
+        [.needsRestart, .reloadsInGateway].contains(key.change)
     }
 
     private mutating func add(_ keys: [KeyDescription], of node: Node?, _ prefix: String) {

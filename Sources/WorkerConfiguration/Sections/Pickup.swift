@@ -102,8 +102,10 @@ extension Configuration {
         public var sealKeys: [String] = []
         /// How much memory tokens may take, in bytes.
         public var cache = 256 << 20
-        /// How far back the token topic is read at the start; nil for the longest lifetime of the apps.
+        /// The age up to which the token topic's past is read after the start, if the apps' tokens live as long.
         public var follow = Duration.seconds(30 * 86_400)
+        /// The most tokens a second that are asked for, for users of whom none is known.
+        public var coldRate = 1000
         /// Requests a second for one user, from one device and in all.
         public var userRate = 5
         /// See `userRate`.
@@ -124,6 +126,8 @@ extension Configuration {
         public var userStreams = 10
         /// See `streams`.
         public var addressStreams = 5000
+        /// How long the gateway serves on once it was told to stop, and is not ready.
+        public var drain = Duration.seconds(10)
         /// Where `/metrics` is served; nil for nowhere.
         public var metrics: (host: String, port: Int)?
 
@@ -202,7 +206,12 @@ extension Configuration.Pickup {
                                 """),
                         ])
                 ], ifAbsent: .nothing),
-        ], ifAbsent: .nothing)
+        ], ifAbsent: .nothing
+    ).reloadingInGateway([
+        "public_url", "origins", "seal_keys", "session", "sessions", "apps", "api_keys", "proof", "user_rate",
+        "caller_rate",
+        "address_rate", "refused_rate", "total_rate",
+    ])
 
     static let listenKey = KeyDescription(
         "listen", .address, example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
@@ -224,10 +233,14 @@ extension Configuration.Pickup {
             "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies."),
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
-            "How much memory tokens may take. What is not in it is minted anew."),
+            "The memory that tokens may take, with everything that belongs to them. What is not in it is minted anew."),
         .duration(
             "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
-            "How far back the token topic is read at the start: as long as the longest lifetime."),
+            "The age up to which the token topic's past is read after the start, newest first, beside serving."),
+        .integer(
+            "cold_rate", \.coldRate, in: 1...1_000_000,
+            "Tokens a second asked for, for users of whom none is known: after a start, everybody. More calls wait or get 503."
+        ),
         .integer("user_rate", \.userRate, in: 1...100_000, "Requests a second for one user, whoever asks."),
         .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
         .integer(
@@ -241,6 +254,12 @@ extension Configuration.Pickup {
             before and API keys.
             """),
         .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
+        .duration(
+            "drain", \.drain, in: .zero...(.seconds(600)),
+            """
+            How long it serves on after SIGTERM, while /health/ready is 503 already, so that load balancers and Kubernetes send \
+            devices elsewhere first. worker.shutdown_deadline begins after it.
+            """),
         .integer("connections", \.connections, in: 1...10_000_000, "Connections that may be open at once."),
         .integer(
             "address_connections", \.addressConnections, in: 1...10_000_000,

@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import Foundation
+import JOSE
 import Vendors
 import Worker
 import WorkerConfiguration
@@ -23,11 +24,15 @@ struct ConfigurationOptions: ParsableArguments {
     /// Reads the configuration alone, for what is about keys that may not be there yet.
     ///
     /// - Throws: `ExitCode` 1 where it cannot be read.
-    func loadConfiguration() throws -> Configuration {
-        let (configuration, diagnostics) = ConfigurationReader(registry: .remint, source: .system).read(config)
+    func loadConfiguration() throws -> Configuration { try loadNoting().configuration }
+
+    /// The same, with the files that it was read from as they were just before.
+    func loadNoting() throws -> (configuration: Configuration, files: [String: FileRevision?]) {
+        let (configuration, diagnostics, files) = ConfigurationReader(registry: .remint, source: .system).readNoting(
+            config)
         for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
         guard let configuration else { throw ExitCode.failure }
-        return configuration
+        return (configuration, files)
     }
 
     /// The configured app called `name`.

@@ -3,7 +3,10 @@ import ArgumentParser
 import Logging
 import Pickup
 import ServiceLifecycle
+import Telemetry
+import Tracing
 import UnixSignals
+import Vendors
 import Worker
 import WorkerConfiguration
 
@@ -12,8 +15,9 @@ struct PickupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup", abstract: "Serves devices: one call from a rejected token to its replacement.",
         discussion: """
-            Runs until SIGTERM or SIGINT, as many beside each other as one likes: it keeps nothing that is not on the token topic.
-            Section pickup of the configuration says where it listens and whose sessions count.
+            Runs until SIGTERM or SIGINT and for pickup.drain after it, as many beside each other as one likes: it keeps nothing that is not on the token topic.
+            Section pickup of the configuration says where it listens and whose sessions count. On SIGHUP, and where the configuration
+            or a file that it names changes, it goes on by what they say now, and streams stay open; what needs a restart is said.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -21,21 +25,31 @@ struct PickupCommand: AsyncParsableCommand {
 
     func run() async throws {
         Heap.keepSmall()
-        let configuration = try options.loadConfiguration()
-        let logger = Logger.remint(configuration.log)
+        // Before all else, for it would end the process.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
+        let (configuration, files) = try options.loadNoting()
+        let level = LogLevel(configuration.log)
+        let logger = Logger.remint(configuration.log, at: level)
         let service: PickupService
         do {
             service = try PickupService(
                 configuration, brokers: try configuration.brokers(instead: brokers), logger: logger,
-                now: UnixTime.system)
+                now: UnixTime.system,
+                origin: (
+                    ConfigurationOrigin(file: options.config, registry: .remint, source: .system), files: files
+                ), logLevel: level)
         } catch {
             Terminal.error("remint: \(error)")
             throw ExitCode.failure
         }
+        if let tracer = service.tracer { InstrumentationSystem.bootstrap(tracer) }
+        let reload = Task { [service] in for await _ in hangups { service.reload() } }
+        defer { reload.cancel() }
         do {
             var group = ServiceGroupConfiguration(
                 services: [.init(service: service)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-            group.maximumGracefulShutdownDuration = configuration.worker.shutdownDeadline
+            group.maximumGracefulShutdownDuration =
+                configuration.worker.shutdownDeadline + (configuration.pickup?.drain ?? .zero)
             try await ServiceGroup(configuration: group).run()
         } catch {
             logger.critical("the gateway cannot go on", metadata: ["error": "\(error)"])

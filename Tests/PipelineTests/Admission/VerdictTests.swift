@@ -62,6 +62,37 @@ struct VerdictTests {
     @Test(arguments: coalesced)
     func `one failure costs one token`(_ story: AdmissionStory) { play(story) }
 
+    static let missed: [AdmissionStory] = [
+        AdmissionStory(
+            "a token that the producer missed answers nothing, and the one that replaces it does",
+            [
+                .init(at: 0, ends: "mint"), .init(at: 1, unseen: 0, ends: "mint"),
+                .init(at: 1.5, unseen: 0, ends: "burst"), .init(at: 100, observed: 0.5, unseen: 0, ends: "observed_earlier"),
+            ]),
+        AdmissionStory(
+            "whatever the reason is that it would have been superseded for",
+            [
+                .init(at: 0, names: "old", ends: "mint"), .init(at: 100, names: "old", unseen: 50, ends: "mint"),
+                .init(at: 200, observed: 50, unseen: 150, ends: "mint"),
+                .init(at: 300, names: "T1", unseen: 250, ends: "mint"),
+            ]),
+        AdmissionStory(
+            "it proves nothing about the token that was missed",
+            [
+                .init(at: 0, device: "a", ends: "mint"),
+                .init(at: 1, device: "a", remedy: once, unseen: 0, ends: "mint"),
+                .init(at: 30, names: "T2", unseen: 20, ends: "refused"),
+            ]),
+        AdmissionStory(
+            "it gets no more tokens in a minute than anybody else",
+            AdmissionStory.Event.repeated(5, every: 3, .init(at: 0, unseen: 100, ends: "mint")) + [
+                AdmissionStory.Event(at: 15, unseen: 100, ends: "recent_token")
+            ]),
+    ]
+
+    @Test(arguments: missed)
+    func `a producer that may have missed a token is answered by another one`(_ story: AdmissionStory) { play(story) }
+
     static let refused: [AdmissionStory] = [
         AdmissionStory(
             "the current token, by its hash",

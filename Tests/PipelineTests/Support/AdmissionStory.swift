@@ -23,6 +23,8 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         var isOfActiveKey = false
         var challenge: String?
         var key = "v1"
+        /// The last second whose tokens its producer may have missed.
+        var unseen: Double?
         /// The outcome: `mint`, a supersession's name, `refused`, `suspended`, or `suspends` where its app is suspended after it.
         var ends: String
 
@@ -92,7 +94,8 @@ struct AdmissionTeller {
             failedToken: event.names.map { TokenHash(of: Array($0.utf8)).prefix }, isOfActiveKey: event.isOfActiveKey,
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
             key: SigningKeyReference(
-                ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil))
+                ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil),
+            unseen: event.unseen.map { Self.time($0).microseconds })
         switch admission.verdict(on: request, SubjectID(Subject(user: event.user), app: request.app), at: now) {
         case .mint(let ticket):
             minted += 1

@@ -21,6 +21,8 @@ struct Gateway {
     static let apiKey = "rmk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
     let program: Program
     let address: String
+    /// Its configuration.
+    let file: URL
     private let key: SigningKey
 
     /// Limits that no test reaches by itself.
@@ -38,22 +40,25 @@ struct Gateway {
     ///   - issuer: what sessions are signed with at first; by default a key of its own.
     ///   - keySet: where the issuer's keys are; by default in a file.
     ///   - apps: what the entries of apps under `pickup.apps` say beside the issuer; every app of the shop has one.
+    ///   - drain: how long it serves on after it was told to stop.
     ///   - entries: the lines of `pickup.apps`, in place of those.
     ///   - limits: lines that set limits; by default they are out of the way.
     ///   - scopedKey: another API key, for the app `onesignal-shop` alone.
     ///   - more: further lines of the section.
     ///   - brokers: other brokers than the shop's, which it is not waited for to have read.
+    ///   - untilReady: whether to wait until it is ready.
     static func start(
         _ shop: borrowing Shop, issuer: SigningKey? = nil, keySet: String? = nil, apps: [String: String] = [:],
-        entries: [String]? = nil, limits: [String] = noLimits, scopedKey: String? = nil, more: [String] = [],
-        brokers: String? = nil
+        drain: String = "0s", entries: [String]? = nil, limits: [String] = noLimits, scopedKey: String? = nil,
+        more: [String] = [],
+        brokers: String? = nil, untilReady isReady: Bool = true
     ) async throws -> Gateway {
         let key = try issuer ?? SigningKey.generate(.es256, keyID: "session-1")
         let set = shop.folder.appending(path: "sessions.json")
         try Data(try JWK.setJSON(of: [key.verificationKey])).write(to: set)
         let scoped = scopedKey.map { ", scoped: { hash: \(hash(of: $0)), apps: [onesignal-shop] }" } ?? ""
         let section = [
-            "pickup:", "  listen: 127.0.0.1:0",
+            "pickup:", "  listen: 127.0.0.1:0", "  drain: \(drain)",
             "  session: { issuer: https://login.example, audience: shop, jwks: '\(keySet ?? set.path)', cool_down: 1s }",
             "  api_keys: { backend: { hash: \(hash(of: apiKey)) }\(scoped) }",
         ]
@@ -74,10 +79,10 @@ struct Gateway {
         let program = try Program(
             Repository.remint, ["pickup", "--config", file.path] + (brokers.map { ["--brokers", $0] } ?? []))
         try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
-        let match = try #require(program.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/))
+        let match = try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/))
         let address = String(match.1)
-        let gateway = Gateway(program: program, address: address, key: key)
-        while brokers == nil, try await gateway.call("/health/ready").status != 200 {
+        let gateway = Gateway(program: program, address: address, file: file, key: key)
+        while brokers == nil, isReady, try await gateway.call("/health/ready").status != 200 {
             try await Task.sleep(for: .milliseconds(20))
         }
         return gateway
@@ -157,6 +162,15 @@ struct Gateway {
         }
         try #require(error == 0)
         return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Waits until `/health/ready` has an answer that `isWanted`.
+    func health(until isWanted: (Answer) -> Bool) async throws -> Answer {
+        while true {
+            let answer = try await call("/health/ready")
+            if isWanted(answer) { return answer }
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     func stop() async {

@@ -109,7 +109,8 @@ private typealias Certificates = CertificateTestSupport.Certificates
 
         let log = RecordingLog(), status = WorkerStatus(), metrics = WorkerMetrics()
         let watcher = CertificateWatcher(
-            files, status: status, metrics: metrics, logger: log.logger(.info), interval: .milliseconds(5))
+            files, logger: log.logger(.info), interval: .milliseconds(5), renew: { status.renewClients() },
+            ended: { metrics.set(certificateEnd: $0) })
         let watching = Task { await watcher.run() }
         defer { watching.cancel() }
         try replace("client.pem", with: "old.pem", in: certificates)

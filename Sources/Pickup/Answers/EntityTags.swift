@@ -1,0 +1,31 @@
+/// The entity tags of `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2), compared weakly: a proxy that compresses an answer makes
+/// its strong tag a weak one.
+struct EntityTags: Sendable, Equatable {
+    private var tags: Set<Substring> = []
+    private var isAny = false
+
+    /// The tags in the values of the field, one after the other. What is no tag matches nothing.
+    init(_ values: [String]) {
+        for value in values { read(Substring(value)) }
+    }
+
+    /// Whether one of them stands for what has the strong tag `tag`.
+    func contain(_ tag: String) -> Bool { isAny || tags.contains(Substring(tag)) }
+
+    private mutating func read(_ value: Substring) {
+        var rest = value
+        while true {
+            rest = rest.drop { $0 == " " || $0 == "\t" || $0 == "," }
+            if rest.isEmpty { return }
+            if rest.first == "*" {
+                isAny = value.allSatisfy { "* \t".contains($0) }
+                return
+            }
+            if rest.hasPrefix("W/") { rest = rest.dropFirst(2) }
+            // A tag may hold a comma, so that the list is not split at commas.
+            guard rest.first == "\"", let end = rest.dropFirst().firstIndex(of: "\"") else { return }
+            tags.insert(rest[...end])
+            rest = rest[rest.index(after: end)...]
+        }
+    }
+}

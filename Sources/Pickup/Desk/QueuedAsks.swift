@@ -1,0 +1,31 @@
+import DequeModule
+import Kafka
+
+/// Asks that wait for their turn, each with the call that waits for its token. A value without a clock.
+struct QueuedAsks: Sendable {
+    /// An event that is sent at its turn.
+    struct Ask: Sendable {
+        let record: ProducerRecord
+        /// Its event's id.
+        let event: String
+        /// The name it is under way by.
+        let name: [UInt8]
+        let due: ContinuousClock.Instant
+    }
+
+    private var asks: Deque<Ask> = []
+
+    /// The number of asks.
+    var count: Int { asks.count }
+
+    /// Appends `ask`, whose turn is after those of all others.
+    mutating func append(_ ask: Ask) { asks.append(ask) }
+
+    /// Takes out the asks whose turn has come.
+    mutating func take(at now: ContinuousClock.Instant) -> [Ask] {
+        let due = asks.prefix { $0.due <= now }
+        let taken = Array(due)
+        asks.removeFirst(taken.count)
+        return taken
+    }
+}

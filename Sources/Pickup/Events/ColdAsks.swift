@@ -1,0 +1,79 @@
+import Kafka
+import Pipeline
+import Synchronization
+
+/// Sends the asks for users of whom no token is known, no more each second than `pickup.cold_rate`: after a start that is everybody.
+///
+/// An ask whose turn comes while its caller waits is kept until then; any other is refused, with the time to come back.
+final class ColdAsks: Sendable {
+    private struct State {
+        var budget: ColdBudget
+        var queue = QueuedAsks()
+    }
+
+    private let state: Mutex<State>
+    private let sender: EventSender
+    private let desk: TokenDesk
+    private let rate: Int
+    /// Told of each ask, and whether it was sent, queued or refused.
+    private let noted: @Sendable (Fate) -> Void
+
+    /// What became of an ask at first.
+    enum Fate: String, CaseIterable, Sendable {
+        case sent, queued, refused
+    }
+
+    init(rate: Int, sender: EventSender, desk: TokenDesk, noted: @escaping @Sendable (Fate) -> Void) {
+        state = Mutex(State(budget: ColdBudget(rate: rate)))
+        self.rate = rate
+        self.sender = sender
+        self.desk = desk
+        self.noted = noted
+    }
+
+    /// The number of asks that wait for their turn.
+    var count: Int { state.withLock { $0.queue.count } }
+
+    /// Sends the ask `record`, or queues it.
+    ///
+    /// - Parameter unseen: the highest version that an unknown token of the user may have.
+    /// - Throws: `Problem` where its turn is too late, or the brokers did not take it.
+    func send(
+        _ record: ProducerRecord, unseen: Int64, event: String, name: [UInt8], within wait: Duration
+    ) async throws(Problem) {
+        let body = record.body
+        let cold = ProducerRecord(
+            topic: record.topic, key: body.key, value: body.value,
+            headers: body.headers + [UnseenTokens.header(upTo: unseen)])
+        let turn = state.withLock { state in
+            let now = ContinuousClock.now
+            let turn = state.budget.turn(at: now, within: wait)
+            if case .after(let delay) = turn {
+                state.queue.append(QueuedAsks.Ask(record: cold, event: event, name: name, due: now + delay))
+            }
+            return turn
+        }
+        switch turn {
+        case .now:
+            noted(.sent)
+            try await sender.send(cold, within: wait)
+        case .after: noted(.queued)
+        case .tooLate(let delay):
+            noted(.refused)
+            throw Problem.cold(rate: rate, after: delay)
+        }
+    }
+
+    /// Sends the asks whose turn has come. What the brokers do not take ends the waits for it.
+    func sendDue() {
+        let due = state.withLock { $0.queue.take(at: .now) }
+        guard !due.isEmpty else { return }
+        Task {
+            let errors = await sender.producer.current.deliver(due.map(\.record))
+            let failed = zip(due, errors).filter { $0.1 != nil }.map(\.0)
+            guard !failed.isEmpty else { return }
+            desk.asks.withLock { asks in for ask in failed { asks.ended(ask.name) } }
+            desk.room.unsent(failed.map(\.event))
+        }
+    }
+}

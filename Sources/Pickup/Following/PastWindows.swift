@@ -1,0 +1,92 @@
+import Kafka
+
+/// The windows in which partitions are read from their newest record to their oldest: a log can only be read forward, so a window is
+/// read forward and handed on backward, and the window before it is next. A value without a broker.
+struct PastWindows<Record: Sendable>: Sendable {
+    /// What a record means for its window.
+    enum Finding: Equatable, Sendable {
+        /// The window goes on.
+        case reading
+        /// The window was read.
+        case ended
+        /// The window holds too many records: a smaller one begins elsewhere.
+        case tooLarge
+    }
+
+    private struct Partition: Sendable {
+        /// The first offset that is wanted.
+        let low: Int64
+        /// The first offset that was read already.
+        var below: Int64
+        /// The length of a window, in offsets: compacted logs have few records in many offsets.
+        var width: Int64
+        /// The first offset of the window that is being read; nil between two windows.
+        var start: Int64?
+        var records: [Record] = []
+    }
+
+    /// The most offsets of a window.
+    private static var widest: Int64 { 1 << 20 }
+    /// The wanted number of records of a window.
+    private let size: Int
+    private var partitions: [TopicPartition: Partition] = [:]
+
+    /// Windows of about `size` records.
+    init(size: Int) { self.size = max(1, size) }
+
+    /// Whether everything was read.
+    var isEmpty: Bool { partitions.isEmpty }
+
+    /// The partitions that are not read yet.
+    var open: [TopicPartition] { Array(partitions.keys) }
+
+    /// Adds `partition`, whose offsets from `range` are wanted.
+    mutating func add(_ partition: TopicPartition, _ range: Range<Int64>) {
+        guard !range.isEmpty else { return }
+        partitions[partition] = Partition(low: range.lowerBound, below: range.upperBound, width: Int64(size))
+    }
+
+    /// Begins the next window of `partition`, the newest that was not read.
+    ///
+    /// - Returns: its first offset; nil where everything was read.
+    mutating func begin(_ partition: TopicPartition) -> Int64? {
+        guard var part = partitions[partition] else { return nil }
+        guard part.below > part.low else {
+            partitions[partition] = nil
+            return nil
+        }
+        part.records = []
+        let start = max(part.low, part.below - part.width)
+        part.start = start
+        partitions[partition] = part
+        return start
+    }
+
+    /// Notes the record at `offset` of `partition`; nil for one that is of no use.
+    mutating func append(_ record: Record?, at offset: Int64, of partition: TopicPartition) -> Finding {
+        guard let part = partitions[partition], let start = part.start else { return .reading }
+        guard offset < part.below else { return .ended }
+        guard offset >= start else { return .reading }
+        if let record { partitions[partition]?.records.append(record) }
+        if part.records.count >= 4 * size, part.width > Int64(size) {
+            partitions[partition]?.width = Int64(size)
+            return .tooLarge
+        }
+        return offset + 1 < part.below ? .reading : .ended
+    }
+
+    /// Ends the window of `partition`, which was read to its last record.
+    ///
+    /// - Returns: its records, the newest first.
+    mutating func end(_ partition: TopicPartition) -> [Record] {
+        guard var part = partitions[partition], let start = part.start else { return [] }
+        let records = part.records
+        if records.count < size / 2 { part.width = min(part.width * 2, Self.widest) }
+        if records.count > size { part.width = max(Int64(size), part.width / 2) }
+        part.below = start
+        part.start = nil
+        part.records = []
+        partitions[partition] = part
+        return records.reversed()
+    }
+}

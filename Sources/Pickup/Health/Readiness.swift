@@ -1,0 +1,71 @@
+import Access
+import AdapterKit
+
+/// Whether the gateway can serve devices, and what keeps it from that. A value without a clock.
+struct Readiness: Sendable, Equatable {
+    /// What the gateway needs to be ready.
+    enum Dependency: String, Sendable, CaseIterable {
+        /// The brokers answer.
+        case brokers
+        /// The token topic is followed.
+        case tokens
+        /// Sessions can be checked.
+        case sessions
+        /// The certificate that devices see is valid.
+        case certificate
+        /// The gateway is not about to stop.
+        case gateway
+    }
+
+    /// The facts that readiness follows from.
+    struct Facts: Sendable {
+        /// Whether the gateway was told to stop.
+        var isStopping = false
+        /// Which partitions of the token topic are followed, and since when no broker answers.
+        var tail = TailState()
+        /// The session issuers' keys; empty where only backends ask.
+        var sessions: [FetchedKeys.Condition] = []
+        /// The end of the certificate that devices see; nil for plain text.
+        var certificateEnd: UnixTime?
+    }
+
+    /// What the gateway needs, each with what is wrong with it; nil where nothing is.
+    let dependencies: [(dependency: Dependency, problem: String?)]
+
+    /// Whether nothing is wrong.
+    var isReady: Bool { dependencies.allSatisfy { $0.problem == nil } }
+
+    /// The readiness that follows from `facts` at the time `now`.
+    init(_ facts: Facts, at now: UnixTime) {
+        var found: [(Dependency, String?)] = [
+            (.brokers, facts.tail.silentSince.map { "no broker answers since \($0)" }),
+            (.tokens, Self.tokens(facts.tail)),
+        ]
+        if !facts.sessions.isEmpty { found.append((.sessions, facts.sessions.lazy.compactMap(Self.problem).first)) }
+        if let end = facts.certificateEnd {
+            found.append((.certificate, end.seconds > now.seconds ? nil : "pickup.tls.certificate expired at \(end)"))
+        }
+        found.append((.gateway, facts.isStopping ? "the gateway is about to stop" : nil))
+        dependencies = found
+    }
+
+    private static func tokens(_ tail: TailState) -> String? {
+        guard let behind = tail.behind else { return "the token topic is not followed" }
+        switch behind {
+        case 0: return tail.followed.isEmpty ? "no partition of the token topic has a leader" : nil
+        case 1: return "1 partition is not followed yet"
+        default: return "\(behind) partitions are not followed yet"
+        }
+    }
+
+    private static func problem(of keys: FetchedKeys.Condition) -> String? {
+        if keys.isUsable { return nil }
+        return keys.age == nil
+            ? "the session issuer's keys were never read"
+            : "the session issuer's keys are too old to check sessions with"
+    }
+
+    static func == (left: Readiness, right: Readiness) -> Bool {
+        left.dependencies.elementsEqual(right.dependencies) { $0 == $1 }
+    }
+}

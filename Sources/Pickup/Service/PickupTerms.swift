@@ -1,0 +1,165 @@
+import Access
+import AdapterKit
+@_spi(Decryption) import JOSE
+import Logging
+import Pipeline
+import Synchronization
+import Worker
+import WorkerConfiguration
+
+/// What calls go by, as the configuration says: apps, callers and their limits, keys that open tokens. It never changes: another
+/// configuration makes another one.
+final class PickupTerms: Sendable {
+    let configuration: Configuration
+    let apps: [String: PickupApp]
+    let access: AskerAccess
+    let forecaster: EventForecaster
+    /// Open tokens that are sealed.
+    let keys: [JWEDecryptionKey]
+    let frame: PickupFrame
+    /// Where session issuers' keys come from.
+    let sources: [KeySourceFile]
+    fileprivate let limits: SharedLimits
+
+    fileprivate init(
+        _ configuration: Configuration, apps: [String: PickupApp], access: AskerAccess, keys: [JWEDecryptionKey],
+        frame: PickupFrame, sources: [KeySourceFile], limits: SharedLimits
+    ) {
+        self.configuration = configuration
+        self.apps = apps
+        self.access = access
+        self.keys = keys
+        self.frame = frame
+        self.sources = sources
+        self.limits = limits
+        forecaster = EventForecaster(
+            apps: configuration.pipelineApps,
+            maximumBytes: configuration.worker.maximumEventBytes, liveTopic: configuration.topics.invalidations,
+            bulkTopic: configuration.topics.invalidationsBulk)
+    }
+}
+
+/// The terms of this moment.
+final class CurrentTerms: Sendable {
+    private let terms: Mutex<PickupTerms>
+
+    init(_ terms: PickupTerms) { self.terms = Mutex(terms) }
+
+    var current: PickupTerms { terms.withLock { $0 } }
+
+    /// Calls go by `new` from now on. Streams that are open go on.
+    func replace(with new: PickupTerms) { terms.withLock { $0 = new } }
+}
+
+/// Makes terms. Whatever the process must remember from one configuration to the next is kept in it, or taken over.
+struct TermsMaker: Sendable {
+    /// The gateway's section as it was at the start, for what needs a restart.
+    let started: Configuration.Pickup
+    let nonces: ProofNonces?
+    /// Remembers proofs: forgotten ones could be shown again.
+    private let proofs: DPoPVerifier
+    let metrics: PickupMetrics
+    let logger: Logger
+    let now: @Sendable () -> UnixTime
+
+    /// - Parameters:
+    ///   - started: the gateway's section as it was at the start.
+    ///   - nonces: what proofs must name; nil for nothing.
+    init(
+        started: Configuration.Pickup, nonces: ProofNonces?, metrics: PickupMetrics, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
+    ) {
+        self.started = started
+        self.nonces = nonces
+        self.metrics = metrics
+        self.logger = logger
+        self.now = now
+        proofs = DPoPVerifier(rules: DPoPRules(for: started), nonces: nonces)
+    }
+
+    /// Terms by `configuration`, after those of `before`: keys that were fetched and limits that were used up count on where nothing
+    /// about them changed.
+    ///
+    /// - Throws: `PickupError` where a file cannot be used.
+    func terms(_ configuration: Configuration, after before: PickupTerms? = nil) throws(PickupError) -> PickupTerms {
+        guard let pickup = configuration.pickup else { throw PickupError("the section pickup is gone") }
+        let apps = configuration.apps.map { app in
+            PickupApp(app, pickup, topic: app.topics.first ?? configuration.topics.invalidations)
+        }
+        let sources = pickup.sessions.compactMap { session in
+            before?.sources.first { $0.isOf(session) } ?? KeySourceFile(session, logger: logger)
+        }
+        let isLimitedAlike = before?.configuration.pickup.map { $0.limits == pickup.limits } ?? false
+        let limits = isLimitedAlike ? before?.limits : nil
+        return try make(
+            configuration, pickup, Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }, sources,
+            limits ?? SharedLimits(pickup.limitRules, now: { .now }))
+    }
+
+    private func make(
+        _ configuration: Configuration, _ pickup: Configuration.Pickup, _ apps: [String: PickupApp],
+        _ sources: [KeySourceFile], _ limits: SharedLimits
+    ) throws(PickupError) -> PickupTerms {
+        let backends = APIKeys(
+            pickup.apiKeys.compactMap { key in
+                APIKey(name: key.name, hash: key.hash, scope: key.apps.isEmpty ? .all : .apps(key.apps))
+            })
+        let verifiers = zip(pickup.sessions, sources).map { session, source in
+            SessionVerifier(rules: SessionRules(session, of: pickup), keys: source.keys)
+        }
+        let devices =
+            verifiers.isEmpty
+            ? nil : DeviceAccess(sessions: verifiers, proofs: proofs, requiresProof: pickup.proof == .dpop)
+        let refused: @Sendable (String) -> Void = { [metrics] in metrics.refused($0) }
+        let scheme = started.certificate == nil ? "http" : "https"
+        let access = AskerAccess(
+            apps: apps, devices: devices, backends: backends,
+            arrivals: Arrivals(devices: devices, backends: backends, limits: limits, now: now, refused: refused),
+            publicURL: pickup.publicURL ?? "\(scheme)://\(started.host):\(started.port)", now: now, refused: refused)
+        return PickupTerms(
+            configuration, apps: apps, access: access, keys: try PickupFiles.sealKeys(pickup),
+            frame: PickupFrame(
+                origins: Set(pickup.origins), metrics: metrics, nextNonce: { [now, nonces] in nonces?.nonce(at: now()) }
+            ),
+            sources: sources, limits: limits)
+    }
+}
+
+extension Configuration.Pickup {
+    /// Every rate that callers are limited by.
+    fileprivate var limits: [String: Int] {
+        let rates = [
+            "user": userRate, "caller": callerRate, "address": addressRate, "refused": refusedRate, "total": totalRate,
+        ]
+        return rates.merging(apiKeys.map { ("backend \($0.name)", $0.rate) }) { first, _ in first }
+    }
+
+    /// The rates as rules.
+    fileprivate var limitRules: LimitRules {
+        var rules = LimitRules(
+            subject: RequestRate(perSecond: Double(userRate), burst: userRate * 2),
+            caller: RequestRate(perSecond: Double(callerRate), burst: callerRate * 2),
+            address: RequestRate(perSecond: Double(addressRate), burst: addressRate * 2),
+            refused: RequestRate(perSecond: Double(refusedRate), burst: refusedRate * 2),
+            total: RequestRate(perSecond: Double(totalRate), burst: totalRate * 2))
+        for key in apiKeys {
+            rules.backends[key.name] = RequestRate(perSecond: Double(key.rate), burst: key.rate * 2)
+        }
+        return rules
+    }
+}
+
+/// Fetches the keys of the issuers that count at the moment, each in a task of its own.
+final class KeyFetching: Sendable {
+    private let tasks = Mutex<[(source: KeySourceFile, task: Task<Void, Never>)]>([])
+
+    /// Fetches for `sources`, and for nobody else any more.
+    func follow(_ sources: [KeySourceFile]) {
+        tasks.withLock { tasks in
+            for (source, task) in tasks where !sources.contains(where: { $0.keys === source.keys }) { task.cancel() }
+            tasks = sources.map { source in
+                tasks.first { $0.source.keys === source.keys } ?? (source, Task.detached { await source.run() })
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package import AdapterKit
+package import Logging
+import Telemetry
+package import WorkerConfiguration
+
+/// Logs and counts what came of a configuration that was read again, in the same words for worker and gateway.
+package struct ReloadJournal: Sendable {
+    /// So many names of keys a log line has.
+    private static let mostNames = 20
+
+    private let metrics: ReloadMetrics
+    private let logger: Logger
+    private let now: @Sendable () -> UnixTime
+
+    /// Notes that the process starts with a configuration that is right.
+    package init(_ metrics: ReloadMetrics, logger: Logger, now: @escaping @Sendable () -> UnixTime) {
+        self.metrics = metrics
+        self.logger = logger
+        self.now = now
+        metrics.started(at: now())
+    }
+
+    /// The file has errors, and the configuration before goes on.
+    package func refuse(_ diagnostics: [Diagnostic]) {
+        let errors = diagnostics.filter { $0.severity == .error }
+        let more = errors.count > 1 ? " (and \(errors.count - 1) more; remint check says them all)" : ""
+        refuse("\(errors.first?.description ?? "it cannot be read")\(more)")
+    }
+
+    /// The configuration cannot be used because of `detail`, and the one before goes on.
+    package func refuse(_ detail: String) {
+        metrics.note(.refused, at: now())
+        logger.error(
+            "the configuration was read again and cannot be used; the one before goes on",
+            metadata: [LogKey.detail: "\(detail)"])
+    }
+
+    /// Changes of `keys` wait for a restart.
+    package func leave(_ keys: [String]) {
+        guard !keys.isEmpty else { return }
+        logger.warning(
+            "the configuration has changes that need a restart; until then the old values hold",
+            metadata: [LogKey.configurationKeys: "\(Self.list(keys))"])
+    }
+
+    /// Nothing changes.
+    package func passOver() {
+        metrics.note(.unchanged, at: now())
+        logger.notice("the configuration was read again and changes nothing")
+    }
+
+    /// The changes of `keys` are in force.
+    package func apply(_ keys: [String]) {
+        metrics.note(.applied, at: now())
+        logger.notice(
+            "the configuration was reloaded", metadata: [LogKey.configurationKeys: "\(Self.list(keys))"])
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let more = names.count > mostNames ? ", and \(names.count - mostNames) more" : ""
+        return names.prefix(mostNames).joined(separator: ", ") + more
+    }
+}

@@ -1,0 +1,124 @@
+// Clients of a gateway that refuses, stalls and breaks: node retries.mjs remint.js. Time passes 30 times as fast. Writes JSON.
+import { createServer } from 'node:http'
+import { readFileSync } from 'node:fs'
+
+const speed = 30
+const { setTimeout: realTimeout, setInterval: realInterval } = globalThis
+const realNow = Date.now, epoch = realNow()
+Date.now = () => epoch + (realNow() - epoch) * speed
+globalThis.setTimeout = (act, ms, ...rest) => realTimeout(act, ms / speed, ...rest)
+globalThis.setInterval = (act, ms, ...rest) => realInterval(act, ms / speed, ...rest)
+const page = new EventTarget()
+globalThis.addEventListener = page.addEventListener.bind(page)
+globalThis.document = Object.assign(new EventTarget(), { visibilityState: 'visible' })
+globalThis.eval(readFileSync(process.argv[2], 'utf8'))
+
+const problem = (response, status, headers = {}) => {
+  response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
+  response.end(JSON.stringify({ status, code: 'injected' }))
+}
+const token = (user, version) => JSON.stringify({ token: `t-${user}`, version, expires_in: 3600 })
+// What befalls a user's calls, one after the other; then they are answered.
+const faults = [
+  (response) => problem(response, 429, { 'retry-after': '7' }),
+  (response) => problem(response, 503, { 'retry-after': '3' }),
+  (response) => response.destroy(),
+  (response) => { response.writeHead(429, { 'retry-after': '2', 'content-type': 'text/html' }); response.end('<html>') },
+  (response) => problem(response, 502),
+]
+const calls = new Map(), due = new Map(), early = [], urls = []
+let isDown = false, streams = 0, lastEvents = []
+
+const server = createServer((request, response) => {
+  urls.push(request.url)
+  const user = request.headers.authorization?.replace('Bearer session-', '')
+  request.resume().on('end', () => {
+    if (isDown) return response.destroy()
+    if (request.url.includes('/stream')) return stream(request, response)
+    if (Date.now() < (due.get(user) ?? 0) - 1500) early.push(user)
+    const number = calls.get(user) ?? 0
+    calls.set(user, number + 1)
+    const shift = user.startsWith('few') ? 0 : Number(user.split('-')[1])
+    // Each user meets up to five faults, beginning with another one.
+    if (number < shift % 6) {
+      const fault = faults[(shift + number) % faults.length]
+      const write = response.writeHead.bind(response)
+      response.writeHead = (status, headers) => {
+        due.set(user, Date.now() + 1000 * Number(headers['retry-after'] ?? 0))
+        return write(status, headers)
+      }
+      return fault(response)
+    }
+    due.delete(user)
+    // Every third one is told to look elsewhere.
+    if (request.method === 'POST' && shift % 3 === 0) {
+      response.writeHead(202, { 'content-type': 'application/json' })
+      return response.end(JSON.stringify({ token_url: '/v1/apps/shop/token?after=1' }))
+    }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(token(user, 10))
+  })
+})
+
+// The first stream is refused, the second cut in the middle of an event, the third goes on from the version that the client has.
+const stream = (request, response) => {
+  streams += 1
+  lastEvents.push(request.headers['last-event-id'])
+  if (streams === 1) return problem(response, 503, { 'retry-after': '4' })
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const event = (version) => `id: ${version}\nevent: token\ndata: ${token('streamed', version)}\n\n`
+  response.write('retry: 1000\nevent: ready\ndata: {"after":0}\n\n: heartbeat\n\n')
+  if (streams === 2) {
+    response.write(event(11).slice(0, 20))
+    realTimeout(() => {
+      response.write(event(11).slice(20) + event(12).slice(0, 15))
+      realTimeout(() => response.destroy(), 20)
+    }, 20)
+    return
+  }
+  response.write(event(13) + 'retry: 2500\nevent: reconnect\ndata: {}\n\n')
+}
+
+await new Promise((go) => server.listen(0, '127.0.0.1', go))
+const url = `http://127.0.0.1:${server.address().port}`
+const applied = new Map(), problems = []
+const connect = (user) => remint.connect({
+  url, app: 'shop', session: () => `session-${user}`, device: user,
+  apply: (answer) => applied.set(user, [...applied.get(user) ?? [], answer.version]),
+  onProblem: (problem) => problems.push({ user, ...problem }),
+})
+
+// 100 reports through faults.
+const users = Array.from({ length: 100 }, (_, number) => `u-${number}`)
+const open = users.map(connect)
+const answers = await Promise.all(open.map((client, number) => client.report({ code: 22, userId: users[number] })))
+const lost = users.filter((user, number) => !answers[number] || applied.get(user)?.length !== 1)
+
+// A gateway that is away for longer than anybody tries: the report is sent again in the foreground.
+isDown = true
+const late = connect('few-1')
+const before = await late.report({ code: 22, userId: 'few-1' })
+const gaveUp = problems.filter((problem) => problem.code === 'no_answer').map((problem) => problem.user)
+isDown = false
+document.visibilityState = 'hidden'
+document.dispatchEvent(new Event('visibilitychange'))
+const hidden = calls.get('few-1') ?? 0
+document.visibilityState = 'visible'
+document.dispatchEvent(new Event('visibilitychange'))
+while (!applied.has('few-1')) await new Promise((go) => realTimeout(go, 5))
+
+// A stream through a refusal and a cut.
+const streaming = connect('few-2')
+streaming.stream()
+while (!applied.get('few-2')?.includes(13)) await new Promise((go) => realTimeout(go, 5))
+for (const client of [...open, late, streaming]) client.close()
+server.closeAllConnections()
+server.close()
+
+console.log(JSON.stringify({
+  lost, early, gaveUp, hidden, before: before ?? null, streamed: applied.get('few-2'), lastEvents,
+  faults: [...calls.values()].reduce((sum, count) => sum + count - 1, 0),
+  sessions: urls.filter((url) => url.includes('session-') || url.includes('access_token')).length,
+  others: problems.filter((problem) => problem.code !== 'no_answer').length,
+}))
+process.exit(0)

@@ -1,0 +1,83 @@
+import Access
+import AdapterKit
+import Testing
+
+@testable import Pickup
+
+/// Faults of the gateway's surroundings, and its readiness in each of them.
+@Suite struct ReadinessTests {
+    private static let now = UnixTime(seconds: 1_800_000_000)
+    private static let keys = FetchedKeys.Condition(keys: 2, age: .seconds(60), isUsable: true)
+    private static let well = Readiness.Facts(
+        tail: TailState(partitions: 3, followed: [0, 1, 2]), sessions: [keys],
+        certificateEnd: now.advanced(bySeconds: 1))
+
+    private static func facts(_ change: (inout Readiness.Facts) -> Void) -> Readiness.Facts {
+        var facts = well
+        change(&facts)
+        return facts
+    }
+
+    private static func problems(_ facts: Readiness.Facts) -> [String: String] {
+        let found = Readiness(facts, at: now).dependencies.compactMap { dependency, problem in
+            problem.map { (dependency.rawValue, $0) }
+        }
+        return Dictionary(found) { first, _ in first }
+    }
+
+    @Test func `a gateway that lacks nothing is ready`() {
+        let readiness = Readiness(Self.well, at: Self.now)
+        #expect(readiness.isReady)
+        #expect(readiness.dependencies.map(\.dependency) == Readiness.Dependency.allCases)
+    }
+
+    private static let faults: [(name: String, facts: Readiness.Facts, part: String, problem: String)] = [
+        (
+            "brokers away", facts { $0.tail.silentSince = now }, "brokers", "no broker answers since \(now)"
+        ),
+        ("no topic followed", facts { $0.tail.partitions = nil }, "tokens", "the token topic is not followed"),
+        ("one partition behind", facts { $0.tail.followed = [0, 2] }, "tokens", "1 partition is not followed yet"),
+        ("all partitions behind", facts { $0.tail.followed = [] }, "tokens", "3 partitions are not followed yet"),
+        (
+            "no partition with a leader", facts { $0.tail = TailState(partitions: 2, leaderless: [0, 1]) }, "tokens",
+            "no partition of the token topic has a leader"
+        ),
+        (
+            "keys never read", facts { $0.sessions = [keys, .init(failures: 3, age: nil, isUsable: false)] },
+            "sessions",
+            "the session issuer's keys were never read"
+        ),
+        (
+            "keys too old", facts { $0.sessions = [.init(failures: 99, age: .seconds(100_000), isUsable: false)] },
+            "sessions", "the session issuer's keys are too old to check sessions with"
+        ),
+        (
+            "certificate expired", facts { $0.certificateEnd = now }, "certificate",
+            "pickup.tls.certificate expired at \(now)"
+        ),
+        ("told to stop", facts { $0.isStopping = true }, "gateway", "the gateway is about to stop"),
+    ]
+
+    @Test(arguments: faults.map(\.name))
+    func `each fault keeps the gateway from being ready, under its own name alone`(_ name: String) throws {
+        let fault = try #require(Self.faults.first { $0.name == name })
+        #expect(!Readiness(fault.facts, at: Self.now).isReady)
+        #expect(Self.problems(fault.facts) == [fault.part: fault.problem])
+    }
+
+    @Test func `a partition without a leader leaves the gateway ready for the users of all others`() {
+        let tail = TailState(partitions: 3, followed: [0, 2], leaderless: [1])
+        #expect(Readiness(Self.facts { $0.tail = tail }, at: Self.now).isReady)
+    }
+
+    @Test func `keys that are stale and still count leave the gateway ready`() {
+        let stale = FetchedKeys.Condition(keys: 1, isStale: true, failures: 9, age: .seconds(3600), isUsable: true)
+        #expect(Readiness(Self.facts { $0.sessions = [stale] }, at: Self.now).isReady)
+    }
+
+    @Test func `a gateway without sessions or certificate does not speak of them`() {
+        let readiness = Readiness(Readiness.Facts(tail: TailState(partitions: 1, followed: [0])), at: Self.now)
+        #expect(readiness.isReady)
+        #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .gateway])
+    }
+}

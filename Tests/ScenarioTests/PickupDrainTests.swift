@@ -1,0 +1,54 @@
+import AdapterKit
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension DeviceScenarios {
+    /// A gateway that is told to stop, and the devices that it has at that moment.
+    @Suite(.timeLimit(.minutes(10))) struct PickupDrainTests {
+        @Test func `a gateway that is told to stop is not ready first, serves on, and then sends its devices away`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop, drain: "4s")
+            let session = try gateway.session("ann")
+            let path = "/v1/apps/onesignal-shop/token"
+            let first = try await gateway.call(path, session: session)
+            let version = try #require(first.body?["version"]?.integer)
+            let stream = try Program(
+                "curl",
+                [
+                    "-sN", "--max-time", "60", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
+                    "http://\(gateway.address)\(path)/stream",
+                ])
+            try #require(await stream.wrote("event: token"), "\(stream.errorText)")
+            async let waiting = gateway.call("\(path)?after=\(version)&wait=30", session: session)
+
+            gateway.program.terminate()
+            try #require(await gateway.program.wrote("the gateway was told to stop"))
+            let unready = try await gateway.call("/health/ready")
+            #expect(unready.status == 503, "\(unready.text)")
+            #expect(unready.body?["dependencies"]?["gateway"]?.string == "the gateway is about to stop")
+            #expect(try await gateway.call("/health/live").status == 200)
+            let served = try await gateway.call(path, session: try gateway.session("ben"))
+            #expect(served.status == 200, "\(served.text)")
+            #expect(served.headers["connection"]?.lowercased() == "close")
+            #expect(!stream.errorText.contains("event: reconnect"), "not before the grace period is over")
+
+            let ended = try await waiting
+            #expect(ended.status == 503 && ended.text("code") == "draining", "\(ended.text)")
+            #expect(ended.headers["retry-after"] != nil)
+            await stream.waitForEnd()
+            #expect(stream.status == 0, "\(stream.errorText)")
+            #expect(
+                stream.errorText.contains(/retry: [0-9]+\nevent: reconnect\ndata: \{\}\n\n$/), "\(stream.errorText)")
+            await gateway.program.waitForEnd()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+    }
+}

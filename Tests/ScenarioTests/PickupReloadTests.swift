@@ -1,0 +1,190 @@
+import AdapterKit
+import CertificateTestSupport
+import Foundation
+import JOSE
+import Kafka
+import ProgramTestSupport
+import StubServer
+import Synchronization
+import Testing
+
+extension DeviceScenarios {
+    /// A configuration that changes under a gateway that runs.
+    @Suite(.timeLimit(.minutes(10))) struct PickupReloadTests {
+        private static let reloaded = "the configuration was reloaded"
+
+        /// Replaces the file in one step, as those do who deploy.
+        private static func write(_ text: String, _ gateway: Gateway) throws {
+            let copy = gateway.file.appendingPathExtension("new")
+            try Data(text.utf8).write(to: copy)
+            try #require(rename(copy.path, gateway.file.path) == 0)
+        }
+
+        @Test func `a new app and a new key are served, and no stream is dropped`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let port = try Gateway.freePort()
+            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(port)"])
+            let session = try gateway.session("ann")
+            let stream = try Program(
+                "curl",
+                [
+                    "-sN", "--max-time", "90", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
+                    "http://\(gateway.address)/v1/apps/onesignal-shop/token/stream",
+                ])
+            try #require(await stream.wrote("event: token"), "\(stream.errorText)")
+            let path = "/v1/apps/onesignal-two/token?wait=0"
+            #expect(try await gateway.call(path, session: session).status != 202)
+
+            let text = try String(contentsOf: gateway.file, encoding: .utf8)
+            let app = try #require(text.firstMatch(of: /(?m)^  onesignal-shop:\n(?:    .*\n)+/))
+            let key = "rmk_0123456789abcdefghijklmnopqrstuvwxyz0123456"
+            let hash = SHA256.hash(Array(key.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let changed = text.replacing(
+                app.0, with: app.0 + app.0.replacing("  onesignal-shop:", with: "  onesignal-two:")
+            ).replacing("api_keys: {", with: "api_keys: { second: { hash: \(hash) },").replacing(
+                "\n    onesignal-shop: {",
+                with: "\n    onesignal-two: { issuer: https://login.example }\n    onesignal-shop: {")
+            try Self.write(changed, gateway)
+            try #require(await gateway.program.wrote(Self.reloaded), "\(gateway.program.errorText)")
+            #expect(gateway.program.errorText.contains("apps.onesignal-two"))
+            #expect(gateway.program.errorText.contains("pickup.api_keys.second.hash"))
+            let answer = try await gateway.call(path, session: session)
+            #expect(answer.status == 202, "\(answer.text)")
+            let second = try await gateway.call(
+                "/v1/apps/onesignal-shop/token", headers: ["X-Api-Key": key, "Remint-Vouched": #"{"user":"ann"}"#])
+            #expect(second.status == 200, "\(second.text)")
+
+            // The stream that was open goes on.
+            let report = try await gateway.report(
+                Array(#"{"externalId":"ann"}"#.utf8), "onesignal-shop", session: session)
+            let version = try #require(report.body?["version"]?.integer, "\(report.text)")
+            #expect(await stream.wrote("id: \(version)"), "\(stream.errorText)")
+            #expect(!stream.errorText.contains("event: reconnect"))
+
+            // What needs a restart is named, and the rest is taken over.
+            try Self.write(changed.replacing("user_rate: 10000", with: "user_rate: 9999\n  cache: 32MB"), gateway)
+            try #require(await gateway.program.wrote("the configuration has changes that need a restart"))
+            #expect(gateway.program.errorText.contains("remint.configuration.keys=pickup.cache"))
+            try #require(await gateway.program.wrote("remint.configuration.keys=pickup.user_rate"))
+
+            // A wrong file changes nothing, and SIGHUP reads it at once.
+            try Self.write(changed.replacing("user_rate: 10000", with: "user_rate: none"), gateway)
+            gateway.program.send(SIGHUP)
+            try #require(
+                await gateway.program.wrote(
+                    "the configuration was read again and cannot be used; the one before goes on"))
+            #expect(try await gateway.call("/v1/apps/onesignal-shop/token", session: session).status == 200)
+            let metrics = try await Program.run("curl", ["-sf", "http://127.0.0.1:\(port)/metrics"]).outputText
+            #expect(metrics.contains("remint_configuration_last_reload_successful 0"), "\(metrics)")
+            #expect(metrics.contains(#"remint_configuration_reloads_total{result="applied"} 2"#))
+            stream.kill()
+            await stream.waitForEnd()
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a certificate that is replaced is shown without a restart`() async throws {
+            let shop = try await Shop.open()
+            let certificates = try Certificates()
+            try await certificates.make("authority")
+            try await certificates.makeExpired("server", signedBy: "authority")
+            try await certificates.make("next", signedBy: "authority")
+            let (chain, key) = (certificates.path("server.pem"), certificates.path("server.key"))
+            for key in [key, certificates.path("next.key")] {
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+            }
+            let gateway = try await Gateway.start(
+                shop, more: ["tls: { certificate: '\(chain)', key: '\(key)' }"], untilReady: false)
+            try #require(await gateway.program.wrote("the certificate of pickup.tls has expired"))
+            try #require(rename(certificates.path("next.pem"), chain) == 0)
+            try #require(rename(certificates.path("next.key"), key) == 0)
+            try #require(await gateway.program.wrote("the certificate of pickup.tls is valid again"))
+            #expect(gateway.program.errorText.contains("remint.configuration.keys=pickup.tls"))
+            let port = try #require(gateway.address.split(separator: ":").last)
+            let health = try await Program.run(
+                "curl",
+                [
+                    "-s", "--cacert", certificates.path("authority.pem"), "--resolve", "localhost:\(port):127.0.0.1",
+                    "-w", "%{http_code}", "https://localhost:\(port)/health/live",
+                ])
+            #expect(health.outputText.hasSuffix("200"), "\(health.outputText) \(health.status)")
+            await gateway.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `new files of the Kafka clients' certificates bring new clients, and devices are served on`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let certificates = try Certificates()
+            try await certificates.make("authority")
+            try await certificates.make("client", signedBy: "authority")
+            try await certificates.makeExpired("old", signedBy: "authority")
+            // The embedded broker speaks no TLS: the files are watched all the same.
+            try shop.configure(
+                "fetch.wait.max.ms: 10",
+                "fetch.wait.max.ms: 10\n    ssl.certificate.location: '\(certificates.path("client.pem"))'")
+            let port = try Gateway.freePort()
+            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(port)"])
+            try #require(rename(certificates.path("old.pem"), certificates.path("client.pem")) == 0)
+            try #require(
+                await gateway.program.wrote(
+                    "the files of the Kafka clients' certificates changed; new clients are made with them"))
+            let answer = try await gateway.call("/v1/apps/onesignal-shop/token", session: try gateway.session("ann"))
+            #expect(answer.status == 200, "\(answer.text)")
+            let metrics = try await Program.run("curl", ["-sf", "http://127.0.0.1:\(port)/metrics"]).outputText
+            // 1 February 2020.
+            #expect(metrics.contains("remint_kafka_client_certificate_expiry_timestamp_seconds 1580515200"))
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `metrics of the gateway reach a collector under a name of their own`() async throws {
+            let shop = try await Shop.open()
+            let collector = MetricsCollector()
+            let server = try await StubServer.start(collector, now: { UnixTime(microseconds: 0) })
+            try shop.configure(
+                "delivery: at_least_once\n",
+                "delivery: at_least_once\ntelemetry: { otlp: { endpoint: '\(server.url)', interval: 1s } }\n")
+            let gateway = try await Gateway.start(shop)
+            let body = await collector.body { $0.contains("remint_pickup_ready") }
+            #expect(body.contains("remint-pickup") && body.contains("service.instance.id"))
+            await gateway.stop()
+            await server.stop()
+            await shop.broker.close()
+        }
+    }
+}
+
+/// A collector that keeps what it is sent, as text.
+private final class MetricsCollector: VendorStub {
+    private let state = Mutex<(bodies: [String], wait: CheckedContinuation<String, Never>?)>(([], nil))
+
+    func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
+        let body = String(decoding: request.body, as: UTF8.self)
+        let waiter = state.withLock { state in
+            state.bodies.append(body)
+            defer { state.wait = nil }
+            return state.wait
+        }
+        waiter?.resume(returning: body)
+        return StubResponse(status: 200, headers: [("content-type", "application/json")], body: Array("{}".utf8))
+    }
+
+    /// Waits for a body that `isWanted`.
+    func body(where isWanted: (String) -> Bool) async -> String {
+        if let body = state.withLock({ $0.bodies.first(where: isWanted) }) { return body }
+        while true {
+            let body = await withCheckedContinuation { continuation in state.withLock { $0.wait = continuation } }
+            if isWanted(body) { return body }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import AdapterKit
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension DeviceScenarios {
+    /// A gateway serves from the first second, whatever the token topic holds, and whatever it forgot.
+    @Suite(.timeLimit(.minutes(10))) struct PickupStartTests {
+        /// Tokens of as many strangers, for the token topic.
+        private static func strangers(_ count: Int) -> [ProducerRecord] {
+            let now = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
+            let signature = String(repeating: "s", count: 400)
+            return (0..<count).map { number in
+                let (expires, version) = (now.seconds + 3600, now.microseconds + Int64(number))
+                let value = """
+                    {"app":"braze-ios","vendor":"braze","subject":{"user":"stranger-\(number)"},"token":"e.e.\(signature)",\
+                    "algorithm":"RS256","key_id":"k","issued_at":\(now.seconds),"expires_at":\(expires),\
+                    "version":\(version),"event_id":"e"}
+                    """
+                let headers = [
+                    RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_source", "/remint/braze-ios"),
+                    RecordHeader("ce_id", "e"), RecordHeader("remint-key-id", "k"),
+                    RecordHeader("remint-expires-at", "\(expires)"), RecordHeader("remint-version", "\(version)"),
+                ]
+                return ProducerRecord(
+                    topic: "remint.tokens", key: Array("braze-ios/stranger-\(number)".utf8), value: Array(value.utf8),
+                    headers: headers)
+            }
+        }
+
+        @Test func `a report that the worker calls superseded is answered where its token was forgotten`() async throws {
+            let shop = try await Shop.open(admission: "coalesce: 60s")
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop, more: ["cache: 1MiB"])
+            let session = try gateway.session("ann")
+            let first = try await gateway.call("/v1/apps/braze-ios/token", session: session)
+            let version = try #require(first.body?["version"]?.integer, "\(first.text)")
+            // Known, it answers the next report within the window.
+            let again = try await gateway.report(Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: session)
+            #expect(again.body?["version"]?.integer == version, "\(again.text)")
+
+            try await shop.produce(Self.strangers(4000))
+            while try await gateway.call("/v1/apps/braze-ios/token?after=0&wait=0", session: session).status == 200 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let answer = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann","n":1}"#.utf8), "braze-ios", session: session)
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(answer.body?["version"]?.integer ?? 0 > version)
+            // It is known now, and coalesced as ever.
+            let known = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann","n":2}"#.utf8), "braze-ios", session: session)
+            #expect(known.body?["version"]?.integer == answer.body?["version"]?.integer, "\(known.text)")
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a gateway that starts hands out no older token than another one knows`() async throws {
+            let shop = try await Shop.open(admission: "coalesce: 60s")
+            let worker = try await shop.startWorker()
+            let other = try await Gateway.start(shop)
+            let users = (0..<20).map { "user-\($0)" }
+            var versions: [String: Int64] = [:]
+            for user in users {
+                let answer = try await other.call("/v1/apps/braze-ios/token", session: try other.session(user))
+                versions[user] = try #require(answer.body?["version"]?.integer, "\(answer.text)")
+            }
+            try await shop.produce(Self.strangers(3000))
+            let gateway = try await Gateway.start(shop)
+            for user in users {
+                let session = try gateway.session(user)
+                let answer = try await gateway.call("/v1/apps/braze-ios/token", session: session)
+                #expect(answer.status == 200, "\(answer.text)")
+                #expect(answer.body?["version"]?.integer ?? 0 >= versions[user] ?? .max)
+            }
+            // What lay before them is read beside.
+            let stranger = try gateway.session("stranger-7")
+            while try await gateway.call("/v1/apps/braze-ios/token?after=0&wait=0", session: stranger).status != 200 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            await gateway.stop()
+            await other.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `without a broker an ask ends at once, and known tokens are served`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
+            let first = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
+            #expect(first.status == 200, "\(first.text)")
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+            while try await gateway.call("/health/ready").status == 200 { try await Task.sleep(for: .milliseconds(20)) }
+            let clock = ContinuousClock()
+            for wait in [0, 3] {
+                let start = clock.now
+                let answer = try await gateway.call("/v1/apps/braze-ios/token?wait=\(wait)", session: ben)
+                #expect(answer.status == 503 && answer.text("detail") == "no broker answers", "\(answer.text)")
+                #expect(answer.headers["retry-after"] != nil)
+                #expect(clock.now - start < .seconds(wait + 2))
+            }
+            let known = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
+            #expect(known.text("token") == first.text("token"))
+            await gateway.stop()
+        }
+    }
+}
