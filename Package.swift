@@ -294,7 +294,8 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", nio, httpTypes,
+                "Pickup", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "Kafka", hummingbird, nio,
+                httpTypes,
                 httpParts,
                 embedded,
             ],

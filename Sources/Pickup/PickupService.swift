@@ -68,8 +68,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let keySource = KeySourceFile(pickup.session, logger: logger)
         let responder = PickupResponder(
             apps: apps, access: try access(keySource, metrics), asks: asks, keys: try PickupFiles.sealKeys(pickup),
-            follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics), metrics: metrics,
-            now: now)
+            follower: follower, frame: PickupFrame(origins: Set(pickup.origins), metrics: metrics),
+            held: HeldCalls(), metrics: metrics, now: now)
         let server = PickupServer(
             pickup: pickup, responder: responder, tls: try PickupFiles.tls(pickup), metrics: metrics, logger: logger,
             isReady: isReady)

@@ -4,12 +4,13 @@
     start.py fill  --folder DIR --remint PROGRAM [--brokers HOST:PORT] [--tokens 5000000] [--partitions 12]
     start.py start --folder DIR --remint PROGRAM [--seconds 60] [--cache 256MB]
     start.py renew --folder DIR --remint PROGRAM [--rate 3000] [--users 400000] [--seconds 240] [--cache 256MB]
+    start.py grow  --folder DIR --remint PROGRAM
     start.py clean --folder DIR --remint PROGRAM
 
 `fill` makes a configuration, topics of its own and that many live tokens, of users u-0 to u-N. `start` starts a worker and a gateway, asks
 at once for a new user and for known ones, and follows the memory until the cache is full. `renew` replaces tokens at a rate and prints
-the gateway's memory. The token topic is written to directly: the worker is not what is measured. `clean` deletes the topics. Needs
-confluent-kafka; the brokers may be away on one machine, as the figures name the load.
+the gateway's memory. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
+directly: the worker is not what is measured. `clean` deletes the topics. Needs confluent-kafka. Each line names the machine's load.
 """
 import argparse
 import json
@@ -228,6 +229,30 @@ def renew(stage, options):
     stage.stop()
 
 
+def grow(stage, options):
+    from confluent_kafka.admin import AdminClient, NewPartitions
+    stage.configure()
+    begin = stage.launch("gateway", "pickup")
+    stage.until(lambda: ask(f"http://127.0.0.1:{stage.http}/health/ready")[0] == 200, begin)
+    admin, topic = AdminClient({"bootstrap.servers": stage.brokers}), f"{stage.prefix}.tokens"
+    count = len(admin.list_topics(topic, timeout=20).topics[topic].partitions)
+    begin = time.monotonic()
+    for future in admin.create_partitions([NewPartitions(topic, count + 6)]).values():
+        future.result()
+    while len(admin.list_topics(topic, timeout=20).topics[topic].partitions) < count + 6:
+        time.sleep(0.05)
+    writer = Writer(options)
+    users = [f"grown-{time.time_ns()}-{number}" for number in range(300)]
+    for number, user in enumerate(users):
+        writer.write(user, time.time_ns() // 1000, number)
+    writer.producer.flush()
+    for user in users:
+        stage.until(lambda: stage.get(user, "?after=0&wait=0")[0] == 200, begin)
+    print(f"{count} partitions became {count + 6}; {len(users)} tokens written at once on all are known after "
+          f"{time.monotonic() - begin:.1f} s; {load()}")
+    stage.stop()
+
+
 def clean(stage, options):
     from confluent_kafka.admin import AdminClient
     admin = AdminClient({"bootstrap.servers": options.brokers})
@@ -239,7 +264,7 @@ def clean(stage, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["fill", "start", "renew", "clean"])
+    parser.add_argument("what", choices=["fill", "start", "renew", "grow", "clean"])
     parser.add_argument("--folder", required=True)
     parser.add_argument("--remint", required=True)
     parser.add_argument("--brokers", default="127.0.0.1:9092")
@@ -254,7 +279,7 @@ def main():
     options.seconds = options.seconds or {"renew": 240}.get(options.what, 60)
     stage = Stage(options)
     try:
-        {"fill": fill, "start": start, "renew": renew, "clean": clean}[options.what](stage, options)
+        {"fill": fill, "start": start, "renew": renew, "grow": grow, "clean": clean}[options.what](stage, options)
     except BaseException:
         for process in stage.processes.values():
             process.kill()

@@ -46,9 +46,12 @@ struct PickupServer: Sendable {
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
         let metrics = metrics
+        let held = responder.held
         let http = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [ConnectionGuard(dropped: { metrics.dropped($0) })], idleTimeout: Self.idle,
+                additionalChannelHandlers: [
+                    ConnectionGuard(dropped: { metrics.dropped($0) }), HeldCallHandler(held),
+                ], idleTimeout: Self.idle,
                 httpDecoderConfiguration: limits))
         let application = Application(
             responder: responder, server: try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
