@@ -190,7 +190,7 @@ struct TokenAsks: Sendable {
         let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
         // Looked up and noted together: of two that come at once one is sent.
         let current = desk.asks.withLock { asks in
-            let current = asks.current(name, version: version, at: time)
+            let current = asks.current(name, version: version, unseen: unseen, at: time)
             if current == nil { asks.sent(fresh, as: name) }
             return current
         }
