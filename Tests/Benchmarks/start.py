@@ -188,7 +188,7 @@ def start(stage, options):
     answer, known = stage.until(lambda: token("u-17"), begin)
     assert answer["version"] > time.time_ns() // 1000 - 60_000_000, "an older token than a newly minted one"
     print(f"ready after {ready:.2f} s, a new user's token after {first:.2f} s, a newer one for an old user after {known:.2f} s")
-    chance, checked, full, last = random.Random(2), 0, None, -1
+    chance, checked, full, last = random.Random(2), 0, 0, -1
     while time.monotonic() - begin < options.seconds:
         number = chance.randrange(stage.tokens)
         answer = token(f"u-{number}")
@@ -197,12 +197,12 @@ def start(stage, options):
         count = stage.metric("remint_pickup_cached_tokens")
         recalled = stage.metric("remint_pickup_recalled_tokens_total")
         now = time.monotonic() - begin
-        if recalled == last and full is None and count > 1000:
-            full = now
-        last = recalled
+        # The past is read until then; metrics are set once a second.
+        if recalled != last:
+            full, last = now, recalled
         time.sleep(0.5)
     held, bound = stage.resident(), stage.metric("remint_pickup_cache_bytes")
-    print(f"{count:.0f} tokens in {bound / 1e6:.0f} MB of cache after {full or now:.0f} s ({bound / max(1, count):.0f} bytes each), "
+    print(f"{count:.0f} tokens in {bound / 1e6:.0f} MB of cache, the last of them after {full:.0f} s ({bound / max(1, count):.0f} bytes each), "
           f"{recalled:.0f} read of the past, {checked} answers right; resident {held / 1e6:.0f} MB, "
           f"{stage.metric('remint_pickup_cold_asks_total'):.0f} cold asks; {load()}")
     stage.stop()
