@@ -4,12 +4,14 @@
     start.py fill  --folder DIR --remint PROGRAM [--brokers HOST:PORT] [--tokens 5000000] [--partitions 12]
     start.py start --folder DIR --remint PROGRAM [--seconds 60] [--cache 256MB]
     start.py renew --folder DIR --remint PROGRAM [--rate 3000] [--users 400000] [--seconds 240] [--cache 256MB]
+    start.py hold  --folder DIR --remint PROGRAM [--devices 10000]
     start.py grow  --folder DIR --remint PROGRAM
     start.py clean --folder DIR --remint PROGRAM
 
 `fill` makes a configuration, topics of its own and that many live tokens, of users u-0 to u-N. `start` starts a worker and a gateway, asks
 at once for a new user and for known ones, and follows the memory until the cache is full. `renew` replaces tokens at a rate and prints
-the gateway's memory. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
+the gateway's memory. `hold` opens connections, and lets a call wait on each: the memory of
+a connection that says nothing, and of a call that waits. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
 directly: the worker is not what is measured. `clean` deletes the topics. Needs confluent-kafka. Each line names the machine's load.
 """
 import argparse
@@ -229,6 +231,40 @@ def renew(stage, options):
     stage.stop()
 
 
+def hold(stage, options):
+    import resource
+    import socket
+    # A cache that is full at once: the past is read before the memory is measured.
+    options.cache = "1MB"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (options.devices + 1000, options.devices + 1000))
+    stage.configure()
+    begin = stage.launch("gateway", "pickup")
+    resource.prlimit(stage.processes["gateway"].pid, resource.RLIMIT_NOFILE, (options.devices + 1000, options.devices + 1000))
+    stage.until(lambda: ask(f"http://127.0.0.1:{stage.http}/health/ready")[0] == 200, begin)
+    stage.until(lambda: time.monotonic() - begin > 10, begin)
+    before, sockets = stage.resident(), []
+    for _ in range(options.devices):
+        connection = socket.create_connection(("127.0.0.1", stage.http))
+        connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.recv(4096)
+        sockets.append(connection)
+    idle = stage.resident()
+    for number, connection in enumerate(sockets):
+        vouched = json.dumps({"user": f"held-{number}"})
+        connection.sendall((f"GET /v1/apps/{APP}/token?after=0&wait=30 HTTP/1.1\r\nHost: x\r\nX-Api-Key: {stage.key}\r\n"
+                            f"Remint-Vouched: {vouched}\r\n\r\n").encode())
+    stage.until(lambda: stage.metric("remint_pickup_waiting_calls") >= options.devices, time.monotonic(), 29)
+    held = stage.resident()
+    print(f"{options.devices} connections that say nothing: {(idle - before) / options.devices / 1000:.1f} kB each; "
+          f"{(held - idle) / options.devices / 1000:.1f} kB more while a call waits on it; {load()}")
+    answered = 0
+    for connection in sockets:
+        connection.settimeout(40)
+        answered += connection.recv(4096).startswith(b"HTTP/1.1 204")
+    print(f"{answered} of them told that nothing came, after their wait")
+    stage.stop()
+
+
 def grow(stage, options):
     from confluent_kafka.admin import AdminClient, NewPartitions
     stage.configure()
@@ -264,7 +300,7 @@ def clean(stage, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["fill", "start", "renew", "grow", "clean"])
+    parser.add_argument("what", choices=["fill", "start", "renew", "hold", "grow", "clean"])
     parser.add_argument("--folder", required=True)
     parser.add_argument("--remint", required=True)
     parser.add_argument("--brokers", default="127.0.0.1:9092")
@@ -274,12 +310,13 @@ def main():
     parser.add_argument("--cache", default="256MB")
     parser.add_argument("--rate", type=int, default=3000)
     parser.add_argument("--users", type=int, default=400_000)
+    parser.add_argument("--devices", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=15, help="the time between two lines, in seconds")
     options = parser.parse_args()
     options.seconds = options.seconds or {"renew": 240}.get(options.what, 60)
     stage = Stage(options)
     try:
-        {"fill": fill, "start": start, "renew": renew, "grow": grow, "clean": clean}[options.what](stage, options)
+        {"fill": fill, "start": start, "renew": renew, "hold": hold, "grow": grow, "clean": clean}[options.what](stage, options)
     except BaseException:
         for process in stage.processes.values():
             process.kill()
