@@ -297,7 +297,8 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "ProgramTestSupport",
+                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "Kafka", "ProgramTestSupport",
+                hummingbird,
                 nio, http, httpTypes, httpParts, embedded,
             ],
             resources: [.copy("Pages")]),

@@ -409,7 +409,8 @@ async def abuse(options, devices):
     chunked = await flood(host, port, (post + "Transfer-Encoding: chunked\r\n\r\n").encode(),
                           b"10000\r\n" + b" " * 65536 + b"\r\n", 1 << 30)
     headers = await flood(host, port, b"GET / HTTP/1.1\r\n", b"X-A: " + b"a" * 1000 + b"\r\n", 1 << 20)
-    year = await others[0].call("GET", f"{path}/token?after=0&wait=31536000")
+    # Another device than those that call all the time: a connection has one call at a time.
+    year = await devices[len(others)].call("GET", f"{path}/token?after=0&wait=31536000")
     slow = [await slow_reader(options, device) for device in devices[:200]]
     vanished = []
     for device in devices[:500]:

@@ -4,12 +4,15 @@
     start.py fill  --folder DIR --remint PROGRAM [--brokers HOST:PORT] [--tokens 5000000] [--partitions 12]
     start.py start --folder DIR --remint PROGRAM [--seconds 60] [--cache 256MB]
     start.py renew --folder DIR --remint PROGRAM [--rate 3000] [--users 400000] [--seconds 240] [--cache 256MB]
+    start.py hold  --folder DIR --remint PROGRAM [--devices 10000]
+    start.py grow  --folder DIR --remint PROGRAM
     start.py clean --folder DIR --remint PROGRAM
 
 `fill` makes a configuration, topics of its own and that many live tokens, of users u-0 to u-N. `start` starts a worker and a gateway, asks
 at once for a new user and for known ones, and follows the memory until the cache is full. `renew` replaces tokens at a rate and prints
-the gateway's memory. The token topic is written to directly: the worker is not what is measured. `clean` deletes the topics. Needs
-confluent-kafka; the brokers may be away on one machine, as the figures name the load.
+the gateway's memory. `hold` opens connections, and lets a call wait on each: the memory of
+a connection that says nothing, and of a call that waits. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
+directly: the worker is not what is measured. `clean` deletes the topics. Needs confluent-kafka. Each line names the machine's load.
 """
 import argparse
 import json
@@ -187,7 +190,7 @@ def start(stage, options):
     answer, known = stage.until(lambda: token("u-17"), begin)
     assert answer["version"] > time.time_ns() // 1000 - 60_000_000, "an older token than a newly minted one"
     print(f"ready after {ready:.2f} s, a new user's token after {first:.2f} s, a newer one for an old user after {known:.2f} s")
-    chance, checked, full, last = random.Random(2), 0, None, -1
+    chance, checked, full, last = random.Random(2), 0, 0, -1
     while time.monotonic() - begin < options.seconds:
         number = chance.randrange(stage.tokens)
         answer = token(f"u-{number}")
@@ -196,12 +199,12 @@ def start(stage, options):
         count = stage.metric("remint_pickup_cached_tokens")
         recalled = stage.metric("remint_pickup_recalled_tokens_total")
         now = time.monotonic() - begin
-        if recalled == last and full is None and count > 1000:
-            full = now
-        last = recalled
+        # The past is read until then; metrics are set once a second.
+        if recalled != last:
+            full, last = now, recalled
         time.sleep(0.5)
     held, bound = stage.resident(), stage.metric("remint_pickup_cache_bytes")
-    print(f"{count:.0f} tokens in {bound / 1e6:.0f} MB of cache after {full or now:.0f} s ({bound / max(1, count):.0f} bytes each), "
+    print(f"{count:.0f} tokens in {bound / 1e6:.0f} MB of cache, the last of them after {full:.0f} s ({bound / max(1, count):.0f} bytes each), "
           f"{recalled:.0f} read of the past, {checked} answers right; resident {held / 1e6:.0f} MB, "
           f"{stage.metric('remint_pickup_cold_asks_total'):.0f} cold asks; {load()}")
     stage.stop()
@@ -228,6 +231,64 @@ def renew(stage, options):
     stage.stop()
 
 
+def hold(stage, options):
+    import resource
+    import socket
+    # A cache that is full at once: the past is read before the memory is measured.
+    options.cache = "1MB"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (options.devices + 1000, options.devices + 1000))
+    stage.configure()
+    begin = stage.launch("gateway", "pickup")
+    resource.prlimit(stage.processes["gateway"].pid, resource.RLIMIT_NOFILE, (options.devices + 1000, options.devices + 1000))
+    stage.until(lambda: ask(f"http://127.0.0.1:{stage.http}/health/ready")[0] == 200, begin)
+    stage.until(lambda: time.monotonic() - begin > 10, begin)
+    before, sockets = stage.resident(), []
+    for _ in range(options.devices):
+        connection = socket.create_connection(("127.0.0.1", stage.http))
+        connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.recv(4096)
+        sockets.append(connection)
+    idle = stage.resident()
+    for number, connection in enumerate(sockets):
+        vouched = json.dumps({"user": f"held-{number}"})
+        connection.sendall((f"GET /v1/apps/{APP}/token?after=0&wait=30 HTTP/1.1\r\nHost: x\r\nX-Api-Key: {stage.key}\r\n"
+                            f"Remint-Vouched: {vouched}\r\n\r\n").encode())
+    stage.until(lambda: stage.metric("remint_pickup_waiting_calls") >= options.devices, time.monotonic(), 29)
+    held = stage.resident()
+    print(f"{options.devices} connections that say nothing: {(idle - before) / options.devices / 1000:.1f} kB each; "
+          f"{(held - idle) / options.devices / 1000:.1f} kB more while a call waits on it; {load()}")
+    answered = 0
+    for connection in sockets:
+        connection.settimeout(40)
+        answered += connection.recv(4096).startswith(b"HTTP/1.1 204")
+    print(f"{answered} of them told that nothing came, after their wait")
+    stage.stop()
+
+
+def grow(stage, options):
+    from confluent_kafka.admin import AdminClient, NewPartitions
+    stage.configure()
+    begin = stage.launch("gateway", "pickup")
+    stage.until(lambda: ask(f"http://127.0.0.1:{stage.http}/health/ready")[0] == 200, begin)
+    admin, topic = AdminClient({"bootstrap.servers": stage.brokers}), f"{stage.prefix}.tokens"
+    count = len(admin.list_topics(topic, timeout=20).topics[topic].partitions)
+    begin = time.monotonic()
+    for future in admin.create_partitions([NewPartitions(topic, count + 6)]).values():
+        future.result()
+    while len(admin.list_topics(topic, timeout=20).topics[topic].partitions) < count + 6:
+        time.sleep(0.05)
+    writer = Writer(options)
+    users = [f"grown-{time.time_ns()}-{number}" for number in range(300)]
+    for number, user in enumerate(users):
+        writer.write(user, time.time_ns() // 1000, number)
+    writer.producer.flush()
+    for user in users:
+        stage.until(lambda: stage.get(user, "?after=0&wait=0")[0] == 200, begin)
+    print(f"{count} partitions became {count + 6}; {len(users)} tokens written at once on all are known after "
+          f"{time.monotonic() - begin:.1f} s; {load()}")
+    stage.stop()
+
+
 def clean(stage, options):
     from confluent_kafka.admin import AdminClient
     admin = AdminClient({"bootstrap.servers": options.brokers})
@@ -239,7 +300,7 @@ def clean(stage, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["fill", "start", "renew", "clean"])
+    parser.add_argument("what", choices=["fill", "start", "renew", "hold", "grow", "clean"])
     parser.add_argument("--folder", required=True)
     parser.add_argument("--remint", required=True)
     parser.add_argument("--brokers", default="127.0.0.1:9092")
@@ -249,12 +310,13 @@ def main():
     parser.add_argument("--cache", default="256MB")
     parser.add_argument("--rate", type=int, default=3000)
     parser.add_argument("--users", type=int, default=400_000)
+    parser.add_argument("--devices", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=15, help="the time between two lines, in seconds")
     options = parser.parse_args()
     options.seconds = options.seconds or {"renew": 240}.get(options.what, 60)
     stage = Stage(options)
     try:
-        {"fill": fill, "start": start, "renew": renew, "clean": clean}[options.what](stage, options)
+        {"fill": fill, "start": start, "renew": renew, "hold": hold, "grow": grow, "clean": clean}[options.what](stage, options)
     except BaseException:
         for process in stage.processes.values():
             process.kill()

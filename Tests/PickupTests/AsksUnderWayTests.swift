@@ -16,6 +16,9 @@ import Testing
         #expect(asks.current([1], version: 6, at: Self.now) == nil, "it is answered")
         #expect(asks.current([1], version: 5, at: Self.now.advanced(bySeconds: 16)) == nil, "it is lost")
         #expect(asks.current([1], version: 5, at: Self.now.advanced(bySeconds: -5)) == nil, "a clock was set back")
+        #expect(
+            asks.current([1], version: 0, unseen: Self.now.microseconds, at: Self.now) == nil,
+            "its answer may have been forgotten")
         asks.ended([1])
         #expect(asks.current([1], version: 5, at: Self.now) == nil)
     }

@@ -53,7 +53,7 @@ import Testing
         #expect(!isTaken, "an older one is no newer for that")
     }
 
-    @Test func `a token of 370 bytes takes at most 1,4 times as much`() {
+    @Test func `a token of 370 bytes takes at most 1.4 times as much`() {
         var cache = TokenCache(capacity: 256 << 20)
         for number in 0..<100_000 { cache.put(token(1, bytes: 370), for: key(number), at: Self.now) }
         #expect(Double(cache.bytes) / 100_000 <= 1.4 * 370, "\(cache.bytes / 100_000)")
@@ -75,7 +75,7 @@ import Testing
         var cache = TokenCache(capacity: 1 << 20)
         cache.remove([1])
         cache.recallErasure(of: [2])
-        _ = cache.recall(token(3, lives: -1), for: [3], at: Self.now)
+        cache.recall(token(3, lives: -1), for: [3], at: Self.now)
         cache.put(token(2, lives: 5), for: [4], at: Self.now)
         cache.trim(at: Self.now.advanced(bySeconds: 5))
         for subject in UInt8(1)...4 {

@@ -11,11 +11,22 @@ import Testing
         HeldToken(text: [], version: version, expiresAt: .max, eventID: "")
     }
 
+    private static func arrival(
+        _ room: WaitingRoom, _ key: [UInt8], after: Int64 = 0, known: Int64? = nil, event: AwaitedEvent? = nil,
+        until: ContinuousClock.Instant = far, unless check: () -> HeldToken? = { nil }
+    ) async -> Arrival {
+        await withCheckedContinuation { continuation in
+            room.wait(for: key, after: after, known: known, event: event, until: until, unless: check) {
+                continuation.resume(returning: $0)
+            }
+        }
+    }
+
     private func wait(
         _ room: WaitingRoom, _ key: [UInt8], after: Int64 = 0, event: AwaitedEvent? = nil,
         until: ContinuousClock.Instant = far
     ) -> Task<Arrival, Never> {
-        Task { await room.wait(for: key, after: after, event: event, until: until, unless: { nil }) }
+        Task { await Self.arrival(room, key, after: after, event: event, until: until) }
     }
 
     private func settled(_ room: WaitingRoom, _ count: Int) async { while room.count != count { await Task.yield() } }
@@ -63,7 +74,7 @@ import Testing
 
     @Test func `what came in between is not missed`() async {
         let room = WaitingRoom()
-        let arrival = await room.wait(for: [1], after: 0, until: Self.far) { token(3) }
+        let arrival = await Self.arrival(room, [1], unless: { token(3) })
         guard case .token = arrival else { Issue.record("missed"); return }
         #expect(room.count == 0)
     }

@@ -29,15 +29,17 @@ extension DeviceScenarios {
             }
         }
 
-        @Test func `a report that the worker calls superseded is answered where its token was forgotten`() async throws {
+        @Test func `a report that the worker calls superseded is answered where its token was forgotten`() async throws
+        {
             let shop = try await Shop.open(admission: "coalesce: 60s")
             let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop, more: ["cache: 1MiB"])
+            let gateway = try await Gateway.start(shop, more: ["cache: 1MB"])
             let session = try gateway.session("ann")
             let first = try await gateway.call("/v1/apps/braze-ios/token", session: session)
             let version = try #require(first.body?["version"]?.integer, "\(first.text)")
             // Known, it answers the next report within the window.
-            let again = try await gateway.report(Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: session)
+            let again = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: session)
             #expect(again.body?["version"]?.integer == version, "\(again.text)")
 
             try await shop.produce(Self.strangers(4000))

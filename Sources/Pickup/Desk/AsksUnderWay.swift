@@ -21,8 +21,11 @@ struct AsksUnderWay: Sendable {
     init(capacity: Int = 200_000) { self.capacity = capacity }
 
     /// The ask of `name` that is on its way and not answered by `version`; nil where another may be sent.
-    func current(_ name: [UInt8], version: Int64, at now: UnixTime) -> Ask? {
-        guard let ask = asks[name], version <= ask.after else { return nil }
+    ///
+    /// - Parameter unseen: the highest version that an unknown token may have: an ask that was sent before may have been answered,
+    ///   and its answer forgotten.
+    func current(_ name: [UInt8], version: Int64, unseen: Int64 = 0, at now: UnixTime) -> Ask? {
+        guard let ask = asks[name], version <= ask.after, unseen < ask.sentAt.microseconds else { return nil }
         let age = now.microseconds(since: ask.sentAt)
         return (0..<Self.patience).contains(age) ? ask : nil
     }

@@ -26,7 +26,7 @@ final class WaitingRoom: Sendable {
         let known: Int64
         let event: AwaitedEvent?
         let until: ContinuousClock.Instant
-        let continuation: CheckedContinuation<Arrival, Never>
+        let done: @Sendable (Arrival) -> Void
 
         /// Whether `token`, of its subject, is what it waits for.
         func wants(_ token: HeldToken, isPast: Bool) -> Bool { token.version > (isPast ? after : known) }
@@ -34,8 +34,8 @@ final class WaitingRoom: Sendable {
 
     private struct State {
         var waiters: [Int: Waiter] = [:]
-        var byKey: [[UInt8]: Set<Int>] = [:]
-        var byEvent: [String: Set<Int>] = [:]
+        var byKey: [[UInt8]: [Int]] = [:]
+        var byEvent: [String: [Int]] = [:]
         var next = 0
         var isDraining = false
     }
@@ -51,25 +51,24 @@ final class WaitingRoom: Sendable {
     ///   - known: the version that was known, where what comes out of the topic's past must be above another one: whatever is
     ///     published now is newer, whatever the clocks say.
     ///   - check: looked at once the wait is known, so that nothing that came in between is missed.
+    ///   - done: told what came, once, on any thread.
     func wait(
-        for key: [UInt8], after: Int64, known: Int64? = nil, event: AwaitedEvent? = nil, until: ContinuousClock.Instant,
-        unless check: () -> HeldToken?
-    ) async -> Arrival {
-        await withCheckedContinuation { continuation in
-            let number = state.withLock { state -> Int? in
-                guard !state.isDraining else { return nil }
-                let number = state.next
-                state.next += 1
-                state.waiters[number] = Waiter(
-                    key: key, after: after, known: known ?? after, event: event, until: until, continuation: continuation)
-                state.byKey[key, default: []].insert(number)
-                if let event { state.byEvent[event.id, default: []].insert(number) }
-                return number
-            }
-            guard let number else { return continuation.resume(returning: .draining) }
-            if let token = check(), let waiter = state.withLock({ Self.take(number, from: &$0) }) {
-                waiter.continuation.resume(returning: .token(token))
-            }
+        for key: [UInt8], after: Int64, known: Int64? = nil, event: AwaitedEvent? = nil,
+        until: ContinuousClock.Instant, unless check: () -> HeldToken?, _ done: @escaping @Sendable (Arrival) -> Void
+    ) {
+        let number = state.withLock { state -> Int? in
+            guard !state.isDraining else { return nil }
+            let number = state.next
+            state.next += 1
+            state.waiters[number] = Waiter(
+                key: key, after: after, known: known ?? after, event: event, until: until, done: done)
+            state.byKey[key, default: []].append(number)
+            if let event { state.byEvent[event.id, default: []].append(number) }
+            return number
+        }
+        guard let number else { return done(.draining) }
+        if let token = check(), let waiter = state.withLock({ Self.take(number, from: &$0) }) {
+            waiter.done(.token(token))
         }
     }
 
@@ -79,7 +78,7 @@ final class WaitingRoom: Sendable {
             (state.byKey[key] ?? []).filter { state.waiters[$0]?.wants(token, isPast: isPast) == true }
                 .compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.continuation.resume(returning: .token(token)) }
+        for waiter in waiters { waiter.done(.token(token)) }
     }
 
     /// Whether a call waits for the end of the event with this id.
@@ -92,7 +91,7 @@ final class WaitingRoom: Sendable {
             (state.byEvent[event] ?? []).filter { state.waiters[$0]?.event?.isEnded(by: letter, key: key) == true }
                 .compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.continuation.resume(returning: .deadLetter(code)) }
+        for waiter in waiters { waiter.done(.deadLetter(code)) }
     }
 
     /// Ends the waits for events that could not be sent.
@@ -100,7 +99,7 @@ final class WaitingRoom: Sendable {
         let waiters = state.withLock { state in
             events.flatMap { state.byEvent[$0] ?? [] }.compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.continuation.resume(returning: .unsent) }
+        for waiter in waiters { waiter.done(.unsent) }
     }
 
     /// Ends the waits that are over at `now`.
@@ -108,7 +107,7 @@ final class WaitingRoom: Sendable {
         let waiters = state.withLock { state in
             state.waiters.filter { $0.value.until <= now }.keys.compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.continuation.resume(returning: .nothing) }
+        for waiter in waiters { waiter.done(.nothing) }
     }
 
     /// Nobody waits any more. A few are let go at a time: a mass close would stall everybody else.
@@ -120,16 +119,16 @@ final class WaitingRoom: Sendable {
             let waiters = state.waiters.keys.prefix(count).compactMap { Self.take($0, from: &state) }
             return (waiters, !state.waiters.isEmpty)
         }
-        for waiter in waiters { waiter.continuation.resume(returning: .draining) }
+        for waiter in waiters { waiter.done(.draining) }
         return hasMore
     }
 
     private static func take(_ number: Int, from state: inout State) -> Waiter? {
         guard let waiter = state.waiters.removeValue(forKey: number) else { return nil }
-        state.byKey[waiter.key]?.remove(number)
+        state.byKey[waiter.key]?.removeAll { $0 == number }
         if state.byKey[waiter.key]?.isEmpty == true { state.byKey[waiter.key] = nil }
         if let event = waiter.event {
-            state.byEvent[event.id]?.remove(number)
+            state.byEvent[event.id]?.removeAll { $0 == number }
             if state.byEvent[event.id]?.isEmpty == true { state.byEvent[event.id] = nil }
         }
         return waiter

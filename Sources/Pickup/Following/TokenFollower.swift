@@ -96,7 +96,7 @@ final class TokenFollower: Sendable {
             }
             await reader.close(within: .seconds(1))
         } catch {
-            desk.changeTail { $0.silentSince = $0.silentSince ?? now() }
+            if error is KafkaError { desk.changeTail { $0.silentSince = $0.silentSince ?? now() } }
             await reader.close(within: .seconds(1))
             throw error
         }
@@ -188,8 +188,7 @@ final class TokenFollower: Sendable {
         }
         let fresh = led.filter { !followed.contains($0) }
         if !fresh.isEmpty {
-            try await begin(fresh, reader, present)
-            followed.formUnion(fresh)
+            followed.formUnion(try await begin(fresh, reader, present))
         }
         let tokens = followed.filter { $0.topic == topics.tokens }.map(\.partition)
         let behind = state.withLock { Set($0.behind.map(\.partition)) }
@@ -202,7 +201,11 @@ final class TokenFollower: Sendable {
 
     /// Follows `partitions` from where they were left. New ones are followed from their end, and from their first record where they
     /// were added to their topic since.
-    private func begin(_ partitions: [TopicPartition], _ reader: KafkaConsumer, _ present: [TopicMetadata]) async throws {
+    ///
+    /// - Returns: those that are followed now.
+    private func begin(_ partitions: [TopicPartition], _ reader: KafkaConsumer, _ present: [TopicMetadata]) async throws
+        -> [TopicPartition]
+    {
         let topics = configuration.topics
         let (next, counts) = state.withLock { state in
             for topic in present where state.counts[topic.name] == nil {
@@ -213,11 +216,17 @@ final class TokenFollower: Sendable {
         let fromEnd = partitions.filter {
             next[$0] == nil && $0.topic != topics.control && Int($0.partition) < counts[$0.topic] ?? 0
         }
-        let ends = fromEnd.isEmpty ? [:] : try await reader.offsets(of: fromEnd, notBefore: -1, within: Self.timeout)
-        guard ends.count == fromEnd.count else {
-            throw PickupError("the ends of some partitions of \(topics.tokens) are unknown")
+        // A partition whose leader does not answer is left for the next look.
+        let ends =
+            fromEnd.isEmpty
+            ? [:] : (try? await reader.offsets(of: fromEnd, notBefore: -1, within: Self.timeout)) ?? [:]
+        let starts = partitions.compactMap { partition -> PartitionOffset? in
+            guard let offset = next[partition] ?? ends[partition] ?? (fromEnd.contains(partition) ? nil : 0) else {
+                return nil
+            }
+            return PartitionOffset(partition, offset: offset)
         }
-        let starts = partitions.map { PartitionOffset($0, offset: next[$0] ?? ends[$0] ?? 0) }
+        guard !starts.isEmpty else { throw PickupError("the ends of the partitions of \(topics.tokens) are unknown") }
         let before = ends.filter { $0.key.topic == topics.tokens }
         if !before.isEmpty { desk.tailBegins() }
         state.withLock { state in
@@ -229,8 +238,9 @@ final class TokenFollower: Sendable {
             }
         }
         try await reader.readAlso(starts)
-        state.withLock { $0.hasBegun = true }
+        if starts.contains(where: { $0.partition.topic == topics.tokens }) { state.withLock { $0.hasBegun = true } }
         if !before.isEmpty { past.add(before) }
+        return starts.map(\.partition)
     }
 
     private func caughtUp(_ partition: TopicPartition) {

@@ -10,7 +10,8 @@ enum PickupAnswers {
     ///
     /// - Throws: `Problem` where a token has ended, or is sealed for somebody else.
     static func response(
-        to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
+        to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey],
+        at now: UnixTime
     ) throws(Problem) -> Response {
         switch outcome {
         case .token(let token):

@@ -10,6 +10,9 @@ struct PickupFrame: Sendable {
     private static let proof = HTTPField.Name("DPoP")
     private static let nonce = HTTPField.Name("DPoP-Nonce")
 
+    /// The request's headers that `finish` reads.
+    static let read: [HTTPField.Name] = [.origin] + (proof.map { [$0] } ?? [])
+
     let origins: Set<String>
     let metrics: PickupMetrics
     /// Returns what the next proof must hold; nil where none must hold anything.

@@ -7,8 +7,8 @@ import NIOCore
 
 /// Answers the calls.
 ///
-/// It chooses by the path itself, and whatever comes before a wait has a task of its own: what a router, its middleware and a
-/// session's verification put on a task's stack would else be held by each of ten thousand calls that wait.
+/// It chooses by the path itself, and whatever comes before a wait has a task of its own: what a session's verification puts on a
+/// task's stack would else be held by each connection. A call that waits has no task at all (`HeldCall`).
 struct PickupResponder: HTTPResponder {
     /// The longest report, in bytes.
     private static let reportLimit = RequestHead.bodyLimit
@@ -21,6 +21,7 @@ struct PickupResponder: HTTPResponder {
     let asks: TokenAsks
     let follower: TokenFollower
     let health: GatewayHealth
+    let held: HeldCalls
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
 
@@ -42,7 +43,7 @@ struct PickupResponder: HTTPResponder {
             let address = clients.client(of: request.headers, on: context.connection, from: context.address)
             switch try await Task(operation: { try await begin(request, call, address) }).value {
             case .answered(let answer): response = answer
-            case .waits(let wait, let answer): response = try answer(try await asks.outcome(of: wait))
+            case .waits(let wait, let answer): return held.mark(hold(wait, request, call, answer))
             }
         } catch let problem as Problem {
             response = problem.response
@@ -51,6 +52,24 @@ struct PickupResponder: HTTPResponder {
             response = Problem.unavailable("the call could not be answered").response
         }
         return frame.finish(response, to: request, call)
+    }
+
+    /// Answers the call once its wait is over. No more is kept of its request than what an answer needs.
+    private func hold(
+        _ wait: TokenAsks.Wait, _ request: Request, _ call: PickupCall?,
+        _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Response
+    ) -> HeldCall {
+        let held = HeldCall()
+        var head = HTTPRequest(method: request.method, scheme: nil, authority: nil, path: nil)
+        for name in PickupFrame.read { head.headerFields[name] = request.headers[name] }
+        let kept = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+        let frame = frame
+        asks.finish(wait) { result in
+            let response: Response
+            do throws(Problem) { response = try answer(try result.get()) } catch { response = error.response }
+            held.answer(frame.finish(response, to: kept, call))
+        }
+        return held
     }
 
     @concurrent

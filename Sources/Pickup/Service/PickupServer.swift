@@ -51,6 +51,7 @@ struct PickupServer: Sendable {
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
         let metrics = metrics
         let health = responder.health
+        let held = responder.held
         let connections = OpenConnections(
             places: OpenPlaces(most: pickup.connections), ofAddress: pickup.addressConnections,
             clients: responder.clients)
@@ -58,6 +59,7 @@ struct PickupServer: Sendable {
             additionalChannelHandlers: [
                 HTTP1RulesEntrance(isStopping: { health.isStopping }),
                 ConnectionGuard(among: connections, dropped: { metrics.dropped($0) }),
+                HeldCallHandler(held),
             ],
             idleTimeout: Self.idle, httpDecoderConfiguration: limits)
         let builder = HTTPServerBuilder { [tls, isProxied = pickup.proxyProtocol] responder in

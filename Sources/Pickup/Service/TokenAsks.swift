@@ -22,7 +22,7 @@ struct TokenAsks: Sendable {
     struct Wait: Sendable {
         let app: String
         let key: [UInt8]
-        let after: Int64
+        var after: Int64
         /// The version that was known; nil for `after`.
         var known: Int64?
         /// The event whose end ends the wait too, and by what name it is under way; nil where just the next token is awaited.
@@ -41,7 +41,7 @@ struct TokenAsks: Sendable {
         case accepted(event: String, after: Int64, challenge: String?)
         /// Nothing newer came.
         case nothing
-        /// It is worth waiting for, which `outcome(of:)` does.
+        /// It is worth waiting for, which `finish` does.
         case waits(Wait)
     }
 
@@ -112,23 +112,19 @@ struct TokenAsks: Sendable {
         return .nothing
     }
 
-    /// Waits, and returns what came. Few bytes of a task's stack are in use here: thousands wait at once.
-    ///
-    /// - Throws: `Problem`.
-    func outcome(of wait: Wait) async throws(Problem) -> Outcome {
-        var (after, known) = (wait.after, wait.known)
-        while true {
-            let arrival = await desk.room.wait(
-                for: wait.key, after: after, known: known, event: wait.event?.awaited, until: wait.until
-            ) {
-                desk.newest(wait.key).flatMap { $0.version > after ? $0 : nil }
-            }
+    /// Waits, and tells `done` what came, once. No task waits: thousands of calls do at once.
+    func finish(_ wait: Wait, _ done: @escaping @Sendable (Result<Outcome, Problem>) -> Void) {
+        desk.room.wait(
+            for: wait.key, after: wait.after, known: wait.known, event: wait.event?.awaited, until: wait.until,
+            unless: { desk.newest(wait.key).flatMap { $0.version > wait.after ? $0 : nil } }
+        ) { arrival in
             if case .token(let token) = arrival, let report = wait.report, token.isNamed(in: report) {
-                after = max(after, token.version)
-                known = token.version
-                continue
+                var next = wait
+                next.after = max(wait.after, token.version)
+                next.known = token.version
+                return finish(next, done)
             }
-            return try outcome(arrival, wait)
+            do throws(Problem) { done(.success(try outcome(arrival, wait))) } catch { done(.failure(error)) }
         }
     }
 
@@ -195,7 +191,7 @@ struct TokenAsks: Sendable {
         let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
         // Looked up and noted together: of two that come at once one is sent.
         let current = desk.asks.withLock { asks in
-            let current = asks.current(name, version: version, at: time)
+            let current = asks.current(name, version: version, unseen: unseen, at: time)
             if current == nil { asks.sent(fresh, as: name) }
             return current
         }
@@ -217,7 +213,8 @@ struct TokenAsks: Sendable {
         let awaited = AwaitedEvent(id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic)
         return .waits(
             Wait(
-                app: app.name, key: key, after: ask.after, known: version, event: (awaited, name), report: isCold ? report : nil,
+                app: app.name, key: key, after: ask.after, known: version, event: (awaited, name),
+                report: isCold ? report : nil,
                 challenge: challenge, until: until))
     }
 }

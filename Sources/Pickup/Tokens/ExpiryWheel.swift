@@ -68,7 +68,9 @@ struct ExpiryWheel: Sendable {
         return ended
     }
 
-    private static func slot(_ level: Int, _ second: Int64) -> Int { level << 8 | Int(second >> (8 * Int64(level)) & 255) }
+    private static func slot(_ level: Int, _ second: Int64) -> Int {
+        level << 8 | Int(second >> (8 * Int64(level)) & 255)
+    }
 
     /// Takes everything out of a slot: what ended is `ended`, the rest finds its place anew.
     private mutating func resort(_ slot: Int, _ ended: inout [UInt32]) {

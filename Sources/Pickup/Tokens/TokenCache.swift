@@ -38,7 +38,8 @@ struct TokenCache: Sendable {
     func outline(of key: [UInt8]) -> HeldToken? {
         table.find(key).map { place in
             HeldToken(
-                text: [], isSealed: false, version: table.version(place), expiresAt: wheel.end(of: place), recovery: nil)
+                text: [], isSealed: false, version: table.version(place), expiresAt: wheel.end(of: place), recovery: nil
+            )
         }
     }
 

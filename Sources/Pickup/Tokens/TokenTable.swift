@@ -122,7 +122,9 @@ struct TokenTable: Sendable {
         erase(place)
         let entry = entries[place]
         content -= Self.memory(entry.bytes.count, entry.recovery)
-        if entry.older != Self.none { entries[entry.older].newer = entry.newer } else {
+        if entry.older != Self.none {
+            entries[entry.older].newer = entry.newer
+        } else {
             oldest = entry.newer == Self.none ? nil : entry.newer
         }
         if entry.newer != Self.none { entries[entry.newer].older = entry.older } else { newest = entry.older }

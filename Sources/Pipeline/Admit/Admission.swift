@@ -30,7 +30,9 @@ struct Admission: Sendable {
         var unseen: Int64?
 
         /// Whether the producer may have missed the token of `mint`, so that it answers nobody.
-        fileprivate func mayMiss(_ mint: RecentMint) -> Bool { unseen.map { mint.mintedAt.microseconds <= $0 } ?? false }
+        fileprivate func mayMiss(_ mint: RecentMint) -> Bool {
+            unseen.map { mint.mintedAt.microseconds <= $0 } ?? false
+        }
     }
 
     /// What becomes of an event.

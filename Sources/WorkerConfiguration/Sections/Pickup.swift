@@ -233,14 +233,13 @@ extension Configuration.Pickup {
             "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies."),
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
-            "The memory that tokens may take, with everything that belongs to them. What is not in it is minted anew."),
+            "The memory of tokens with all that belongs to them. What is not in it is minted anew."),
         .duration(
             "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
-            "The age up to which the token topic's past is read after the start, newest first, beside serving."),
+            "The age up to which the token topic's past is read, newest first, beside serving."),
         .integer(
             "cold_rate", \.coldRate, in: 1...1_000_000,
-            "Tokens a second asked for, for users of whom none is known: after a start, everybody. More calls wait or get 503."
-        ),
+            "Tokens a second asked for, for users whose token is unknown; more calls wait or get 503."),
         .integer("user_rate", \.userRate, in: 1...100_000, "Requests a second for one user, whoever asks."),
         .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
         .integer(

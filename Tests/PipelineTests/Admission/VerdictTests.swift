@@ -67,7 +67,8 @@ struct VerdictTests {
             "a token that the producer missed answers nothing, and the one that replaces it does",
             [
                 .init(at: 0, ends: "mint"), .init(at: 1, unseen: 0, ends: "mint"),
-                .init(at: 1.5, unseen: 0, ends: "burst"), .init(at: 100, observed: 0.5, unseen: 0, ends: "observed_earlier"),
+                .init(at: 1.5, unseen: 0, ends: "burst"),
+                .init(at: 100, observed: 0.5, unseen: 0, ends: "observed_earlier"),
             ]),
         AdmissionStory(
             "whatever the reason is that it would have been superseded for",
