@@ -107,6 +107,13 @@ public struct RecordBody: Sendable, Equatable {
         do { return String(copying: try UTF8Span(validating: bytes.span.extracting(value))) } catch { return nil }
     }
 
+    /// Whether the last value of the header `name` is `text`, byte for byte. Nothing is copied.
+    public func says(_ name: String, _ text: String) -> Bool {
+        guard let value = place(of: name) ?? nil else { return false }
+        let wanted = text.utf8.span
+        return value.count == wanted.count && isEqual(wanted, value)
+    }
+
     /// Where the last value of the header `name` stands, or that it is null; nil where there is no such header.
     private func place(of name: String) -> Range<Int>?? {
         let wanted = name.utf8.span

@@ -56,7 +56,7 @@ public struct PublishedToken: Sendable {
     /// - Throws: `RecordFault` for a tombstone and for anything else that is not a token's record.
     public init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
         guard let keyPart = record.keyPart, let valuePart = record.valuePart,
-            Self.has(record, "ce_type", "remint.token.replaced.v1")
+            record.says("ce_type", "remint.token.replaced.v1")
         else { throw .foreign }
         guard let root = Self.value(record.bytes, in: valuePart),
             let app = root["app"]?.string, !app.isEmpty, let vendor = root["vendor"]?.string,
@@ -72,10 +72,10 @@ public struct PublishedToken: Sendable {
         guard Self.isCompact(token, parts: sealedFor == nil ? 3 : 5) else { throw .malformed }
         guard ReadBackBound.admits(version: version, at: now) else { throw .version }
         try Self.checkLife(from: issuedAt, to: expiresAt, at: now)
-        guard Self.has(record, "ce_source", "/remint/\(app)"), Self.has(record, "remint-key-id", keyID),
-            Self.has(record, "remint-expires-at", "\(expiresAt)"), Self.has(record, "remint-version", "\(version)"),
-            sealedFor.map({ Self.has(record, "remint-seal", $0) }) ?? !record.has("remint-seal"),
-            record.text("ce_id")?.hasSameBytes(as: eventID) != false
+        guard record.says("ce_source", "/remint/" + app), record.says("remint-key-id", keyID),
+            record.says("remint-expires-at", String(expiresAt)), record.says("remint-version", String(version)),
+            sealedFor.map({ record.says("remint-seal", $0) }) ?? !record.has("remint-seal"),
+            !record.has("ce_id") || record.says("ce_id", eventID)
         else { throw .mismatched }
         let key = Array(record.bytes[keyPart])
         let subjects = Self.subjects(root["subject"], challenge: root["challenge"]?.string)
@@ -112,11 +112,6 @@ public struct PublishedToken: Sendable {
         return time
     }
 
-    /// Whether the header `name`, the last one of several, says `text` byte for byte.
-    private static func has(_ record: RecordBody, _ name: String, _ text: String) -> Bool {
-        record.text(name)?.hasSameBytes(as: text) == true
-    }
-
     private static func value(_ bytes: [UInt8], in part: Range<Int>) -> JSONValue? {
         do throws(JSONError) {
             let limits = JSONDocument.Limits(bytes: longestValue, depth: deepest)
@@ -139,9 +134,23 @@ public struct PublishedToken: Sendable {
     }
 
     /// Whether `token` has as many parts with dots between them, each of them base64url and not empty.
+    ///
+    /// In one pass over its bytes: whoever reads a topic of millions of tokens looks at each byte of them here.
     private static func isCompact(_ token: String, parts: Int) -> Bool {
-        let found = token.utf8.split(separator: UInt8(ascii: "."), maxSplits: parts, omittingEmptySubsequences: false)
-        return found.count == parts && found.allSatisfy { !$0.isEmpty && $0.allSatisfy(isBase64URL) }
+        let bytes = token.utf8.span
+        var found = 1
+        var length = 0
+        for index in bytes.indices {
+            if bytes[index] == UInt8(ascii: ".") {
+                guard length > 0 else { return false }
+                found += 1
+                length = 0
+            } else {
+                guard isBase64URL(bytes[index]) else { return false }
+                length += 1
+            }
+        }
+        return found == parts && length > 0
     }
 
     private static func isBase64URL(_ byte: UInt8) -> Bool {

@@ -119,7 +119,7 @@ extension CampaignSequence {
 
     private func requireNoLiveToken(of version: String, _ ring: RingInUse) async throws {
         let holdings = try await cluster.holdings(of: version, in: ring, at: ring.now())
-        guard holdings.isClear else { throw TokensLive(holdings: holdings) }
+        guard holdings.isClear else { throw TokensLive(holdings: holdings, end: holdings.end(at: ring.now())) }
     }
 
     private func reissue(_ mood: ModelCluster.Mood, _ canary: Double, _ campaign: Campaign) async throws {
