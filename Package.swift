@@ -271,7 +271,7 @@ let package = Package(
             "SigningTests",
             [
                 "Signing", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
-                "AsyncTestSupport", logging, lifecycle, nio, sockets,
+                "AsyncTestSupport", logging, lifecycle, nio, sockets, embedded,
             ]),
         tests(
             "VendorLookupTests",
@@ -297,7 +297,8 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "Kafka", "ProgramTestSupport",
+                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "Kafka",
+                "ProgramTestSupport",
                 hummingbird,
                 nio, http, httpTypes, httpParts, embedded,
             ],

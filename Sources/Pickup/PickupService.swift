@@ -107,7 +107,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             clients: ClientAddresses(
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
             asks: asks, follower: follower, health: health, held: HeldCalls(), metrics: metrics,
-                now: now)
+            now: now)
         let server = PickupServer(
             pickup: pickup, responder: responder, tls: certificate?.configuration, metrics: metrics, logger: logger,
             isReady: isReady)

@@ -51,7 +51,7 @@ import Testing
 
         init(
             _ spans: String..., capacity: Int = 100, answer: String = "{}", misbehaving: Misbehaviour = .none,
-            for count: Int? = nil, timeout: Duration = .seconds(300)
+            for count: Int? = nil, timeout: Duration = .seconds(300), lastWord: Duration = Exporter.standardLastWord
         ) async throws {
             queue = SpanQueue(capacity: capacity)
             // Before it is looked at, so that it is known which of them fit.
@@ -65,7 +65,8 @@ import Testing
             let exporter = Exporter(
                 to: collector, every: .seconds(3600), queue: queue, registry: registry,
                 metrics: ExportMetrics(registry),
-                resource: { [] }, logger: log.logger(), now: { UnixTime(seconds: 1) })
+                resource: { [] }, logger: log.logger(), now: { UnixTime(seconds: 1) },
+                lastWord: lastWord)
             task = Task.detached { await exporter.run() }
         }
 
@@ -92,7 +93,7 @@ import Testing
     }
 
     @Test func `spans come with the headers, and at the end so does what is left`() async throws {
-        let export = try await Export()
+        let export = try await Export(lastWord: .seconds(300))
         export.end("first")
         try await eventually("the first was taken") {
             export.value("remint_telemetry_requests_total", #"signal="traces",result="accepted""#) == 1

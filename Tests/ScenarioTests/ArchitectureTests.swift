@@ -34,7 +34,8 @@ extension Scenarios {
                 "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
             ],
             "Pickup": [
-                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "OTLP", "Spans",
+                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "OTLP",
+                "Spans",
                 "WorkerConfiguration", "Telemetry",
             ],
             "WorkerTesting": [

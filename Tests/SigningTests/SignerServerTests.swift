@@ -3,6 +3,7 @@ import AsyncTestSupport
 import Foundation
 import JOSE
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Pipeline
 import ServiceLifecycle
@@ -20,6 +21,17 @@ import WorkerTestSupport
         // The signer may be gone before it took everything.
         try? await channel.writeAndFlush(ByteBuffer(bytes: bytes))
         try? await channel.close(mode: .output)
+        try await channel.closeFuture.get()
+    }
+
+    @Test func `a connection that came as the signer ended closes itself`() async throws {
+        let channel = NIOAsyncTestingChannel()
+        try await channel.testingEventLoop.executeInContext {
+            let connection = try SignerArrival.Connection(wrappingChannelSynchronously: channel)
+            // Let go of here, as by an accept loop that has ended.
+            _ = SignerArrival(connection, of: 1000)
+        }
+        try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
         try await channel.closeFuture.get()
     }
 

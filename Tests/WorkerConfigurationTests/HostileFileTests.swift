@@ -63,7 +63,7 @@ struct HostileFileTests {
         #expect(SampleText.replacing("127.0.0.1:9092", broker).errors().count == 1)
     }
 
-    @Test(arguments: ["127.0.0.1", "127.255.0.9:1", "localhost", "localhost:9092", "'[::1]:9092'"])
+    @Test(arguments: ["127.0.0.1:1", "127.255.0.9:1", "localhost:1", "localhost:9092", "'[::1]:9092'"])
     func `this machine is spoken to in plain text`(_ broker: String) {
         #expect(SampleText.replacing("127.0.0.1:9092", broker).errors().isEmpty)
     }

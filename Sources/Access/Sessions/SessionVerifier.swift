@@ -44,7 +44,8 @@ public struct SessionVerifier: Sendable {
 
     private func session(_ claimed: ClaimedSession, _ key: VerificationKey) throws(AccessRefusal) -> Session {
         guard !claimed.isUserTooLong else { throw AccessRefusal(.userTooLong) }
-        return claimed.session.signed(by: Session.Signer(kind: rules.name, thumbprint: (try? JWK.thumbprint(of: key)) ?? nil))
+        return claimed.session.signed(
+            by: Session.Signer(kind: rules.name, thumbprint: (try? JWK.thumbprint(of: key)) ?? nil))
     }
 
     /// - Returns: nil where the issuer has no such key.

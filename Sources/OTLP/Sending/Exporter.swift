@@ -7,8 +7,8 @@ public import Telemetry
 /// Sends a process's spans and metrics to a collector, by OTLP over HTTP. Nobody waits for it: what it cannot send in time is counted
 /// and gone.
 public struct Exporter: Sendable {
-    /// How long what is left may take at the end.
-    private static let lastWord = Duration.seconds(2)
+    /// How long what is left may take at the end, where nothing else is said.
+    public static let standardLastWord = Duration.seconds(2)
 
     let collector: Collector
     let interval: Duration
@@ -18,6 +18,7 @@ public struct Exporter: Sendable {
     let resource: @Sendable () -> [EndedSpan.Attribute]
     let logger: Logger
     let now: @Sendable () -> UnixTime
+    private let lastWord: Duration
 
     /// - Parameters:
     ///   - interval: how often metrics are sent.
@@ -25,10 +26,11 @@ public struct Exporter: Sendable {
     ///   - registry: what the metrics are read from.
     ///   - metrics: what the export says of itself, in the same registry.
     ///   - resource: who tells it, asked for each request.
+    ///   - lastWord: how long what is left may take at the end.
     public init(
         to collector: Collector, every interval: Duration, queue: SpanQueue, registry: MetricsRegistry,
         metrics: ExportMetrics, resource: @escaping @Sendable () -> [EndedSpan.Attribute], logger: Logger,
-        now: @escaping @Sendable () -> UnixTime
+        now: @escaping @Sendable () -> UnixTime, lastWord: Duration = Self.standardLastWord
     ) {
         self.collector = collector
         self.interval = interval
@@ -38,6 +40,7 @@ public struct Exporter: Sendable {
         self.resource = resource
         self.logger = logger
         self.now = now
+        self.lastWord = lastWord
         metrics.follow(queue, registry)
     }
 
@@ -53,7 +56,7 @@ public struct Exporter: Sendable {
         // In a task of its own, which is not cancelled.
         await Task { [work] in
             var work = work
-            await work.finish(within: Self.lastWord)
+            await work.finish(within: lastWord)
         }.value
     }
 }

@@ -76,14 +76,6 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         logger.notice("the signer stopped")
     }
 
-    private typealias Connection = NIOAsyncChannel<SignerFrame, ByteBuffer>
-
-    /// A connection, and whose it is.
-    private struct Arrival: Sendable {
-        let connection: Connection
-        let user: UInt32
-    }
-
     private func serve(on descriptor: Int32) async throws {
         let signer = LocalSigner(rings, lanes: signingLanes)
         let keys = PublishedKeys(rings)
@@ -120,22 +112,22 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    private func listen(on descriptor: Int32) async throws -> NIOAsyncChannel<Arrival, Never> {
+    private func listen(on descriptor: Int32) async throws -> NIOAsyncChannel<SignerArrival, Never> {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 64)
             .bind(descriptor) { channel in
                 PeerCredentials.of(channel).flatMapThrowing { peer in
                     try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(SignerFrameDecoder()))
                     // A frame may be large: what nobody can work on yet stays with whoever sent it.
-                    let connection = try Connection(
+                    let connection = try SignerArrival.Connection(
                         wrappingChannelSynchronously: channel,
                         configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2)))
-                    return Arrival(connection: connection, user: peer.user)
+                    return SignerArrival(connection, of: peer.user)
                 }
             }
     }
 
-    private func accept(_ server: NIOAsyncChannel<Arrival, Never>, _ desk: SigningDesk) async throws {
+    private func accept(_ server: NIOAsyncChannel<SignerArrival, Never>, _ desk: SigningDesk) async throws {
         try await server.executeThenClose { arrivals in
             try await withThrowingDiscardingTaskGroup { group in
                 for try await arrival in arrivals.cancelOnGracefulShutdown() {
@@ -145,11 +137,12 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    private func receive(_ arrival: Arrival, _ desk: SigningDesk) async {
+    private func receive(_ arrival: SignerArrival, _ desk: SigningDesk) async {
+        let connection = arrival.take()
         do throws(ConnectionKeeper.Refusal) {
-            let number = try desk.keeper.admit(arrival.connection.channel, of: arrival.user)
+            let number = try desk.keeper.admit(connection.channel, of: arrival.user)
             defer { desk.keeper.left(number) }
-            await SignerConversation(desk: desk, number: number, user: arrival.user).run(arrival.connection)
+            await SignerConversation(desk: desk, number: number, user: arrival.user).run(connection)
         } catch {
             let reason = error.reason
             if reason != .accountNotAllowed || desk.tally.turnedAway(arrival.user) {
@@ -158,7 +151,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
                     metadata: [LogKey.signerUser: "\(arrival.user)", LogKey.detail: "\(reason)"])
             }
             // Whether the peer hears it is the peer's affair.
-            try? await arrival.connection.executeThenClose { _, answers in
+            try? await connection.executeThenClose { _, answers in
                 try await answers.write(try SignerFrame.closing(reason).encoded())
             }
         }
