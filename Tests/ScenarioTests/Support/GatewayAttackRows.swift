@@ -65,7 +65,7 @@ extension AttackKeys {
         rows.append(row("a user that is a list", try changed(["sub": #"["ann","victim"]"#])))
         rows.append(row("a user named twice", try changed(["sub": #""ann","sub":"victim""#])))
         rows.append(row("a user named twice by an escape", try changed(["sub": #""ann","\u0073ub":"victim""#])))
-        rows.append(row("a user of 1,100 bytes", try session(String(repeating: "u", count: 1100), [400])))
+        rows.append(row("a user of 1,100 bytes", try session(String(repeating: "u", count: 1100)), [400]))
         rows.append(row("a session bound to something unknown", try changed(["cnf": #"{"x5t#S256":"x"}"#])))
         rows.append(row("a session bound to a key, as a bearer's", try changed(["cnf": #"{"jkt":"x"}"#])))
         rows.append(row("customer 17 at the agents' app", try session("17"), [404], "onesignal-shop"))
