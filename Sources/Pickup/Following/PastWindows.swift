@@ -72,7 +72,7 @@ struct PastWindows<Record: Sendable>: Sendable {
             partitions[partition]?.width = Int64(size)
             return .tooLarge
         }
-        return offset + 1 < part.below ? .reading : .ended
+        return RecordPosition.next(after: offset) < part.below ? .reading : .ended
     }
 
     /// Ends the window of `partition`, which was read to its last record.
