@@ -167,7 +167,8 @@ package struct CampaignReissue {
     func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {
         ReissueJob(
             configuration: ring.configuration, app: nil, files: files, pace: terms.pace, total: total,
-            lane: { try topics.lane() }, display: display, now: ring.now, mayGoOn: { try mayGoOn(rotation) }, limit: limit)
+            lane: { try topics.lane() }, display: display, now: ring.now, mayGoOn: { try mayGoOn(rotation) },
+            limit: limit)
     }
 
     func run(

@@ -15,7 +15,8 @@ package struct CampaignTerms: Sendable {
 
     /// These terms.
     package init(
-        canary: Double, canaryUsers: Int = 1, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit, pace: ReissuePace
+        canary: Double, canaryUsers: Int = 1, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit,
+        pace: ReissuePace
     ) {
         self.canary = canary
         self.canaryUsers = canaryUsers

@@ -77,7 +77,8 @@ package struct CanaryTally: Sendable {
         if let place = eventID.flatMap({ place(of: $0) }) { settle(place, .deadLettered(code?.rawValue ?? "unknown")) }
         guard code == .rejectedByVendor || code == .notFixableByToken else { return }
         if let refused {
-            guard refused.ring.hasSameBytes(as: ring), refused.keyID.map({ $0.hasSameBytes(as: version) }) ?? true else {
+            guard refused.ring.hasSameBytes(as: ring), refused.keyID.map({ $0.hasSameBytes(as: version) }) ?? true
+            else {
                 return
             }
             if let place = places[SubjectHash(refused.subjectKey)] { rejected.insert(place) }
