@@ -116,7 +116,8 @@ import Testing
     /// Rejected, of how many, and whether 1 in 100 is exceeded.
     private static let verdicts: [(Int, Int, Bool)] = [
         (0, 1, false), (1, 1, true), (0, 100, false), (1, 100, false), (2, 100, false), (3, 100, false), (4, 100, true),
-        (20, 100, true), (100, 100, true), (1, 1000, false), (10, 1000, false), (30, 1000, true), (1, 6, false),
+        (20, 100, true), (100, 100, true), (1, 1000, false), (10, 1000, false), (30, 1000, true), (1, 5, true),
+        (1, 6, false), (1, 20, false), (2, 20, true),
         (10_000, 1_000_000, false), (10_200, 1_000_000, true), (1_000_000, 1_000_000, true),
     ]
 
