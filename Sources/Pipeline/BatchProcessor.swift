@@ -195,11 +195,13 @@ public struct BatchProcessor: Sendable {
         case .reject(let event, let rejection, let stage):
             return .settled(settler.failed(record, event, rejection, stage, work.now))
         case .skip(let event, let why): return .settled(settler.settled(record, event, .skipped(why)))
-        case .blameKey(let order, let rejection):
+        case .blameKey(let order, let rejection, let version):
             if let key = minter.key(of: order.app, from: signing) {
                 admission.heardBlame(in: Admission.Request(order, key: key), of: order.id, at: work.now)
             }
-            return .settled(settler.failed(record, order.event, rejection, .resolve, work.now))
+            return .settled(
+                settler.failed(
+                    record, order.event, rejection, .resolve, work.now, refused: refusedToken(of: order, version)))
         case .mint(let order):
             guard let key = minter.key(of: order.app, from: signing) else {
                 let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
@@ -226,11 +228,9 @@ public struct BatchProcessor: Sendable {
         case .suspended: return .settled(settler.suspended(record, order.event, work.now))
         case .refused(let detail):
             let rejection = Rejection(.rejectedByVendor, detail)
-            // A challenge that is asked for too often is no refused token, and its subject gets no token of a batch job.
-            let refused =
-                order.subject.challenge == nil
-                ? RefusedToken(ring: key.ring, keyID: key.version, subjectKey: order.subjectKey) : nil
-            return .settled(settler.failed(record, order.event, rejection, .admit, work.now, refused: refused))
+            return .settled(
+                settler.failed(
+                    record, order.event, rejection, .admit, work.now, refused: refusedToken(of: order, key.version)))
         case .mint(let ticket):
             switch resolve(record, order, &work) {
             case .left(let disposition): return disposition
@@ -247,6 +247,13 @@ public struct BatchProcessor: Sendable {
                 } catch { return .settled(settler.failed(record, order.event, error, .mint, work.now)) }
             }
         }
+    }
+
+    /// The token of `version` that `order` reports as refused. A challenge that is asked for too often is none, and its subject
+    /// gets no token of a batch job.
+    private func refusedToken(of order: MintRequest, _ version: String?) -> RefusedToken? {
+        guard order.subject.challenge == nil else { return nil }
+        return RefusedToken(ring: order.app.keyRing, keyID: version, subjectKey: order.subjectKey)
     }
 
     /// A draft answers `order` too. Where its report is the earlier one, as one out of a retry tier may be, the failure is as old

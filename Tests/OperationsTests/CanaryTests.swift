@@ -32,12 +32,11 @@ import Testing
         return RecordBody(key: key(user), value: Array(value.utf8), headers: headers)
     }
 
-    private static func refused(_ user: Int, _ keyID: String = "new", ring: String = "ring") throws -> RefusedToken {
+    private static func refused(_ user: Int, _ keyID: String? = "new", ring: String = "ring") throws -> RefusedToken {
         let body = RecordBody(
             key: nil, value: nil,
-            headers: [
-                RecordHeader("remint-refused-key-id", keyID), RecordHeader("remint-refused-key-ring", ring),
-                RecordHeader("remint-refused-subject", Self.key(user)),
+            headers: (keyID.map { [RecordHeader("remint-refused-key-id", $0)] } ?? []) + [
+                RecordHeader("remint-refused-key-ring", ring), RecordHeader("remint-refused-subject", Self.key(user)),
             ])
         return try #require(RefusedToken(body))
     }
@@ -98,12 +97,27 @@ import Testing
         #expect(tally.rejections == 2)
     }
 
+    @Test func `a refusal that no token repairs counts unless its letter names another key or blames none`() throws {
+        var tally = Self.tally(6)
+        for refused in [
+            try Self.refused(0), try Self.refused(1, nil), try Self.refused(2, "old"),
+            try Self.refused(3, nil, ring: "other"), try Self.refused(9, nil),
+        ] {
+            tally.letter(key: nil, eventID: "device", code: .notFixableByToken, refused: refused)
+        }
+        tally.letter(key: Self.key(4), eventID: "device", code: .notFixableByToken, refused: nil)
+        #expect(tally.rejections == 2, "the new key's, and the one whose key is not shown")
+        tally.letter(key: nil, eventID: "device", code: .rejectedByVendor, refused: try Self.refused(5, nil))
+        #expect(tally.rejections == 3)
+    }
+
     // MARK: The verdict
 
     /// Rejected, of how many, and whether 1 in 100 is exceeded.
     private static let verdicts: [(Int, Int, Bool)] = [
         (0, 1, false), (1, 1, true), (0, 100, false), (1, 100, false), (2, 100, false), (3, 100, false), (4, 100, true),
-        (20, 100, true), (100, 100, true), (1, 1000, false), (10, 1000, false), (30, 1000, true), (1, 6, false),
+        (20, 100, true), (100, 100, true), (1, 1000, false), (10, 1000, false), (30, 1000, true), (1, 5, true),
+        (1, 6, false), (1, 20, false), (2, 20, true),
         (10_000, 1_000_000, false), (10_200, 1_000_000, true), (1_000_000, 1_000_000, true),
     ]
 

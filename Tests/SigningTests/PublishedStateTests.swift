@@ -32,9 +32,9 @@ import WorkerTestSupport
     @Test func `a token is of the same signer, whether its ring is here or behind a signer`() throws {
         let ring = try ring(try TemporaryFolder())
         let trusted = try TrustedRing(PublishedRing(ring), for: [.es256], before: nil)
-        let there = trusted.versions.values.compactMap { version -> RingKey? in
+        let there = trusted.versions.compactMap { id, version -> RingKey? in
             guard case .publicKey(let key) = version.check else { return nil }
-            return RingKey(key, signer: version.signer)
+            return RingKey(key, version: id, signer: version.signer)
         }
         let expected: [String: TokenSigner] = ["k2": .retired, "k3": .passive, "k4": .active, "k5": .prepared]
         #expect(states(there) == expected)

@@ -113,7 +113,7 @@ package struct Rotation: Sendable, Equatable {
         canaryCount += 1
     }
 
-    /// The canary's tokens were published and not refused, or nobody is left for one.
+    /// The canary's tokens were published and not refused, or the campaign goes on without one.
     package mutating func canaryPassed() {
         guard phase == .canary else { return }
         phase = .waves

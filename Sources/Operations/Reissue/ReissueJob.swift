@@ -16,7 +16,7 @@ package struct ReissueJob {
     let now: @Sendable () -> UnixTime
     let lane: () throws -> any BulkLane
     /// Asked before each batch; false ends the job there, to be gone on with later.
-    let mayGoOn: () -> Bool
+    let mayGoOn: () throws -> Bool
     /// Where a first part of the job ends, in rows; nil for the end of the input.
     let limit: Int?
 
@@ -31,7 +31,7 @@ package struct ReissueJob {
         configuration: Configuration, app: Configuration.App?, files: ReissueFiles, pace: ReissuePace, total: Int?,
         lane: @escaping () throws -> any BulkLane, display: any ProgressDisplay,
         now: @escaping @Sendable () -> UnixTime,
-        mayGoOn: @escaping () -> Bool = { true },
+        mayGoOn: @escaping () throws -> Bool = { true },
         limit: Int? = nil
     ) {
         self.configuration = configuration
@@ -100,8 +100,11 @@ package struct ReissueJob {
                 try note(&progress, inDoubtThrough: resent)
                 return .limitReached
             }
-            guard mayGoOn() else {
+            let goesOn = Result { try mayGoOn() }
+            guard case .success(true) = goesOn else {
+                // What was delivered is in the checkpoint whatever the reason is.
                 try note(&progress, inDoubtThrough: resent)
+                _ = try goesOn.get()
                 return .paused
             }
             let start = ContinuousClock.now

@@ -7,16 +7,13 @@ import WorkerConfiguration
 extension CampaignReissue {
     /// Brings the campaign past its canary.
     ///
-    /// - Returns: whether it passed; false where the campaign was paused or ended meanwhile.
-    /// - Throws: `CampaignStopped` where it did not pass; the campaign is paused then.
+    /// - Returns: whether it passed, or none is wanted; false where the campaign was paused or ended meanwhile.
+    /// - Throws: `CampaignStopped` where it did not pass, and where an earlier one did not and nobody is left for another one; the
+    ///   campaign is paused then.
     func passCanary(_ rotation: Rotation, _ progress: inout ReissueProgress, _ total: Int) async throws -> Bool {
         let files = campaign.files(of: rotation)
         guard let canary = try await canary(rotation, progress, total) else {
-            note("no user is left for a canary")
-            try campaign.step("rotate canary", detail: "no user is left for one", of: rotation.id) {
-                $1.canaryPassed()
-            }
-            return true
+            return try goOnWithoutCanary(rotation)
         }
         let end = canary.firstRow + canary.count
         guard try await run(job(rotation, files, total, limit: end), &progress, files) != .paused else { return false }
@@ -39,13 +36,37 @@ extension CampaignReissue {
         return true
     }
 
-    /// The canary at hand, or the next one; nil where nobody is left.
+    /// Lets everyone be asked for at once where the operator wants no canary, or where there is nobody to make one of.
+    ///
+    /// - Throws: `CampaignStopped` where no canary passed: that everybody was in one proves nothing.
+    private func goOnWithoutCanary(_ rotation: Rotation) throws -> Bool {
+        let failed = rotation.canaryCount
+        let detail: String
+        switch (terms.canary > 0, failed > 0) {
+        case (true, true):
+            let reason = "no canary passed, and no user is left who was in none"
+            try campaign.step("rotate pause", detail: reason, of: rotation.id) { try $1.canaryFailed(because: reason) }
+            throw CampaignStopped(
+                "\(reason). The campaign is paused. Go back with: remint rotate abort. Or accept the risk for everyone: remint rotate resume, then remint rotate reissue --canary 0"
+            )
+        case (true, false): detail = "no user is left for a canary"
+        case (false, true): detail = "no canary (--canary 0), although \(failed) did not pass"
+        case (false, false): detail = "no canary (--canary 0)"
+        }
+        note(detail)
+        try campaign.step("rotate canary", detail: detail, of: rotation.id) { $1.canaryPassed() }
+        return true
+    }
+
+    /// The canary at hand, or the next one; nil where none is wanted or nobody is left.
     private func canary(
         _ rotation: Rotation, _ progress: ReissueProgress, _ total: Int
     ) async throws -> RotationCanary? {
         if let canary = rotation.canary { return canary }
+        guard terms.canary > 0 else { return nil }
         let eligible = min(progress.eligible ?? total, total)
-        let wanted = max(1, Int((Double(eligible) * terms.canary / 100).rounded(.up)))
+        let share = Int((Double(eligible) * terms.canary / 100).rounded(.up))
+        let wanted = max(1, share, terms.canaryUsers)
         let count = min(wanted, eligible - progress.rows)
         guard count > 0 else { return nil }
         // Noted before the first event: whatever comes of it lies behind.
@@ -91,7 +112,7 @@ extension CampaignReissue {
         var line = display
         defer { line.clear() }
         while .now < end {
-            guard mayGoOn(rotation) else { return false }
+            guard try mayGoOn(rotation) else { return false }
             try await reading.advance()
             if terms.maxRejections.isExceeded(by: reading.tally.rejections, of: reading.tally.size) { break }
             let watched = terms.watch - (end - .now)
@@ -106,7 +127,7 @@ extension CampaignReissue {
             try fail(rotation, Self.rejection(rejected, of: size, terms.maxRejections))
         }
         if let suspended = try await suspension(for: rotation.to) { try fail(rotation, suspended) }
-        return mayGoOn(rotation)
+        return try mayGoOn(rotation)
     }
 
     /// Waits until the token topic holds the canary's tokens.
@@ -117,7 +138,7 @@ extension CampaignReissue {
         var line = display
         defer { line.clear() }
         while !reading.tally.isAnswered {
-            guard mayGoOn(rotation) else { return false }
+            guard try mayGoOn(rotation) else { return false }
             let tally = reading.tally
             if terms.maxRejections.isExceeded(by: tally.rejections, of: tally.size) { return true }
             guard .now < end else {

@@ -167,7 +167,8 @@ package struct CampaignReissue {
     func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {
         ReissueJob(
             configuration: ring.configuration, app: nil, files: files, pace: terms.pace, total: total,
-            lane: { try topics.lane() }, display: display, now: ring.now, mayGoOn: { mayGoOn(rotation) }, limit: limit)
+            lane: { try topics.lane() }, display: display, now: ring.now, mayGoOn: { try mayGoOn(rotation) },
+            limit: limit)
     }
 
     func run(
@@ -178,9 +179,21 @@ package struct CampaignReissue {
         return try await job.run(&progress, next: { try input.next() })
     }
 
-    /// Whether the campaign is still this one, open, not paused, and of one mind with its ring.
-    func mayGoOn(_ rotation: Rotation) -> Bool {
-        guard let now = try? campaign.derived() else { return false }
+    /// Whether the campaign is still this one, open and not paused.
+    ///
+    /// - Throws: `KeyRingError` where the ring or the campaign cannot be read, `RotationError` where they disagree.
+    func mayGoOn(_ rotation: Rotation) throws -> Bool {
+        let now: Rotation
+        do { now = try campaign.derived() } catch is RotationError {
+            // Another operator's step changes the ring, then the campaign: only under the lock must they agree.
+            do {
+                let editor = try KeyRingEditor(ring.directory)
+                now = try campaign.load().derived(from: editor.listing)
+            } catch is KeyRingError {
+                // That step is under way.
+                return false
+            }
+        }
         return now.id == rotation.id && !now.phase.isOver && now.pause == nil
     }
 
@@ -195,7 +208,7 @@ package struct CampaignReissue {
         var last: Int?
         var deadline = ContinuousClock.now + terms.answerWithin
         while true {
-            guard mayGoOn(rotation) else { return nil }
+            guard try mayGoOn(rotation) else { return nil }
             let start = ContinuousClock.now
             let holdings = try await topics.holdings(of: rotation.from, in: ring, at: ring.now())
             if holdings.waiting == 0 { return holdings }

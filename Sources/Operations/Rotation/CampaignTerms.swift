@@ -2,6 +2,8 @@
 package struct CampaignTerms: Sendable {
     /// The part that goes first and is watched, in percent; 0 for none.
     package var canary: Double
+    /// The users whom a canary has at least, as far as there are so many.
+    package var canaryUsers: Int
     /// The time for which the canary is watched once it is answered.
     package var watch: Duration
     /// The longest time from a canary's events, and from the rest's, until their tokens are published.
@@ -13,9 +15,11 @@ package struct CampaignTerms: Sendable {
 
     /// These terms.
     package init(
-        canary: Double, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit, pace: ReissuePace
+        canary: Double, canaryUsers: Int = 1, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit,
+        pace: ReissuePace
     ) {
         self.canary = canary
+        self.canaryUsers = canaryUsers
         self.watch = watch
         self.answerWithin = answerWithin
         self.maxRejections = maxRejections

@@ -68,16 +68,21 @@ package struct CanaryTally: Sendable {
         }
     }
 
-    /// A dead letter.
+    /// A dead letter. It counts as a rejection where its code blames the key, and the key may be the new version's: a report
+    /// that does not show whose signature its token has is no reason to go on.
     ///
-    /// - Parameter refused: the token of ours that it says was refused; letters of older workers name none.
+    /// - Parameter refused: the token of ours that it says was refused. Letters of older workers name none, and then only
+    ///   `rejected_by_vendor` is known to blame the key.
     package mutating func letter(key: [UInt8]?, eventID: String?, code: ErrorCode?, refused: RefusedToken?) {
         if let place = eventID.flatMap({ place(of: $0) }) { settle(place, .deadLettered(code?.rawValue ?? "unknown")) }
-        guard code == .rejectedByVendor else { return }
+        guard code == .rejectedByVendor || code == .notFixableByToken else { return }
         if let refused {
-            guard refused.ring.hasSameBytes(as: ring), refused.keyID.hasSameBytes(as: version) else { return }
+            guard refused.ring.hasSameBytes(as: ring), refused.keyID.map({ $0.hasSameBytes(as: version) }) ?? true
+            else {
+                return
+            }
             if let place = places[SubjectHash(refused.subjectKey)] { rejected.insert(place) }
-        } else if let place = key.flatMap({ places[SubjectHash($0)] }) {
+        } else if code == .rejectedByVendor, let place = key.flatMap({ places[SubjectHash($0)] }) {
             rejected.insert(place)
         }
     }

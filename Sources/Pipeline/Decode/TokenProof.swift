@@ -2,13 +2,16 @@ public import AdapterKit
 
 /// A version of a key ring that a token may have been signed with.
 public struct RingKey: Sendable {
+    /// The version's id.
+    public let version: String
     /// What a token that it signed is: of the active version, a passive, a prepared or a retired one.
     public let signer: TokenSigner
     /// The key.
     public let key: VerificationKey
 
-    /// The version's `key`; `signer` says which state the version is in.
-    public init(_ key: VerificationKey, signer: TokenSigner) {
+    /// The `key` of `version`; `signer` says which state the version is in.
+    public init(_ key: VerificationKey, version: String, signer: TokenSigner) {
+        self.version = version
         self.key = key
         self.signer = signer
     }
@@ -25,6 +28,8 @@ struct TokenProof {
     struct Authorship: Sendable, Equatable {
         /// Who signed it.
         let signer: TokenSigner
+        /// The id of the version that signed; nil where it is not ours.
+        let version: String?
         /// When it ends, in seconds since 1970; nil where it is not ours, or does not say.
         let expiresAt: Int64?
 
@@ -36,23 +41,23 @@ struct TokenProof {
         }
 
         /// Nobody we answer for.
-        static let foreign = Authorship(signer: .foreign, expiresAt: nil)
+        static let foreign = Authorship(signer: .foreign, version: nil, expiresAt: nil)
         /// There is no token.
-        static let none = Authorship(signer: .none, expiresAt: nil)
+        static let none = Authorship(signer: .none, version: nil, expiresAt: nil)
     }
 
     /// Who signed `token`, where it is `subject`'s; somebody else's token proves nothing, whoever signed it.
     func authorship(of token: FailedToken?, for subject: Subject?) -> Authorship {
         guard case .token(let bytes)? = token else { return .none }
         guard let jws = try? CompactJWS(parsing: bytes) else { return .foreign }
-        var signer = TokenSigner.foreign
+        var author: RingKey?
         for version in keys {
             let isSigned = (try? jws.verify(with: version.key)) != nil
-            if isSigned { signer = version.signer }
+            if isSigned { author = version }
         }
-        guard signer.isOurs, let subject, let claims = try? jws.claims(),
+        guard let author, author.signer.isOurs, let subject, let claims = try? jws.claims(),
             let named = adapter.subject(named: claims), named.withoutChallenge == subject.withoutChallenge
         else { return .foreign }
-        return Authorship(signer: signer, expiresAt: claims["exp"]?.integer)
+        return Authorship(signer: author.signer, version: author.version, expiresAt: claims["exp"]?.integer)
     }
 }

@@ -10,8 +10,9 @@ enum Triage: Sendable {
     indirect case skip(Envelope, String)
     /// It cannot be answered; without an envelope it could not be read.
     indirect case reject(Envelope?, Rejection, Stage)
-    /// No token repairs it, and the vendor's code blames the key that signed. The request names the user and the token.
-    indirect case blameKey(MintRequest, Rejection)
+    /// No token repairs it, and the vendor's code blames the key that signed. The request names the user and the token, `version`
+    /// whose signature the token has; nil where the report does not show it.
+    indirect case blameKey(MintRequest, Rejection, version: String?)
 
     /// Reads the event of `record` and asks what it calls for.
     init(
@@ -122,7 +123,9 @@ private struct EventReader {
             guard failure.evidence == .key, let subject = failure.subject else {
                 return .reject(envelope, rejection, .resolve)
             }
-            return .blameKey(request(for: subject, failure, envelope, remedy: .mintOnce, finding, vouched), rejection)
+            return .blameKey(
+                request(for: subject, failure, envelope, remedy: .mintOnce, finding, vouched), rejection,
+                version: finding.version)
         case .mint, .mintOnce: break
         }
         if app.proof == .ownToken, !isReissue, !signer.isOurs, !failure.hadNoToken {

@@ -5,12 +5,12 @@ public import Records
 public struct RefusedToken: Sendable, Equatable {
     /// The key ring.
     public let ring: String
-    /// The id of the key's version.
-    public let keyID: String
+    /// The id of the key's version; nil where the report does not show whose signature the token has.
+    public let keyID: String?
     /// The subject key.
     public let subjectKey: [UInt8]
 
-    init(ring: String, keyID: String, subjectKey: [UInt8]) {
+    init(ring: String, keyID: String?, subjectKey: [UInt8]) {
         self.ring = ring
         self.keyID = keyID
         self.subjectKey = subjectKey
@@ -18,16 +18,15 @@ public struct RefusedToken: Sendable, Equatable {
 
     /// The token that the dead letter `body` names; nil where it names none.
     public init?(_ body: RecordBody) {
-        guard let ring = body.text(HopHeaders.refusedKeyRing), let keyID = body.text(HopHeaders.refusedKeyID),
-            let subject = body.text(HopHeaders.refusedSubject)
-        else { return nil }
-        self.init(ring: ring, keyID: keyID, subjectKey: Array(subject.utf8))
+        guard let ring = body.text(HopHeaders.refusedKeyRing), let subject = body.text(HopHeaders.refusedSubject) else {
+            return nil
+        }
+        self.init(ring: ring, keyID: body.text(HopHeaders.refusedKeyID), subjectKey: Array(subject.utf8))
     }
 
     var headers: [RecordHeader] {
-        [
-            RecordHeader(HopHeaders.refusedKeyID, keyID), RecordHeader(HopHeaders.refusedKeyRing, ring),
-            RecordHeader(HopHeaders.refusedSubject, subjectKey),
+        (keyID.map { [RecordHeader(HopHeaders.refusedKeyID, $0)] } ?? []) + [
+            RecordHeader(HopHeaders.refusedKeyRing, ring), RecordHeader(HopHeaders.refusedSubject, subjectKey),
         ]
     }
 }

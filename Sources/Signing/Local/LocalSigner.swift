@@ -133,10 +133,10 @@ extension KeyRing {
     var versionsToVerify: [RingKey] {
         versions.compactMap { version in
             switch version.state {
-            case .active: version.verificationKey.map { RingKey($0, signer: .active) }
-            case .passive: version.verificationKey.map { RingKey($0, signer: .passive) }
-            case .prepared: version.verificationKey.map { RingKey($0, signer: .prepared) }
-            case .retired: version.retiredKey.map { RingKey($0, signer: .retired) }
+            case .active: version.verificationKey.map { RingKey($0, version: version.id, signer: .active) }
+            case .passive: version.verificationKey.map { RingKey($0, version: version.id, signer: .passive) }
+            case .prepared: version.verificationKey.map { RingKey($0, version: version.id, signer: .prepared) }
+            case .retired: version.retiredKey.map { RingKey($0, version: version.id, signer: .retired) }
             case .revoked: nil
             }
         }

@@ -80,9 +80,9 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     public func verificationKeys(of ring: String) -> [RingKey] {
         state.withLock { state in
             guard !state.distrusted.contains(ring), let trusted = state.rings[ring] else { return [] }
-            return trusted.versions.values.compactMap { version in
+            return trusted.versions.compactMap { id, version in
                 guard case .publicKey(let key) = version.check else { return nil }
-                return RingKey(key, signer: version.signer)
+                return RingKey(key, version: id, signer: version.signer)
             }
         }
     }

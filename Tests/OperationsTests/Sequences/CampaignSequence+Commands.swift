@@ -154,7 +154,7 @@ extension CampaignSequence {
     }
 }
 
-private struct NoDisplay: ProgressDisplay {
+struct NoDisplay: ProgressDisplay {
     let isShown = false
     mutating func show(_ done: Int, of total: Int, _ note: String) {}
     mutating func clear() {}

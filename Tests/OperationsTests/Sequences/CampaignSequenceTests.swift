@@ -14,7 +14,7 @@ import WorkerConfiguration
     }
 
     /// One ring of shared secrets, and an app whose users can be asked for.
-    private static func configuration() throws -> Configuration {
+    static func configuration() throws -> Configuration {
         let text = """
             kafka: { bootstrap_servers: "127.0.0.1:9" }
             keys: { push: { path: ring } }

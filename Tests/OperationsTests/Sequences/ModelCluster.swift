@@ -13,6 +13,8 @@ final class ModelCluster: CampaignTopics {
         case answers
         /// The vendor refuses each of them.
         case refuses
+        /// The vendor does not know the key, which no token repairs.
+        case doesNotKnowTheKey
         /// No worker consumes the events.
         case silent
         /// The events wait in a retry tier.
@@ -161,10 +163,11 @@ final class ModelCluster: CampaignTopics {
         case .silent: return
         case .defers: outcomes.append(.retry(id))
         case .deadLetters: outcomes.append(.letter(user, eventID: id, .userGone, nil))
-        case .answers, .refuses, .fails:
+        case .answers, .refuses, .doesNotKnowTheKey, .fails:
             guard let version = signer() else { return outcomes.append(.retry(id)) }
             issue(user, version, eventID: id)
-            guard mood == .refuses else { return }
+            guard mood == .refuses || mood == .doesNotKnowTheKey else { return }
+            let code: ErrorCode = mood == .refuses ? .rejectedByVendor : .notFixableByToken
             let refused = RefusedToken(
                 RecordBody(
                     key: nil, value: nil,
@@ -172,7 +175,7 @@ final class ModelCluster: CampaignTopics {
                         RecordHeader("remint-refused-key-id", version), RecordHeader("remint-refused-key-ring", "push"),
                         RecordHeader("remint-refused-subject", user),
                     ]))
-            outcomes.append(.letter(user, eventID: "device", .rejectedByVendor, refused))
+            outcomes.append(.letter(user, eventID: "device", code, refused))
         }
     }
 }

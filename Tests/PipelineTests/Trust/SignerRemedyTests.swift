@@ -26,6 +26,34 @@ struct SignerRemedyTests {
         #expect(settlement.signer == .active)
     }
 
+    /// Codes that blame the key and that no token repairs, whose signature the token has, and the version that the letter names.
+    private static let blames: [(code: Int, signer: String?, version: String?)] = [
+        (27, "active", "active"), (25, "active", "active"), (25, "passive", "passive"), (25, "retired", "retired"),
+        (25, "other", nil), (25, nil, nil),
+    ]
+
+    @Test(arguments: blames)
+    func `a letter whose code blames the key names the refused token, and its version where the token shows it`(
+        _ code: Int, _ signer: String?, _ version: String?
+    ) async throws {
+        let token = try signer.map { try TrustBench().token(of: "me", signedBy: $0) }
+        let settlement = try await settle(code, token)
+        #expect(settlement.outcome == .deadLettered(.notFixableByToken))
+        let letter = try #require(settlement.output)
+        #expect(letter.values("remint-refused-key-id") == (version.map { [$0] } ?? []))
+        #expect(letter.values("remint-refused-key-ring") == ["braze"])
+        #expect(letter.values("remint-refused-subject") == ["braze/me"])
+    }
+
+    @Test(arguments: [28, 99]) func `a letter whose code does not blame the key names no refused token`(_ code: Int)
+        async throws
+    {
+        let settlement = try await settle(code, TrustBench().token(of: "me", signedBy: "active"))
+        #expect(settlement.outcome == .deadLettered(.notFixableByToken))
+        #expect(settlement.output?.values("remint-refused-key-ring") == [])
+        #expect(settlement.output?.values("remint-refused-subject") == [])
+    }
+
     @Test func `code 27 without a token is minted for once`() async throws {
         let settlement = try await settle(27, nil)
         #expect(settlement.outcome == .minted)

@@ -143,7 +143,9 @@ final class RingSigning: SigningPort {
 
     func verificationKeys(of ring: String) -> [RingKey] {
         (rings[ring] ?? []).compactMap { version in
-            TokenSigner(rawValue: version.state).map { RingKey(version.key.verificationKey, signer: $0) }
+            TokenSigner(rawValue: version.state).map {
+                RingKey(version.key.verificationKey, version: version.state, signer: $0)
+            }
         }
     }
 

@@ -7,7 +7,11 @@ import WorkerConfiguration
 
 /// How a campaign re-issues.
 struct CampaignPaceOptions: ParsableArguments {
-    @Option(help: "The part that goes first and is watched, in percent; 0 for none.") var canary = 1.0
+    @Option(
+        help: ArgumentHelp(
+            "The part that goes first and is watched, in percent; 0 for none. Default: 1 percent, and at least 20 users.",
+            valueName: "1"))
+    var canary: Double?
     @Option(help: ArgumentHelp("How long the canary is watched once it is answered.", valueName: "5m")) var watch = "5m"
     @Option(
         help: ArgumentHelp(
@@ -28,7 +32,7 @@ struct CampaignPaceOptions: ParsableArguments {
     @Flag(help: "Print the progress as lines, one every five seconds, instead of a bar.") var progress = false
 
     func validate() throws {
-        guard (0...100).contains(canary) else { throw ValidationError("--canary is 0 to 100 percent") }
+        guard (0...100).contains(canary ?? 0) else { throw ValidationError("--canary is 0 to 100 percent") }
         let durations: [(String, String?)] = [
             ("watch", watch), ("answer-within", answerWithin), ("wave-rest", waveRest),
         ]
@@ -47,7 +51,7 @@ struct CampaignPaceOptions: ParsableArguments {
     private var terms: CampaignTerms {
         let rest = waveRest.flatMap(DurationText.parse).map { $0 / .seconds(1) }
         return CampaignTerms(
-            canary: canary, watch: DurationText.parse(watch) ?? .seconds(300),
+            canary: canary ?? 1, canaryUsers: canary == nil ? 20 : 1, watch: DurationText.parse(watch) ?? .seconds(300),
             answerWithin: DurationText.parse(answerWithin) ?? .seconds(600),
             maxRejections: RejectionLimit(maxRejections) ?? .standard,
             pace: ReissuePace(rate: rate > 0 ? rate : nil, wave: wave, rest: rest ?? 0))
