@@ -1,5 +1,5 @@
 import AdapterKit
-import Keyring
+package import Keyring
 package import Logging
 import Pipeline
 import Worker
