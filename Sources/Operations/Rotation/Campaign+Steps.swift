@@ -76,7 +76,9 @@ extension Campaign {
             hadSigned = state != nil && state != .prepared
             let changed = try editor.change { listing throws(KeyRingError) in
                 // A version that never signed has no tokens to be careful of; one that was there before stays prepared.
-                if state == .prepared { return rotation.hasMade(try listing.version(to)) ? try listing.retire(to) : false }
+                if state == .prepared {
+                    return rotation.hasMade(try listing.version(to)) ? try listing.retire(to) : false
+                }
                 return try listing.promote(from, at: now)
             }
             guard changed else { return }

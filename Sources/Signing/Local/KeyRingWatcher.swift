@@ -172,7 +172,8 @@ public struct KeyRingWatcher: Sendable {
         }
         guard signer.activeKey(of: key.name) == nil else { return Problem(text: text, isSigning: true) }
         return Problem(
-            text: "\(text); no version of it signs, and the events of its apps wait as key_unavailable", isSigning: false)
+            text: "\(text); no version of it signs, and the events of its apps wait as key_unavailable",
+            isSigning: false)
     }
 
     private func say(_ problem: Problem, of key: Configuration.Key) {
