@@ -41,7 +41,7 @@ extension KeyScenarios {
             case .workersStopped:
                 worker.terminate()
                 await worker.waitForEnd()
-            case .keyUnreadable: try setMode(0o644, of: key)
+            case .keyUnreadable: worker.send(SIGSTOP)
             case .lookupsDown:
                 worker.terminate()
                 await worker.waitForEnd()
@@ -49,6 +49,11 @@ extension KeyScenarios {
                 worker = try await shop.startWorker()
             }
             try await operatorOf.does("promote", "--now")
+            if trouble == .keyUnreadable {
+                // The command refuses a key that cannot be read, so the file changes before the worker looks again.
+                try setMode(0o644, of: key)
+                worker.send(SIGCONT)
+            }
             let canary = ["--canary", "10", "--watch", "1s", "--answer-within"]
             // A worker that was just started takes its partitions first, and then asks.
             let wait = trouble == .lookupsDown ? "25s" : "4s"

@@ -1,6 +1,7 @@
 import AdapterKit
 import AsyncTestSupport
 import Foundation
+import JOSE
 import Keyring
 import Logging
 import Pipeline
@@ -96,6 +97,32 @@ import WorkerTestSupport
                     [.posixPermissions: 0o600], ofItemAtPath: "\(watched.path)/\(name)")
             }
             try await eventually("the problem's end") { watched.problem == nil }
+        }
+    }
+
+    /// The successor's file was given a wrong mode behind the back of the commands.
+    @Test func `a revoked version signs no more although its successor cannot be used`() async throws {
+        try await watching { watched in
+            try await make("k2", in: watched)
+            let directory = KeyRingDirectory(path: watched.path)
+            var editor = try KeyRingEditor(directory)
+            try editor.add(
+                SigningKey.generate(.hs256), id: "k3", encoding: .utf8, at: UnixTime(seconds: 1_763_640_000))
+            let file = "\(watched.path)/\(try editor.listing.version("k3").file)"
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            try await eventually("a problem") { watched.problem != nil }
+            #expect(watched.version == "k2", "nobody revoked it yet")
+            let listing = try String(contentsOfFile: directory.listing, encoding: .utf8)
+                .replacing(#""state":"active""#, with: #""state":"revoked""#)
+                .replacing(#""state":"prepared""#, with: #""state":"active""#)
+            try Data(listing.utf8).write(to: URL(filePath: directory.listing))
+            try await eventually("the end of k2") { watched.version == nil }
+            try await eventually("a word of it") {
+                watched.problem?.contains("no version of it signs") == true
+            }
+            _ = await watched.log.line("a key ring changed and cannot be used; none of its keys signs")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            try await eventually("the successor") { watched.version == "k3" && watched.problem == nil }
         }
     }
 

@@ -18,7 +18,8 @@ extension Rotation {
             id = Self.idOfOldForm(from: from, to: to, begun: begun)
         }
         self.init(
-            id: id, kind: kind, from: from, to: to, at: begun, by: root["by"]?.string, why: root["why"]?.string)
+            id: id, kind: kind, from: from, to: to, at: begun, by: root["by"]?.string, why: root["why"]?.string,
+            isOfOwnKey: root["own_key"]?.bool)
         self.phase = phase
         isOfOldForm = root["id"] == nil
         pause = root["paused"]?.string
@@ -46,6 +47,10 @@ extension Rotation {
         json.member("begun", begun.description)
         if let by { json.member("by", by) }
         if let why { json.member("why", why) }
+        if let isOfOwnKey {
+            json.name("own_key")
+            json.bool(isOfOwnKey)
+        }
         if let start { start.write("marks", to: &json) }
         if let canary { canary.write("canary", to: &json) }
         json.member("canaries", Int64(canaryCount))

@@ -52,6 +52,8 @@ package struct Rotation: Sendable, Equatable {
     package let by: String?
     /// The operator's reason; nil where none was given.
     package let why: String?
+    /// Whether the campaign generates the key of its new version; nil for one from before campaigns said so.
+    package let isOfOwnKey: Bool?
     /// The phase that the campaign has reached.
     package internal(set) var phase: Phase
     /// Why it is paused; nil where it is not.
@@ -68,8 +70,9 @@ package struct Rotation: Sendable, Equatable {
     /// A campaign that begins.
     package init(
         id: String, kind: Kind = .rotation, from: String, to: String, at time: UnixTime, by: String? = nil,
-        why: String? = nil
+        why: String? = nil, isOfOwnKey: Bool? = nil
     ) {
+        self.isOfOwnKey = isOfOwnKey
         self.id = id
         self.kind = kind
         self.from = from
@@ -78,6 +81,12 @@ package struct Rotation: Sendable, Equatable {
         self.why = why
         phase = .prepared
         begun = time
+    }
+
+    /// Whether `version` was put into the ring by the campaign itself, and is of no use without it.
+    package func hasMade(_ version: ListedVersion) -> Bool {
+        guard version.id == to else { return false }
+        return isOfOwnKey ?? version.created.map { $0 >= begun } ?? false
     }
 
     /// The new version signs.

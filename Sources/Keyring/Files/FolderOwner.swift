@@ -18,6 +18,17 @@ package enum FolderOwner {
         return fchown(descriptor, owner.st_uid, owner.st_gid) == 0
     }
 
+    /// Returns the reason that the account of `folder` cannot read the secret at `path`, with its remedy, where root asks: root
+    /// itself reads it all the same. Nil where there is none, and for a folder of root's, which says nothing of who reads it.
+    static func stranger(_ path: String, in folder: String) -> String? {
+        var owner = stat()
+        var file = stat()
+        guard geteuid() == 0, stat(folder, &owner) == 0, stat(path, &file) == 0, owner.st_uid != 0 else { return nil }
+        guard file.st_uid != owner.st_uid, file.st_uid != 0 || file.st_mode & 0o040 == 0 else { return nil }
+        return
+            "belongs to user \(file.st_uid), and the ring's folder to user \(owner.st_uid), who cannot read it; run: chown \(owner.st_uid) \(path)"
+    }
+
     /// Gives root's new folder to the owner and group of the folder it is in.
     ///
     /// - Returns: whether the folder is as it should be.

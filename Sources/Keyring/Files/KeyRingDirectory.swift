@@ -39,6 +39,28 @@ public struct KeyRingDirectory: Sendable {
         return KeyRing(name: name, versions: versions)
     }
 
+    /// Reads what can be used of a ring of which not all can.
+    ///
+    /// - Returns: the ring without the versions whose keys cannot be read, and the versions that are retired or revoked.
+    /// - Throws: `KeyRingError` for a listing that cannot be read.
+    package func loadUsable(name: String) throws(KeyRingError) -> (ring: KeyRing, ended: Set<String>) {
+        var versions: [KeyVersion] = []
+        let listing = try readListing { entry throws(KeyRingError) in
+            if let version = try? entry.load() { versions.append(version) }
+        }
+        let ended = listing.versions.filter { !$0.state.verifies }.map(\.id)
+        return (KeyRing(name: name, versions: versions), Set(ended))
+    }
+
+    /// Refuses a ring in which the key of one of the versions `ids` cannot be used by the account that the folder belongs to.
+    ///
+    /// - Throws: `KeyRingError` with what fixes it.
+    package func requireKeys(of ids: Set<String>) throws(KeyRingError) {
+        _ = try readListing { entry throws(KeyRingError) in
+            if ids.contains(try entry.listed().id) { try entry.requireKey() }
+        }
+    }
+
     /// Reads the listing alone.
     ///
     /// - Throws: `KeyRingError` for the first thing that is wrong.

@@ -63,16 +63,25 @@ public struct KeyRingEditor: ~Copyable {
         try record(listing, as: action, key: (DurableWrite(path: directory.file(file), mode: 0o600, .new, disk), text))
     }
 
-    /// Carries out `transition` and writes the listing where it changed.
+    /// Refuses a state of the ring that its workers could not follow: a key that is to sign or verify cannot be used.
+    ///
+    /// - Throws: `KeyRingError` with what fixes it.
+    package borrowing func requireKeys(of listing: KeyRingListing) throws(KeyRingError) {
+        try directory.requireKeys(of: Set(listing.versions.filter(\.state.verifies).map(\.id)))
+    }
+
+    /// Carries out `transition`, and writes the listing where it changed.
     ///
     /// - Returns: what `transition` returns: whether anything changed.
-    /// - Throws: `KeyRingError`; the ring is as it was then.
+    /// - Throws: `KeyRingError`; the ring is as it was then. Another version is made to sign only where the workers can load every
+    ///   key of the ring: else they would go on with the version before.
     @discardableResult
     public mutating func change(
         _ transition: (inout KeyRingListing) throws(KeyRingError) -> Bool
     ) throws(KeyRingError) -> Bool {
         var listing = listing
         guard try transition(&listing) else { return false }
+        if let active = listing.active?.id, active != self.listing.active?.id { try requireKeys(of: listing) }
         try record(listing)
         return true
     }

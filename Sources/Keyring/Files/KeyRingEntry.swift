@@ -54,6 +54,15 @@ struct KeyRingEntry {
             retireAfter: listed.retireAfter, signingKey: key, retiredKey: retired?.verificationKey)
     }
 
+    /// Refuses a version whose key cannot be used: this process cannot read it, it does not fit the algorithm, or it belongs to an
+    /// account other than the folder's, which the worker runs under.
+    func requireKey() throws(KeyRingError) {
+        let listed = try listed()
+        _ = try loadKey(listed)
+        let path = directory.file(listed.file)
+        if let reason = FolderOwner.stranger(path, in: directory.path) { throw error("file", "\(path) \(reason)") }
+    }
+
     /// The key in the version's file, whatever the version's state; nil where the file is gone or holds no usable key.
     func storedKey() -> VerificationKey? {
         guard let listed = try? listed(), !listed.file.isEmpty else { return nil }

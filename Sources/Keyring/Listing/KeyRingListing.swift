@@ -95,6 +95,21 @@ public struct KeyRingListing: Sendable, Equatable {
         if version.keyID?.isEmpty == true {
             throw KeyRingError(file, "the kid is empty; give --kid the key's id at the vendor, or leave it out")
         }
+        if let other = versions.first(where: { $0.sharesKid(with: version) }) {
+            throw KeyRingError(
+                file,
+                "the version \"\(other.id)\" has the kid \(PlainName.quote(other.kid)) already, and a token's kid names one key; give another with --kid, or another id with --id"
+            )
+        }
+    }
+
+    /// The key pairs whose tokens name the kid of an earlier version of the ring, each with the earlier one. Such a ring works as
+    /// it is, but a verifier may take the wrong key.
+    package var repeatedKids: [(version: ListedVersion, earlier: ListedVersion)] {
+        versions.indices.compactMap { index in
+            let version = versions[index]
+            return versions[..<index].first { $0.sharesKid(with: version) }.map { (version, $0) }
+        }
     }
 
     /// The ids that no new version could have. Such a ring works as it is: earlier releases let them in.
@@ -103,15 +118,26 @@ public struct KeyRingListing: Sendable, Equatable {
     /// Makes `id` the version that signs; the one before becomes passive.
     ///
     /// - Returns: whether anything changed; not where it is active already.
-    /// - Throws: `KeyRingError` for a version that is unknown, retired or revoked.
+    /// - Throws: `KeyRingError` for a version that is unknown, expired, retired or revoked.
     @discardableResult
     public mutating func promote(_ id: String, at time: UnixTime) throws(KeyRingError) -> Bool {
         let index = try index(of: id)
         guard try isMove(index, to: .active) else { return false }
+        try requireUnexpired(id, at: time)
         if let current = versions.firstIndex(where: { $0.state == .active }) { versions[current].state = .passive }
         versions[index].state = .active
         versions[index].activated = time
         return true
+    }
+
+    /// Refuses the version `id` where its `retire_after` is over: no token of it could be signed.
+    ///
+    /// - Throws: `KeyRingError`, also for a version that is unknown.
+    package func requireUnexpired(_ id: String, at time: UnixTime) throws(KeyRingError) {
+        guard let end = try version(id).retireAfter, end <= time else { return }
+        throw KeyRingError(
+            file,
+            "the version \"\(id)\" cannot sign: its retire_after, \(end), is over; generate or import a new one")
     }
 
     /// Ends the use of `id`, whose tokens are refused from now on.

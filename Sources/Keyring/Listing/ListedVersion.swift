@@ -50,6 +50,14 @@ public struct ListedVersion: Sendable, Equatable {
         self.retireAfter = retireAfter
     }
 
+    /// `kid` of the tokens it signs.
+    var kid: String { keyID ?? id }
+
+    /// Whether the tokens of both name one key pair. Vendors keep one `kid` over several shared secrets and try each.
+    func sharesKid(with other: ListedVersion) -> Bool {
+        kid == other.kid && id != other.id && (algorithm.keyType != .secret || other.algorithm.keyType != .secret)
+    }
+
     func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("id", id)

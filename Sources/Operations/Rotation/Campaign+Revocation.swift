@@ -92,22 +92,26 @@ extension Campaign {
         // Whether it can be done is known before anything is written.
         var check = editor.listing
         _ = try apply(&check)
+        if plan.beside == nil, let successor = plan.successor {
+            try ring.requireReady(successor, in: editor.listing, isForced: true)
+            try editor.requireKeys(of: check)
+        }
         if let beside = plan.beside {
             if try editor.change(apply) {
                 try ring.audit.append(
-                    "rotate revoke", version: plan.leaked, detail: "beside the campaign \(beside.id)", at: now)
+                    "revoke", version: plan.leaked, detail: "beside the campaign \(beside.id)", at: now)
             }
             return nil
         }
         guard let successor = plan.successor else {
-            if try editor.change(apply) { try ring.audit.append("rotate revoke", version: plan.leaked, at: now) }
+            if try editor.change(apply) { try ring.audit.append("revoke", version: plan.leaked, at: now) }
             return nil
         }
         // The campaign first: after a crash in between the same command goes on with it.
         var rotation = try open(plan, successor, why, editor)
         if try editor.change(apply) {
             try ring.audit.append(
-                "rotate revoke", version: plan.leaked, detail: "campaign \(rotation.id): promoted \(successor)", at: now
+                "revoke", version: plan.leaked, detail: "campaign \(rotation.id): promoted \(successor)", at: now
             )
         }
         rotation.resume()

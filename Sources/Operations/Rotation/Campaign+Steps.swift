@@ -20,8 +20,9 @@ extension Campaign {
             }
             // A campaign whose users all hold a new token may be followed by the next one; its old version stays passive.
             guard open.phase == .reissued, open.kind == .rotation else {
+                let next = open.phase == .prepared ? "promote, then: remint rotate reissue" : "reissue"
                 throw RotationError(
-                    "the campaign \(open.id) to \(open.to) is \(open.phase.rawValue); finish it with: remint rotate reissue, or end it with: remint rotate abort"
+                    "the campaign \(open.id) to \(open.to) is \(open.phase.rawValue); finish it with: remint rotate \(next), or end it with: remint rotate abort"
                 )
             }
             ended = ", after \(open.id)"
@@ -34,11 +35,12 @@ extension Campaign {
             guard state == .prepared || state == .passive else {
                 throw RotationError("\(version) is \(state.rawValue); a campaign needs a prepared or a passive version")
             }
+            try ring.requireReady(version, in: editor.listing, isForced: true)
         }
         let now = ring.now()
         let rotation = Rotation(
             id: Self.freshID(), from: active.id, to: version ?? editor.listing.freshID(at: now), at: now,
-            by: AuditLog.account, why: why)
+            by: AuditLog.account, why: why, isOfOwnKey: version == nil)
         try begin(rotation, "rotate prepare", detail: "kind rotation\(ended)", editor)
         return rotation
     }
@@ -73,8 +75,10 @@ extension Campaign {
             let state = editor.listing.state(of: to)
             hadSigned = state != nil && state != .prepared
             let changed = try editor.change { listing throws(KeyRingError) in
-                // A version that never signed has no tokens to be careful of.
-                if state == .prepared { return try listing.retire(to) }
+                // A version that never signed has no tokens to be careful of; one that was there before stays prepared.
+                if state == .prepared {
+                    return rotation.hasMade(try listing.version(to)) ? try listing.retire(to) : false
+                }
                 return try listing.promote(from, at: now)
             }
             guard changed else { return }

@@ -1,5 +1,5 @@
 import AdapterKit
-import Keyring
+package import Keyring
 package import Logging
 import Pipeline
 import Worker
@@ -109,6 +109,28 @@ package struct CampaignReissue {
         throw CampaignStopped(
             "\(Self.tokens(holdings)) of the revoked \(rotation.from) left in the ledger (\(holdings.reasons)); the last one \(end.isEmpty ? "ends at an unknown time" : end)"
         )
+    }
+
+    /// The reason that the re-issue for `rotation` ended before it was done: an operator paused the campaign or ended it, or another
+    /// took over. With what is left in the ledger, and the next command.
+    package func stop(of rotation: Rotation) async throws -> CampaignStopped {
+        let now = try campaign.load()
+        let end: String
+        if now.id != rotation.id {
+            end = "the campaign \(now.id) from \(now.from) to \(now.to) took over; go on with: remint rotate reissue"
+        } else if now.phase.isOver {
+            end = "the campaign is \(now.phase.rawValue); see: remint rotate status"
+        } else if let pause = now.pause {
+            end = "it was paused: \(pause); go on with: remint rotate resume, then: remint rotate reissue"
+        } else {
+            end = "go on with: remint rotate reissue"
+        }
+        var left = "an unknown number of live tokens is"
+        if let holdings = try? await topics.holdings(of: rotation.from, in: ring, at: ring.now()) {
+            let count = holdings.live == 1 ? "1 live token" : "\(holdings.live) live tokens"
+            left = "\(count) of \(rotation.from) \(holdings.live == 1 ? "is" : "are")"
+        }
+        return CampaignStopped("stopped before the end, \(left) left in the ledger: \(end)")
     }
 
     private static func tokens(_ holdings: VersionHoldings) -> String {

@@ -30,7 +30,10 @@ extension RingInUse {
         let now = self.now()
         var editor = try KeyRingEditor(directory)
         try requireNoPart(of: [version], in: .revoke)
-        if let successor { try requireNoPart(of: [successor], in: .promote) }
+        if let successor {
+            try requireNoPart(of: [successor], in: .promote)
+            try requireReady(successor, in: editor.listing, isForced: true)
+        }
         let changed = try editor.change { listing throws(KeyRingError) in
             var changed = false
             if let successor { changed = try listing.promote(successor, at: now) }
@@ -63,9 +66,17 @@ extension RingInUse {
         try RotationFile(directory).load()?.requireNoPart(of: versions, in: change)
     }
 
-    /// - Throws: `TooEarly` where `version` is prepared for less than the publish window.
+    /// Refuses a version that is not to sign, or that the workers would not sign with.
+    ///
+    /// - Throws: `TooEarly` where `version` is prepared for less than the publish window, `WrongAlgorithm` where an app's vendor
+    ///   takes another one, `KeyRingError` where it is expired or its key cannot be used.
     func requireReady(_ version: String, in listing: KeyRingListing, isForced: Bool) throws {
         let listed = try listing.version(version)
+        // What is retired or revoked is refused as that.
+        guard listed.state.verifies else { return }
+        try listing.requireUnexpired(version, at: now())
+        _ = try algorithm(asked: listed.algorithm)
+        try directory.requireKeys(of: [version])
         guard listed.state == .prepared, !isForced, let created = listed.created else { return }
         let ready = created.advanced(bySeconds: publishWindow)
         guard now() >= ready else { throw TooEarly(version: version, until: ready) }

@@ -1,3 +1,4 @@
+import AdapterKit
 public import JOSE
 public import Keyring
 public import Logging
@@ -7,8 +8,8 @@ public import WorkerConfiguration
 
 /// Watches the key rings' listings and hands what changed to the signer.
 ///
-/// A ring that cannot be used is said, once per change, and the keys before it go on signing. Which rings there are may change
-/// while they are watched.
+/// A ring that cannot be used is said, once per change, and the keys before it go on signing, but for a version that the listing
+/// revoked or retired: that one stops at once, whatever else is wrong. Which rings there are may change while they are watched.
 public struct KeyRingWatcher: Sendable {
     /// What is watched at a moment.
     public struct Watched: Sendable {
@@ -30,7 +31,14 @@ public struct KeyRingWatcher: Sendable {
         let path: String
         var revision: FileRevision?
         /// What keeps it from being used.
-        var problem: String?
+        var problem: Problem?
+    }
+
+    /// What keeps a ring from being used.
+    private struct Problem: Equatable {
+        let text: String
+        /// Whether a key of it signs all the same.
+        let isSigning: Bool
     }
 
     private let watched: @Sendable () -> Watched
@@ -89,7 +97,7 @@ public struct KeyRingWatcher: Sendable {
                 if let problem, problem != last.problem { say(problem, of: key) }
                 seen[key.name]?.revision = revision
                 seen[key.name]?.problem = problem
-                problems(problem, key.name)
+                problems(problem?.text, key.name)
                 await undo(key, path, &seen)
             }
         }
@@ -121,12 +129,19 @@ public struct KeyRingWatcher: Sendable {
     /// - Returns: what is wrong with it; nil where it signs now.
     private func load(
         _ key: Configuration.Key, _ directory: KeyRingDirectory, _ configuration: Configuration
-    ) async -> String? {
+    ) async -> Problem? {
+        let apps = configuration.apps.filter { $0.key == key.name }
         let ring: KeyRing
-        do throws(KeyRingError) { ring = try directory.load(name: key.name) } catch { return refused(key, "\(error)") }
-        let errors = configuration.apps.filter { $0.key == key.name }.flatMap { $0.misfits(of: ring) }
-            .filter { $0.severity == .error }
-        if let error = errors.first { return refused(key, error.message) }
+        do throws(KeyRingError) { ring = try directory.load(name: key.name) } catch {
+            return await refused(key, directory, apps, "\(error)")
+        }
+        let errors = apps.flatMap { $0.misfits(of: ring) }.filter { $0.severity == .error }
+        if let error = errors.first { return await refused(key, directory, apps, error.message) }
+        await use(ring, of: key)
+        return nil
+    }
+
+    private func use(_ ring: KeyRing, of key: Configuration.Key) async {
         await signer.replace(ring)
         changed(ring)
         logger.notice(
@@ -135,16 +150,37 @@ public struct KeyRingWatcher: Sendable {
                 LogKey.keyRing: "\(key.name)",
                 LogKey.keyVersion: "\(signer.activeKey(of: key.name)?.version ?? "none")",
             ])
-        return nil
     }
 
-    private func refused(_ key: Configuration.Key, _ problem: String) -> String {
-        "the key ring \(key.name) cannot be used: \(problem)"
+    /// What the listing revoked or retired signs no more although the ring cannot be used; what can be used of the ring takes its
+    /// place.
+    private func refused(
+        _ key: Configuration.Key, _ directory: KeyRingDirectory, _ apps: [Configuration.App], _ reason: String
+    ) async -> Problem {
+        let text = "the key ring \(key.name) cannot be used: \(reason)"
+        // Without a listing nobody has said that a version is of no further use.
+        if let part = try? directory.loadUsable(name: key.name) {
+            let active = signer.activeKey(of: key.name)
+            if let active, !part.ended.contains(active.version) {
+                await signer.forget(part.ended, of: key.name)
+            } else {
+                let usable = part.ring.keeping { version in
+                    apps.allSatisfy { $0.adapter.algorithm == version.algorithm }
+                }
+                if active != nil || usable.active != nil { await use(usable, of: key) }
+            }
+        }
+        guard signer.activeKey(of: key.name) == nil else { return Problem(text: text, isSigning: true) }
+        return Problem(
+            text: "\(text); no version of it signs, and the events of its apps wait as key_unavailable",
+            isSigning: false)
     }
 
-    private func say(_ problem: String, of key: Configuration.Key) {
+    private func say(_ problem: Problem, of key: Configuration.Key) {
         logger.error(
-            "a key ring changed and cannot be used; its keys of before go on signing",
-            metadata: [LogKey.keyRing: "\(key.name)", LogKey.detail: "\(problem)"])
+            problem.isSigning
+                ? "a key ring changed and cannot be used; its keys of before go on signing"
+                : "a key ring changed and cannot be used; none of its keys signs",
+            metadata: [LogKey.keyRing: "\(key.name)", LogKey.detail: "\(problem.text)"])
     }
 }

@@ -69,6 +69,12 @@ public final class LocalSigner: SigningPort {
         for lane in everyLane { await lane.keep(only: [], of: name) }
     }
 
+    /// Holds none of `versions` of the ring called `name` any more, but for the active one.
+    func forget(_ versions: Set<String>, of name: String) async {
+        let active = activeKey(of: name)
+        for lane in everyLane { await lane.forget(versions, of: name, but: active) }
+    }
+
     /// How many keys its threads hold, and how many rings it knows.
     var holdings: (keys: Int, rings: Int) {
         get async {

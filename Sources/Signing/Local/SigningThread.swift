@@ -49,6 +49,12 @@ actor SigningThread {
         signers = signers.filter { keys[$0.key] != nil }
     }
 
+    /// Forgets the keys of `versions` of `ring`, but for `kept`.
+    func forget(_ versions: Set<String>, of ring: String, but kept: SigningKeyReference?) {
+        keys = keys.filter { $0.key.ring != ring || $0.key == kept || !versions.contains($0.key.version) }
+        signers = signers.filter { keys[$0.key] != nil }
+    }
+
     private func sign(_ request: SigningRequest) throws(Rejection) -> [UInt8] {
         do throws(JOSEError) { return try signer(for: request.key).sign(request.input) } catch {
             throw Rejection(error.code == .noMatchingKey ? .keyUnavailable : .mintFailed, error.message)

@@ -43,6 +43,7 @@ public struct Preflight: Sendable {
         return apps.flatMap(\.missingFacts)
             + (configuration?.keys ?? []).flatMap(Self.repeatedKeys)
             + (configuration?.keys ?? []).flatMap(Self.oddIDs)
+            + (configuration?.keys ?? []).flatMap(Self.repeatedKids)
             + apps.filter { $0.identity == .reported }.map { app in
                 Diagnostic(
                     .notice, at: app.keyPlace,
@@ -133,6 +134,17 @@ public struct Preflight: Sendable {
             Diagnostic(
                 .warning, at: key.place,
                 "keys.\(key.name): the id of the version \(PlainName.quote(id)) is no name for a file or a command line; rotate to a version with another id and retire this one (\(PlainName.rule))"
+            )
+        }
+    }
+
+    /// Two key pairs with one kid: refused when a key is added, and only reported here, as the ring signs.
+    private static func repeatedKids(of key: Configuration.Key) -> [Diagnostic] {
+        guard let path = key.path, let listing = try? KeyRingDirectory(path: path).readListing() else { return [] }
+        return listing.repeatedKids.map { version, earlier in
+            Diagnostic(
+                .warning, at: key.place,
+                "keys.\(key.name): the versions \(PlainName.quote(earlier.id)) and \(PlainName.quote(version.id)) have the same kid, so a verifier may take the wrong key; rotate to a version with a kid of its own and retire both"
             )
         }
     }

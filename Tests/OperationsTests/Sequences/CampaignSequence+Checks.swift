@@ -155,6 +155,12 @@ extension CampaignSequence {
             guard before.open == nil || after.state(of: rotation.from) == .active else {
                 throw Violation("\(rotation.from) does not sign after the abort")
             }
+            guard before.open != nil, before.state(of: rotation.to) == .prepared, let own = rotation.isOfOwnKey else {
+                break
+            }
+            guard after.state(of: rotation.to) == (own ? .retired : .prepared) else {
+                throw Violation("the abort left \(rotation.to) in another state than it had before the campaign")
+            }
         case .promote:
             guard let rotation = after.rotation, after.state(of: rotation.to) == .active else {
                 throw Violation("the new version does not sign after the promotion")

@@ -65,13 +65,9 @@ struct CampaignPaceOptions: ParsableArguments {
             campaign: campaign, terms: terms, brokers: try configuration.brokers(instead: brokers),
             logger: .quiet(configuration.log), display: ProgressLines.display(asLines: progress),
             note: { Terminal.error("remint: \(name): \($0)") })
+        let before = try campaign.load()
         switch try await reissue.run() {
-        case .paused:
-            let phase = try campaign.load().phase
-            Terminal.print(
-                phase.isOver
-                    ? "\(name): stopped; the campaign is \(phase.rawValue)"
-                    : "\(name): stopped before the end; go on with: remint rotate resume, and remint rotate reissue")
+        case .paused: throw try await reissue.stop(of: before)
         case .reissued(let report): show(report, try campaign.load(), campaign.ring)
         }
     }

@@ -16,7 +16,8 @@ struct RotatePromote: ParsableCommand {
     func run() throws {
         let ring = try ring.load()
         let rotation = try Campaign(ring: ring).promote(isForced: now)
-        Terminal.print("\(ring.ring.name): \(rotation.to) signs; \(rotation.from) still verifies")
+        let old = rotation.kind == .revocation ? "is revoked" : "still verifies"
+        Terminal.print("\(ring.ring.name): \(rotation.to) signs; \(rotation.from) \(old)")
         ring.printSteps("At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterPromotion ?? [])
         Terminal.print("Then: remint rotate reissue")
     }

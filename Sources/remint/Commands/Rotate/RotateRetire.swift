@@ -30,7 +30,8 @@ struct RotateRetire: AsyncParsableCommand {
             try await ring.requireNoLiveToken(of: rotation.from, instead: brokers, tolerating: clock.tolerance)
         }
         try campaign.retire(rotation.id, isForced: force)
-        Terminal.print("\(ring.ring.name): \(rotation.from) is retired; the campaign is over")
+        let state = rotation.kind == .revocation ? "revoked" : "retired"
+        Terminal.print("\(ring.ring.name): \(rotation.from) is \(state); the campaign is over")
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
         ring.printSteps(
             "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])

@@ -36,7 +36,7 @@ struct RotateRevoke: AsyncParsableCommand {
         let campaign = Campaign(ring: ring)
         let plan = try campaign.revocation(of: version, promoting: promote)
         Terminal.error(
-            "remint: \(ring.ring.name): a revocation cannot be aborted: \(plan.leaked) never signs again, and none of its tokens counts"
+            "remint: \(ring.ring.name): a revocation cannot be aborted: once it is made, \(plan.leaked) does not sign again, and none of its tokens counts"
         )
         if let open = plan.open, open.kind == .rotation || open.from != plan.leaked {
             Terminal.error(
