@@ -144,18 +144,31 @@ import Testing
 /// Tokens of a version, whatever apps there are today.
 @Suite struct VersionHoldingsTests {
     private static let ring = LedgerRing(
-        "shop", among: ["shop", "web"], apps: ["ios": "shop", "moved": "web", "web": "web"],
+        "shop", among: ["shop", "web", "far"], apps: ["ios": "shop", "moved": "web", "web": "web"],
         versions: ["shop": ["old", "new"], "web": ["2026"]])
 
     private static let owners: [(String, String, String?, LedgerRing.Owner)] = [
         ("ios", "old", "shop", .this), ("gone", "old", "shop", .this), ("web", "old", "shop", .this),
-        ("ios", "old", "web", .other), ("ios", "old", "before", .unknown), ("ios", "old", nil, .this),
+        ("ios", "2026", "web", .other), ("ios", "old", "web", .unknown), ("ios", "leak", "shop", .unknown),
+        ("ios", "any", "far", .other), ("ios", "old", "before", .unknown), ("ios", "old", nil, .this),
         ("gone", "old", nil, .unknown), ("web", "2026", nil, .other), ("moved", "old", nil, .unknown),
     ]
 
     @Test(arguments: owners.indices) func `a token's ring is the record's, or its app's of today`(_ row: Int) {
         let (app, keyID, ring, owner) = Self.owners[row]
         #expect(Self.ring.owner(of: LedgerLabel(app: app, keyID: keyID, ring: ring)) == owner)
+    }
+
+    @Test func `tokens of a ring that gave its name to another folder count against the ring with their version`() {
+        var table = LedgerTable()
+        table.take("ios/ann", key: "leak", expires: 2000, version: 1, offset: 0, ring: "shop")
+        let legacy = LedgerRing(
+            "legacy", among: ["shop", "legacy"], apps: ["ios": "shop"],
+            versions: ["shop": ["2027"], "legacy": ["leak"]])
+        var holdings = LedgerHoldings()
+        holdings.add(table, matching: LedgerFilter(keyID: "leak", ring: legacy), at: UnixTime(seconds: 1000))
+        let found = VersionHoldings(holdings, version: "leak", of: legacy, apps: ["ios"])
+        #expect(found.live == 1 && found.unknownRing == 1 && found.waiting == 1 && !found.isClear)
     }
 
     @Test func `each kind of token is counted once`() {
@@ -184,7 +197,7 @@ import Testing
         #expect(found.unreadable == 1 && found.strangers == 1 && !found.isClear)
         #expect(
             found.reasons
-                == "2 can be re-issued; 1 answers a challenge, which only its device can renew; 1 is of the app gone, which is not configured; 2 name no ring of this configuration; 1 record of the token topic cannot be read; 1 record of the token topic is no token"
+                == "2 can be re-issued; 1 answers a challenge, which only its device can renew; 1 is of the app gone, which is not configured; 2 name no ring of this configuration with that version; 1 record of the token topic cannot be read; 1 record of the token topic is no token"
         )
     }
 

@@ -201,7 +201,7 @@ private struct TokenTopicReader {
 
 extension Shop {
     /// The bulk lane's events, in whatever order: their ids, and whether they say that they may have been sent before.
-    fileprivate func bulkEvents() async throws -> [(id: String, isResent: Bool)] {
+    func bulkEvents() async throws -> [(id: String, isResent: Bool)] {
         let partitions = (0..<Int32(self.partitions)).map {
             PartitionOffset(TopicPartition(topic: "remint.invalidations.bulk", partition: $0), offset: 0)
         }

@@ -7,7 +7,7 @@ extension Rotation {
     ///
     /// - Throws: `RotationError` where the two disagree, with the command that settles it.
     package func derived(from listing: KeyRingListing) throws(RotationError) -> Rotation {
-        guard !phase.isOver else { return self }
+        guard !phase.isOver else { return try requireEnded(in: listing) }
         let signer = listing.active?.id
         guard let old = listing.state(of: from) else {
             throw disagreement("the ring has no version \(from); \(Self.startOver)")
@@ -47,6 +47,15 @@ extension Rotation {
                 "\(signer.map { "\($0) signs" } ?? "no version signs"); make \(to) sign with: remint rotate promote --now, or end the campaign with: remint rotate abort"
             )
         }
+    }
+
+    /// Refuses a ring in which the version that a finished campaign ended is in use again.
+    private func requireEnded(in listing: KeyRingListing) throws(RotationError) -> Rotation {
+        guard phase == .retired, let state = listing.state(of: from), state != .retired, state != .revoked else {
+            return self
+        }
+        let ended = kind == .revocation ? KeyVersion.State.revoked : .retired
+        throw disagreement(RevivedVersion(id: from, state: state, ended: ended).description)
     }
 
     /// The command that revokes `version`; where no version can sign then, with one that must be made first.

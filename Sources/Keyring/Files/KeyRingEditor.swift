@@ -81,6 +81,12 @@ public struct KeyRingEditor: ~Copyable {
     ) throws(KeyRingError) -> Bool {
         var listing = listing
         guard try transition(&listing) else { return false }
+        if let signer = listing.active?.id, signer != self.listing.active?.id,
+            let revived = directory.revivedVersions(in: self.listing, ended: AuditLog(directory).endedVersions())
+                .first(where: { $0.id == signer })
+        {
+            throw KeyRingError(directory.listing, "\(revived.description). It cannot sign")
+        }
         if let active = listing.active?.id, active != self.listing.active?.id { try requireKeys(of: listing) }
         try record(listing)
         return true

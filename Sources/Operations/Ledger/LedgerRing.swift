@@ -8,7 +8,8 @@ package struct LedgerRing: Sendable, Equatable {
         case this
         /// Another one of the configuration.
         case other
-        /// The record names none that the configuration has, or names none at all and its app has none with the version.
+        /// The record names none that the configuration has, or one that has no such version: its name was another ring's then. Or
+        /// the record names none at all, and its app has none with the version.
         case unknown
     }
 
@@ -16,7 +17,7 @@ package struct LedgerRing: Sendable, Equatable {
     private let rings: Set<String>
     /// The ring of each app of today.
     private let apps: [String: String]
-    /// The ids of each ring's versions; a ring behind a signer is left out.
+    /// The ids of each ring's versions, whatever their states; a ring behind a signer is left out.
     private let versions: [String: Set<String>]
 
     /// The ring `name` among `rings`.
@@ -35,8 +36,10 @@ package struct LedgerRing: Sendable, Equatable {
     /// The ring of the tokens that `label` names. Records of before records named the ring are matched by today's apps.
     package func owner(of label: LedgerLabel) -> Owner {
         if let ring = label.ring {
-            if ring.hasSameBytes(as: name) { return .this }
-            return rings.contains(ring) ? .other : .unknown
+            guard rings.contains(ring) else { return .unknown }
+            // A ring keeps every version that it ever had, so one without it has its name from another ring.
+            if let known = versions[ring], !known.contains(label.keyID) { return .unknown }
+            return ring.hasSameBytes(as: name) ? .this : .other
         }
         guard let ring = apps[label.app] else { return .unknown }
         if ring.hasSameBytes(as: name) { return .this }

@@ -11,7 +11,7 @@ package struct VersionHoldings: Sendable, Equatable {
     package private(set) var challengeBound = 0
     /// Tokens of apps that the configuration does not have, by app.
     package private(set) var orphaned: [String: Int] = [:]
-    /// Tokens whose record names no ring of the configuration.
+    /// Tokens whose record names no ring of the configuration that has the version.
     package private(set) var unknownRing = 0
     /// Those of `unknownRing` whose users can be asked for.
     private var unknownAskable = 0
@@ -85,7 +85,8 @@ package struct VersionHoldings: Sendable, Equatable {
                 count, "is of the app \(Self.shown(app)), which is not configured",
                 "are of the app \(Self.shown(app)), which is not configured")
         }
-        add(unknownRing, "names no ring of this configuration", "name no ring of this configuration")
+        add(unknownRing, "names no ring of this configuration with that version",
+            "name no ring of this configuration with that version")
         add(unreadable, "record of the token topic cannot be read", "records of the token topic cannot be read")
         add(strangers, "record of the token topic is no token", "records of the token topic are no tokens")
         return parts.joined(separator: "; ")

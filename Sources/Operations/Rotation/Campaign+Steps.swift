@@ -12,6 +12,8 @@ extension Campaign {
     /// - Throws: `KeyRingError`, or `RotationError` where another campaign is open.
     package func prepare(_ version: String?, why: String?) throws -> Rotation {
         let editor = try KeyRingEditor(ring.directory)
+        try ring.requireNotEnded(editor.listing.active?.id, in: editor.listing)
+        try ring.requireNotEnded(version, in: editor.listing)
         var ended = ""
         if let open = try loadIfAny(), !open.phase.isOver {
             if version == nil || version == open.to {

@@ -41,6 +41,10 @@ package struct Campaign {
             throw RotationError(
                 "the campaign \(id) is over: \(before.id) from \(before.from) to \(before.to) took over")
         }
+        // What takes the signing from a version that was ended, or stops, may go on.
+        if !["rotate promote", "rotate abort", "rotate pause"].contains(action) {
+            try ring.requireNotEnded(editor.listing.active?.id, in: editor.listing)
+        }
         var rotation = before
         try step(&editor, &rotation)
         if before.isOfOldForm {

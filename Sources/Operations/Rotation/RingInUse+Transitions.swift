@@ -15,6 +15,7 @@ extension RingInUse {
         let now = self.now()
         var editor = try KeyRingEditor(directory)
         try requireNoPart(of: [version], in: .promote)
+        try requireNotEnded(version, in: editor.listing)
         try requireReady(version, in: editor.listing, isForced: isForced)
         let changed = try editor.change { listing throws(KeyRingError) in try listing.promote(version, at: now) }
         if changed { try audit.append("promote", version: version, detail: isForced ? "--now" : "", at: now) }
@@ -32,6 +33,7 @@ extension RingInUse {
         try requireNoPart(of: [version], in: .revoke)
         if let successor {
             try requireNoPart(of: [successor], in: .promote)
+            try requireNotEnded(successor, in: editor.listing)
             try requireReady(successor, in: editor.listing, isForced: true)
         }
         let changed = try editor.change { listing throws(KeyRingError) in
@@ -66,6 +68,15 @@ extension RingInUse {
         try RotationFile(directory).load()?.requireNoPart(of: versions, in: change)
     }
 
+    /// Refuses a version that was retired or revoked before and that a restored listing has in use again.
+    ///
+    /// - Throws: `RotationError` with the command that ends it again.
+    func requireNotEnded(_ version: String?, in listing: KeyRingListing) throws(RotationError) {
+        guard let version, let revived = directory.revivedVersions(in: listing).first(where: { $0.id == version })
+        else { return }
+        throw RotationError("\(ring.name): \(revived.description)")
+    }
+
     /// Refuses a version that is not to sign, or that the workers would not sign with.
     ///
     /// - Throws: `TooEarly` where `version` is prepared for less than the publish window, `WrongAlgorithm` where an app's vendor
@@ -96,13 +107,15 @@ extension RingInUse {
         guard holdings.isClear else { throw TokensLive(holdings: holdings, end: holdings.end(at: now, tolerance)) }
     }
 
-    /// Returns the sentence for what the ledger cannot know of `version`, even without a live token of it.
+    /// Returns the sentence for what the ledger cannot know of `version`, even without a live token of it. A replaced token's end is
+    /// in no record that is left, and the `lifetime` that it was signed with may have been another one.
     package func unknowable(of version: String, replacedBy successor: String) -> String {
-        let lifetime = apps.map(\.lifetime).max() ?? 0
-        let activated = try? directory.readListing().version(successor).activated
-        let until = activated.map { ", until \($0.advanced(bySeconds: lifetime)) at the latest" } ?? ""
-        return
-            "unknown to the ledger: a device may still hold a replaced token of \(version)\(until)"
+        let sentence = "unknown to the ledger: a device may still hold a replaced token of \(version)"
+        guard let lifetime = apps.map(\.lifetime).max(),
+            let activated = try? directory.readListing().version(successor).activated
+        else { return sentence }
+        let span = DurationText.format(seconds: lifetime), end = activated.advanced(bySeconds: lifetime)
+        return "\(sentence): with today's lifetime of \(span) until \(end), and later where the lifetime was longer before"
     }
 }
 

@@ -44,6 +44,7 @@ public struct Preflight: Sendable {
             + (configuration?.keys ?? []).flatMap(Self.repeatedKeys)
             + (configuration?.keys ?? []).flatMap(Self.oddIDs)
             + (configuration?.keys ?? []).flatMap(Self.repeatedKids)
+            + (configuration?.keys ?? []).flatMap(Self.revivedVersions)
             + apps.filter { $0.identity == .reported }.map { app in
                 Diagnostic(
                     .notice, at: app.keyPlace,
@@ -124,6 +125,16 @@ public struct Preflight: Sendable {
                 .warning, at: key.place,
                 "keys.\(key.name): the versions \(earlier.id) (\(earlier.state.rawValue)) and \(version.id) (\(version.state.rawValue)) hold the same key; put another key into the ring and retire \(extra.id)"
             )
+        }
+    }
+
+    /// Versions that were retired or revoked and are in use again: a warning, as a worker that stops for it would sign nothing.
+    private static func revivedVersions(of key: Configuration.Key) -> [Diagnostic] {
+        guard let path = key.path else { return [] }
+        let directory = KeyRingDirectory(path: path)
+        guard let listing = try? directory.readListing() else { return [] }
+        return directory.revivedVersions(in: listing).map {
+            Diagnostic(.warning, at: key.place, "keys.\(key.name): \($0.description)")
         }
     }
 

@@ -86,6 +86,7 @@ public struct ConfigurationReader {
         let topics = root.section("topics")
         let keys = root.section("keys")
         configuration.keys = readKeys(keys)
+        RingFolders.refuseSharedOnes(configuration.keys, keys.diagnostics)
         let apps = root.section("apps")
         configuration.apps = AppsReader(
             registry: registry, source: source, keys: keys.all.map(\.name), notes: notes

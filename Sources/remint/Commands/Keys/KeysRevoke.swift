@@ -9,7 +9,7 @@ struct KeysRevoke: ParsableCommand {
         commandName: "revoke", abstract: "Declares a version leaked: it stops signing at once.",
         discussion: """
             Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
-            retry tiers. Its users get new tokens with: remint reissue --ledger --key-id VERSION.
+            retry tiers. Its users get new tokens with: remint reissue --ledger --key RING --key-id VERSION.
             """)
 
     @OptionGroup var ring: KeyRingOptions

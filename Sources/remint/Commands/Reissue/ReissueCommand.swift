@@ -16,8 +16,8 @@ struct ReissueCommand: AsyncParsableCommand {
             The users come from a file (CSV with a header row or JSON Lines, gzip or not) or from the ledger, those whose token
             ends first in front. The checkpoint says what was delivered, and what is about to be. A job that was killed goes on behind
             it when the same command is run again; no more than the last batch is sent twice, with the same event ids and the
-            header remint-resent. Rows that cannot
-            be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
+            header remint-resent. A job out of the ledger that is done reads it anew when it is run again, and one that finds nobody
+            leaves no checkpoint. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
             """)
 
@@ -25,6 +25,7 @@ struct ReissueCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The users.", valueName: "users.csv|users.jsonl")) var input: String?
     @Flag(help: "The users who hold a live token.") var ledger = false
     @Option(help: "The app; needed with --input.") var app: String?
+    @Option(name: .shortAndLong, help: "With --ledger: only tokens of this key ring.") var key: String?
     @Option(help: "With --ledger: only tokens of this version of the key.") var keyID: String?
     @Option(help: ArgumentHelp("With --ledger: only tokens that end within this time.", valueName: "1h"))
     var expiringWithin: String?
@@ -47,6 +48,7 @@ struct ReissueCommand: AsyncParsableCommand {
     func validate() throws {
         guard (input != nil) != ledger else { throw ValidationError("give either --input or --ledger") }
         guard input == nil || app != nil else { throw ValidationError("--input needs its --app") }
+        guard key == nil || ledger else { throw ValidationError("--key is for --ledger") }
         guard rate >= 0, rate.isFinite else { throw ValidationError("--rate is 0 or more") }
         guard (0...1).contains(jitter) else { throw ValidationError("--jitter is 0 to 1") }
         guard wave ?? 1 > 0 else { throw ValidationError("--wave is at least 1") }
@@ -59,21 +61,29 @@ struct ReissueCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try options.loadConfiguration()
         let setup = try ReissueSetup(self, configuration)
+        if let doubt = setup.doubt { Terminal.error("remint: warning: \(doubt)") }
         guard !dryRun else { return try await estimate(setup) }
         let lock = try ReissueLock(setup.files.lock, at: UnixTime.system())
         defer { withExtendedLifetime(lock) {} }
-        var progress = try setup.files.load() ?? ReissueProgress(job: setup.freshJob(), input: setup.identity)
-        guard progress.input == setup.identity else {
+        var progress = try setup.files.load() ?? setup.begin()
+        guard setup.isOwn(progress) else {
             throw InputUnreadable(
                 path: setup.files.state,
-                reason: "it is the checkpoint of another input, or the input changed; name another --state")
+                reason:
+                    "it is the checkpoint of another input or another configuration, or the input changed; name another --state"
+            )
+        }
+        if ledger, progress.isFinished {
+            // Whom that run asked for may hold a live token again, or still.
+            Terminal.error("remint: the last run of this job is done; the ledger is read anew")
+            progress = setup.begin()
         }
         let before = progress.sent
         if progress.isFinished {
             Terminal.error("remint: this job is done; remove \(setup.files.state) to run it again")
         } else {
             if progress.rows > 0 { Terminal.error("remint: goes on behind row \(progress.rows)") }
-            try await setup.prepareInput(progress)
+            guard try await setup.prepareInput(progress) else { return report(progress, sentBefore: before, setup) }
             let source = try setup.open()
             let job = ReissueJob(
                 configuration: configuration, app: setup.app, files: setup.files, pace: setup.pace,
@@ -102,7 +112,7 @@ struct ReissueCommand: AsyncParsableCommand {
             writer.member("sent", Int64(progress.sent))
             writer.member("sent_before", Int64(before))
             writer.member("rejected", Int64(progress.rejected))
-            writer.member("checkpoint", setup.files.state)
+            if progress.rows > 0 || progress.isFinished { writer.member("checkpoint", setup.files.state) }
             writer.endObject()
             Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
             return

@@ -21,7 +21,11 @@ struct ReissueSetup {
         self.configuration = configuration
         brokers = command.dryRun && !command.ledger ? "" : try configuration.brokers(instead: command.brokers)
         app = try command.app.map { try command.options.app($0, in: configuration) }
-        files = ReissueFiles(state: command.state ?? Self.state(for: command))
+        if let key = command.key, !configuration.keys.contains(where: { $0.name.hasSameBytes(as: key) }) {
+            let known = configuration.keys.map(\.name).joined(separator: ", ")
+            throw ValidationError("no key ring is called \(key) in \(command.options.config); known: \(known)")
+        }
+        files = ReissueFiles(state: command.state ?? Self.state(for: command, configuration))
         let rest = try command.waveRest.map { text in
             guard let rest = DurationText.parse(text) else {
                 throw ValidationError("--wave-rest is a duration such as 30s, 10m or 1h")
@@ -32,11 +36,18 @@ struct ReissueSetup {
             rate: command.rate > 0 ? command.rate : nil, jitter: command.jitter, wave: command.wave, rest: rest ?? 0)
     }
 
-    /// What the checkpoint must be of: the same file as it was, or the same choice among the ledger.
-    var identity: String {
+    /// What the checkpoint must be of: the same file as it was, or the same choice among the ledger, and the same workers.
+    var identity: String { "\(choice) \(Self.workers(configuration))" }
+
+    /// Whether `progress` is this job's. Checkpoints of a file from before they named the workers are.
+    func isOwn(_ progress: ReissueProgress) -> Bool {
+        progress.input == identity || command.input != nil && progress.input == choice
+    }
+
+    private var choice: String {
         guard let input = command.input else {
             return
-                "ledger app=\(command.app ?? "*") key=\(command.keyID ?? "*") expiring=\(command.expiringWithin ?? "*")"
+                "ledger app=\(command.app ?? "*") ring=\(command.key ?? "*") key=\(command.keyID ?? "*") expiring=\(command.expiringWithin ?? "*")"
         }
         let attributes = try? FileManager.default.attributesOfItem(atPath: input)
         let size = (attributes?[.size] as? Int) ?? -1
@@ -45,26 +56,48 @@ struct ReissueSetup {
             "\(input) bytes=\(size) changed=\(Int(changed)) app=\(command.app ?? "") columns=\(columns.joined(separator: ","))"
     }
 
-    func freshJob() -> String {
+    /// The workers that the events are for: brokers may move, their group and topics stay.
+    private static func workers(_ configuration: Configuration) -> String {
+        "group=\(configuration.kafka.group) bulk=\(configuration.topics.invalidationsBulk) tokens=\(configuration.topics.tokens)"
+    }
+
+    /// A job that begins.
+    func begin() -> ReissueProgress {
         var random = SystemRandomNumberGenerator()
-        return RandomUUID.make(using: &random)
+        return ReissueProgress(job: RandomUUID.make(using: &random), input: identity)
     }
 
     /// Lists the ledger's subjects, where that is the input and was not done.
-    func prepareInput(_ progress: ReissueProgress) async throws {
-        guard command.ledger, progress.isUntouched else { return }
-        try LedgerInput.write(try await ledgerKeys(), to: files.subjects)
+    ///
+    /// - Returns: whether there is anything to do. A job out of the ledger without a subject leaves no file.
+    func prepareInput(_ progress: ReissueProgress) async throws -> Bool {
+        guard command.ledger, progress.isUntouched else { return true }
+        let keys = try await ledgerKeys()
+        guard !keys.isEmpty else { return false }
+        try LedgerInput.write(keys, to: files.subjects)
         try files.save(progress)
+        return true
+    }
+
+    /// The sentence for a version that several rings have, where none is named; nil where there is no doubt.
+    var doubt: String? {
+        guard command.ledger, command.key == nil, let id = command.keyID else { return nil }
+        let rings = LedgerRing.names(havingVersion: id, in: configuration)
+        guard rings.count > 1 else { return nil }
+        return
+            "the rings \(rings.joined(separator: ", ")) have a version \(id) each, and the tokens of all are meant; for those of one: --key \(rings[0])"
     }
 
     private func ledgerKeys() async throws -> [[UInt8]] {
         let now = UnixTime.system()
         let filter = LedgerFilter(
             apps: command.app.map { [$0] }, keyID: command.keyID,
+            ring: command.key.map { LedgerRing($0, in: configuration) },
             expiringBefore: try command.expiringWithin.map { try now.moment(after: $0) })
         let reader = LedgerReader(
             configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine())
-        return try await reader.keys(matching: filter, at: now)
+        // A clock that is ahead must not hide tokens that the campaigns count.
+        return try await reader.keys(matching: filter, at: ClockTolerance.standard.earliest(at: now))
     }
 
     /// The input's items, a few at a time.
@@ -129,9 +162,10 @@ struct ReissueSetup {
         return false
     }
 
-    private static func state(for command: ReissueCommand) -> String {
+    private static func state(for command: ReissueCommand, _ configuration: Configuration) -> String {
         if let input = command.input { return "\(input).reissue.json" }
-        let choice = [command.app, command.keyID, command.expiringWithin].map { $0 ?? "" }.joined(separator: "\n")
+        let choice = [command.app, command.key, command.keyID, command.expiringWithin, workers(configuration)]
+            .map { $0 ?? "" }.joined(separator: "\n")
         let digest = SHA256.hash(Array(choice.utf8)).prefix(4)
         return "reissue-" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + ".json"
     }

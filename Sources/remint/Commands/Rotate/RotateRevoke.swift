@@ -50,7 +50,7 @@ struct RotateRevoke: AsyncParsableCommand {
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; the campaign is \(rotation.id)")
         if let open = plan.open, open.from != plan.leaked, open.from != rotation.to {
             Terminal.error(
-                "remint: \(ring.ring.name): tokens of \(open.from) are not asked for any more; afterwards: remint reissue --ledger --key-id \(open.from)"
+                "remint: \(ring.ring.name): tokens of \(open.from) are not asked for any more; afterwards: remint reissue --ledger --key \(ring.ring.name) --key-id \(open.from)"
             )
         }
         guard !noReissue else { return Terminal.print("Then: remint rotate reissue") }
@@ -62,7 +62,7 @@ struct RotateRevoke: AsyncParsableCommand {
         Terminal.print(
             "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"
         )
-        let reissue = "remint reissue --ledger --key-id \(plan.leaked)"
+        let reissue = "remint reissue --ledger --key \(ring.ring.name) --key-id \(plan.leaked)"
         guard !noReissue else { return Terminal.print("Then: \(reissue)") }
         let holdings = try await holdings(plan, ring)
         guard holdings.live > 0 || holdings.unreadable > 0 else {

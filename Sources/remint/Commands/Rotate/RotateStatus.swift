@@ -21,6 +21,9 @@ struct RotateStatus: AsyncParsableCommand {
         let ring = try ring.load()
         let campaign = Campaign(ring: ring)
         let rotation = try campaign.load()
+        for revived in ring.directory.revivedVersions(in: try ring.directory.readListing()) {
+            Terminal.error("remint: warning: \(ring.ring.name): \(revived.description)")
+        }
         let progress = try campaign.progress(of: rotation)
         let brokers = try ring.configuration.brokers(instead: brokers)
         let now = UnixTime.system()

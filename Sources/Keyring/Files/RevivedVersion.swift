@@ -1,0 +1,34 @@
+/// A version whose use was ended, as the audit log or a campaign that is over says, and that the listing has in use again: an old
+/// `keyring.json` was restored.
+public struct RevivedVersion: Sendable, Equatable {
+    /// Its id.
+    public let id: String
+    /// The state that the listing has it in.
+    public let state: KeyVersion.State
+    /// The state that it was brought to: retired or revoked.
+    public let ended: KeyVersion.State
+
+    /// The finding with the commands that end the version again.
+    public var description: String {
+        "\(id) was \(ended.rawValue), and keyring.json has it \(state.rawValue) again; an older file was restored. Run: \(remedy)"
+    }
+
+    private var remedy: String {
+        switch (ended, state) {
+        case (.revoked, .active): "remint rotate revoke --key-version \(id) --promote ID"
+        case (.revoked, _): "remint rotate revoke --key-version \(id)"
+        case (_, .active): "remint keys promote ID, then remint keys retire \(id)"
+        default: "remint keys retire \(id)"
+        }
+    }
+}
+
+extension KeyRingDirectory {
+    /// The versions of `listing` that are in use and were brought to the states of `ended` before.
+    func revivedVersions(in listing: KeyRingListing, ended: [String: KeyVersion.State]) -> [RevivedVersion] {
+        listing.versions.compactMap { version in
+            guard let end = ended[version.id], version.state != .retired, version.state != .revoked else { return nil }
+            return RevivedVersion(id: version.id, state: version.state, ended: end)
+        }
+    }
+}

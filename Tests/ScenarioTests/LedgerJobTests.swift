@@ -1,0 +1,61 @@
+import Foundation
+import Kafka
+import Operations
+import ProgramTestSupport
+import Testing
+
+extension OperatorScenarios {
+    /// Batch jobs out of the ledger: what is asked for is what lives now.
+    @Suite(.timeLimit(.minutes(5))) struct LedgerJobTests {
+        private static let app = "braze-ios"
+
+        private static func token(_ user: String, _ version: String, endsIn seconds: Int64) -> ProducerRecord {
+            let now = Int64(Date().timeIntervalSince1970), end = now + seconds
+            let value = """
+                {"app":"\(app)","vendor":"braze","subject":{"user":"\(user)"},"token":"e.e.e","algorithm":"RS256",\
+                "key_id":"\(version)","issued_at":\(now - 3600),"expires_at":\(end),"version":1,"event_id":"e"}
+                """
+            let headers = [
+                ("ce_source", "/remint/\(app)"), ("ce_type", "remint.token.replaced.v1"), ("remint-key-id", version),
+                ("remint-expires-at", "\(end)"), ("remint-version", "1"), ("remint-key-ring", app),
+            ]
+            return ProducerRecord(
+                topic: "remint.tokens", key: Array("\(app)/\(user)".utf8), value: Array(value.utf8),
+                headers: headers.map { RecordHeader($0.0, $0.1) })
+        }
+
+        @Test func `a job out of the ledger asks for whom the ledger has each time it is run`() async throws {
+            let shop = try await Shop.open()
+            let version = try #require(try shop.ring(Self.app).versions.first?.id)
+            let state = shop.folder.appending(path: "job.json").path
+            func job(_ more: String...) async throws -> Program {
+                try await Program.run(
+                    Repository.remint,
+                    [
+                        "reissue", "--config", shop.configuration, "--ledger", "--key-id", version, "--state", state,
+                        "--rate", "0",
+                    ] + more)
+            }
+            let nobody = try await job("--key", Self.app)
+            #expect(nobody.status == 0 && nobody.outputText.hasPrefix("0 events sent of 0 rows"), "\(nobody.errorText)")
+            #expect(!FileManager.default.fileExists(atPath: state))
+            // The second one ended by a clock that may be ahead.
+            try await shop.produce([
+                Self.token("ann", version, endsIn: 3600), Self.token("ben", version, endsIn: -60),
+            ])
+            let first = try await job("--key", Self.app)
+            #expect(first.outputText.hasPrefix("2 events sent of 2 rows"), "\(first.outputText) \(first.errorText)")
+            let again = try await job("--key", Self.app)
+            #expect(again.outputText.hasPrefix("2 events sent of 2 rows"), "\(again.outputText) \(again.errorText)")
+            #expect(again.errorText.contains("the ledger is read anew"))
+            #expect(Set(try await shop.bulkEvents().map(\.id)).count == 4)
+
+            let unknown = try await job("--key", "none")
+            #expect(unknown.status != 0 && unknown.errorText.contains("no key ring is called none"))
+            try shop.configure("  bootstrap_servers", "  group: others\n  bootstrap_servers")
+            let others = try await job("--key", Self.app)
+            #expect(others.status != 0 && others.errorText.contains("of another input or another configuration"))
+            await shop.broker.close()
+        }
+    }
+}
