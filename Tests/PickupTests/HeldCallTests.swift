@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a call is answered on its connection, whether its answer comes before or after it`(isEarly: Bool) async throws
     {
-        let call = HeldCall()
+        let call = calls.call()
         if isEarly { call.answer(Self.response("token")) }
         try await write(call)
         if !isEarly { call.answer(Self.response("token")) }
@@ -59,11 +59,22 @@ import Testing
         #expect(head.status == .noContent)
     }
 
-    @Test func `the next request waits for the answer of the one before`() async throws {
-        let call = HeldCall()
+    private func request(_ path: String) async throws {
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "x", path: path)
+        try await channel.writeInbound(HTTPRequestPart.head(head))
+        try await channel.writeInbound(HTTPRequestPart.end(nil))
+    }
+
+    @Test(arguments: [false, true])
+    func `the next request waits for the answer of the one before, also where it came before that was held`(
+        isEarly: Bool
+    ) async throws {
+        let call = calls.call()
+        try await request("/held")
+        for _ in 0..<2 { _ = try await channel.waitForInboundWrite(as: HTTPRequestPart.self) }
+        if isEarly { try await request("/next") }
         try await write(call)
-        try await channel.writeInbound(
-            HTTPRequestPart.head(HTTPRequest(method: .get, scheme: "http", authority: "x", path: "/next")))
+        if !isEarly { try await request("/next") }
         #expect(try await channel.readInbound(as: HTTPRequestPart.self) == nil)
         call.answer(Self.response("token"))
         try await expectAnswer("token")
@@ -72,8 +83,19 @@ import Testing
         #expect(head.path == "/next")
     }
 
+    @Test func `a call whose device left before it was held is forgotten, and the connection ends`() async throws {
+        do {
+            let call = calls.call()
+            let mark = calls.mark(call)
+            try await channel.close().get()
+            await #expect(throws: (any Error).self) { try await channel.writeOutbound(HTTPResponsePart.head(mark.head)) }
+            call.answer(Self.response("token"))
+        }
+        #expect(calls.count == 0)
+    }
+
     @Test func `whoever closes the connection waits for the answer`() async throws {
-        let call = HeldCall()
+        let call = calls.call()
         try await write(call)
         let closing = channel.testingEventLoop.makePromise(of: Void.self)
         channel.close(mode: .all, promise: closing)
@@ -85,7 +107,7 @@ import Testing
     }
 
     @Test func `a device that leaves ends nothing but its own call`() async throws {
-        let call = HeldCall()
+        let call = calls.call()
         try await write(call)
         try await channel.testingEventLoop.submit { [channel] in channel.pipeline.fireChannelInactive() }.get()
         call.answer(Self.response("token"))

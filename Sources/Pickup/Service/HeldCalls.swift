@@ -13,7 +13,18 @@ final class HeldCall: Sendable {
         case over
     }
 
+    /// Its place in the table.
+    fileprivate let number: Int
+    private let table: HeldCalls
     private let state = Mutex(State.open)
+
+    fileprivate init(_ number: Int, in table: HeldCalls) {
+        self.number = number
+        self.table = table
+    }
+
+    // A mark that reaches no connection, because the device left, is taken by nobody.
+    deinit { table.forget(number) }
 
     /// Answers the call; only the first answer counts.
     func answer(_ response: Response) {
@@ -51,29 +62,49 @@ final class HeldCall: Sendable {
 /// A responder must return to free its task's memory, and the framework sends what it returns. So it returns a mark, which is taken
 /// off by `HeldCallHandler` on the connection, where the call is held until its answer comes.
 final class HeldCalls: Sendable {
+    /// The mark's response holds the call until it was written; whoever waits for its answer does, too.
+    private struct Entry {
+        weak var call: HeldCall?
+    }
+
     private struct State {
-        var calls: [Int: HeldCall] = [:]
+        var calls: [Int: Entry] = [:]
         var next = 0
     }
 
     private static let field = HTTPField.Name("Remint-Held-Call")
     private let state = Mutex(State())
 
-    /// The mark of `call`, for its connection.
-    func mark(_ call: HeldCall) -> Response {
+    /// How many calls are held, or on their way.
+    var count: Int { state.withLock { $0.calls.count } }
+
+    /// A call that has no answer yet.
+    func call() -> HeldCall {
         let number = state.withLock { state in
             state.next += 1
-            state.calls[state.next] = call
             return state.next
         }
+        let call = HeldCall(number, in: self)
+        state.withLock { $0.calls[number] = Entry(call: call) }
+        return call
+    }
+
+    /// The mark of `call`, for its connection.
+    func mark(_ call: HeldCall) -> Response {
         var headers = HTTPFields()
-        if let field = Self.field { headers[field] = "\(number)" }
-        return Response(status: .ok, headers: headers)
+        if let field = Self.field { headers[field] = "\(call.number)" }
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody(contentLength: 0) { writer in
+                try await withExtendedLifetime(call) { try await writer.finish(nil) }
+            })
     }
 
     /// The call whose mark is `head`; nil for an answer.
     func take(_ head: HTTPResponse) -> HeldCall? {
         guard let text = Self.field.flatMap({ head.headerFields[$0] }), let number = Int(text) else { return nil }
-        return state.withLock { $0.calls.removeValue(forKey: number) }
+        return state.withLock { $0.calls[number]?.call }
     }
+
+    fileprivate func forget(_ number: Int) { _ = state.withLock { $0.calls.removeValue(forKey: number) } }
 }

@@ -59,7 +59,7 @@ struct PickupResponder: HTTPResponder {
         _ wait: TokenAsks.Wait, _ request: Request, _ call: PickupCall?,
         _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Response
     ) -> HeldCall {
-        let held = HeldCall()
+        let held = self.held.call()
         var head = HTTPRequest(method: request.method, scheme: nil, authority: nil, path: nil)
         for name in PickupFrame.read { head.headerFields[name] = request.headers[name] }
         let kept = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
@@ -186,14 +186,15 @@ struct PickupResponder: HTTPResponder {
 
     private func stream(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Response {
         try requireTokens()
-        let (asker, app) = try await access.asker(of: request, for: name, from: address, allowsQuery: true)
+        let opened = terms.current
+        let (asker, app) = try await opened.access.asker(of: request, for: name, from: address, allowsQuery: true)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         if health.isClosing { throw Problem.draining }
         if request.method == .head { return TokenStream.head }
         return TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
-            isServed: { [terms] in terms.current.apps[app.name] != nil },
+            isServed: { [terms] in opened.open(app.name, asIn: terms.current) },
             lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address)
         ).response
     }

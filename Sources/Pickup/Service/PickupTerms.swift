@@ -37,6 +37,15 @@ final class PickupTerms: Sendable {
             maximumBytes: configuration.worker.maximumEventBytes, liveTopic: configuration.topics.invalidations,
             bulkTopic: configuration.topics.invalidationsBulk)
     }
+
+    /// Whether whoever could ask for `app` by these terms can by `later`, too.
+    func open(_ app: String, asIn later: PickupTerms) -> Bool {
+        if self === later { return true }
+        guard later.apps[app] != nil, let old = configuration.pickup, let new = later.configuration.pickup else {
+            return false
+        }
+        return old.opens(app, asIn: new)
+    }
 }
 
 /// The terms of this moment.
@@ -47,7 +56,7 @@ final class CurrentTerms: Sendable {
 
     var current: PickupTerms { terms.withLock { $0 } }
 
-    /// Calls go by `new` from now on. Streams that are open go on.
+    /// Calls go by `new` from now on. Open streams go on where `new` opens their app as before.
     func replace(with new: PickupTerms) { terms.withLock { $0 = new } }
 }
 
@@ -93,23 +102,32 @@ struct TermsMaker: Sendable {
         let limits = isLimitedAlike ? before?.limits : nil
         return try make(
             configuration, pickup, Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }, sources,
-            limits ?? SharedLimits(pickup.limitRules, now: { .now }))
+            limits ?? SharedLimits(pickup.limitRules, now: { .now }), devices(pickup, sources, after: before))
+    }
+
+    /// What knows devices' sessions. The one of before where it would know the same: it remembers sessions that were found good, and
+    /// a flood of forged ones keeps out whoever it does not remember.
+    private func devices(
+        _ pickup: Configuration.Pickup, _ sources: [KeySourceFile], after before: PickupTerms?
+    ) -> DeviceAccess? {
+        if let before, let old = before.configuration.pickup, old.knowsSessions(as: pickup) {
+            return before.access.devices
+        }
+        let verifiers = zip(pickup.sessions, sources).map { session, source in
+            SessionVerifier(rules: SessionRules(session, of: pickup), keys: source.keys)
+        }
+        guard !verifiers.isEmpty else { return nil }
+        return DeviceAccess(sessions: verifiers, proofs: proofs, requiresProof: pickup.proof == .dpop)
     }
 
     private func make(
         _ configuration: Configuration, _ pickup: Configuration.Pickup, _ apps: [String: PickupApp],
-        _ sources: [KeySourceFile], _ limits: SharedLimits
+        _ sources: [KeySourceFile], _ limits: SharedLimits, _ devices: DeviceAccess?
     ) throws(PickupError) -> PickupTerms {
         let backends = APIKeys(
             pickup.apiKeys.compactMap { key in
                 APIKey(name: key.name, hash: key.hash, scope: key.apps.isEmpty ? .all : .apps(key.apps))
             })
-        let verifiers = zip(pickup.sessions, sources).map { session, source in
-            SessionVerifier(rules: SessionRules(session, of: pickup), keys: source.keys)
-        }
-        let devices =
-            verifiers.isEmpty
-            ? nil : DeviceAccess(sessions: verifiers, proofs: proofs, requiresProof: pickup.proof == .dpop)
         let refused: @Sendable (String) -> Void = { [metrics] in metrics.refused($0) }
         let scheme = started.certificate == nil ? "http" : "https"
         let access = AskerAccess(
@@ -126,6 +144,19 @@ struct TermsMaker: Sendable {
 }
 
 extension Configuration.Pickup {
+    /// Whether nothing that opens `app` here is gone, or another, in `later`.
+    fileprivate func opens(_ app: String, asIn later: Self) -> Bool {
+        apps[app] == later.apps[app] && proof == later.proof && sessions.allSatisfy(later.sessions.contains)
+            && apiKeys.allSatisfy { key in
+                later.apiKeys.contains { $0.name == key.name && $0.hash == key.hash && $0.apps == key.apps }
+            }
+    }
+
+    /// Whether a session is as good here as in `other`.
+    fileprivate func knowsSessions(as other: Self) -> Bool {
+        sessions == other.sessions && apps == other.apps && proof == other.proof
+    }
+
     /// Every rate that callers are limited by.
     fileprivate var limits: [String: Int] {
         let rates = [

@@ -16,7 +16,7 @@ struct TokenStream: Sendable {
     let keys: [JWEDecryptionKey]
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
-    /// Whether the app is still served: one that the configuration drops ends its streams.
+    /// Whether the app is still open to whoever opened the stream: a configuration that changes that ends its streams.
     let isServed: @Sendable () -> Bool
     /// The version that the device has.
     let lastEvent: Int64

@@ -13,7 +13,7 @@ extension Configuration {
         }
 
         /// The sessions of an issuer.
-        public struct Session: Sendable, WithDefaults {
+        public struct Session: Sendable, Equatable, WithDefaults {
             /// Its place under `pickup`: `session`, or `sessions.NAME`.
             public var name = "session"
             /// `iss`, byte for byte.
@@ -44,7 +44,7 @@ extension Configuration {
         }
 
         /// A trusted backend.
-        public struct APIKey: Sendable {
+        public struct APIKey: Sendable, Equatable {
             /// What logs and metrics call it.
             public var name: String
             /// The key's SHA-256 in hexadecimal digits.
@@ -59,7 +59,7 @@ extension Configuration {
         }
 
         /// The sessions that open an app, and how they name its user.
-        public struct OpenedApp: Sendable {
+        public struct OpenedApp: Sendable, Equatable {
             /// `iss` of the sessions.
             public var issuer: String
             /// What `aud` of the sessions is or holds; nil for the audience of each session's own section.
