@@ -25,7 +25,8 @@ import Testing
     }
 
     private static func revived(_ ring: RingFolder) throws -> [String] {
-        try ring.directory.revivedVersions(in: try ring.directory.readListing()).map(\.description)
+        let listing = try ring.directory.readListing()
+        return ring.directory.revivedVersions(in: listing).map(\.description)
     }
 
     @Test(arguments: ["revoke", "rotate revoke"])

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import Keyring
 import Operations
 import ProgramTestSupport
 import Testing

@@ -36,7 +36,8 @@ extension AuditLog {
         var count = 0
         while count < length {
             let read = text.withUnsafeMutableBytes { buffer in
-                pread(descriptor, buffer.baseAddress.map { $0 + count }, length - count, status.st_size - length + count)
+                pread(
+                    descriptor, buffer.baseAddress.map { $0 + count }, length - count, status.st_size - length + count)
             }
             guard read > 0 else { break }
             count += read

@@ -85,7 +85,8 @@ package struct VersionHoldings: Sendable, Equatable {
                 count, "is of the app \(Self.shown(app)), which is not configured",
                 "are of the app \(Self.shown(app)), which is not configured")
         }
-        add(unknownRing, "names no ring of this configuration with that version",
+        add(
+            unknownRing, "names no ring of this configuration with that version",
             "name no ring of this configuration with that version")
         add(unreadable, "record of the token topic cannot be read", "records of the token topic cannot be read")
         add(strangers, "record of the token topic is no token", "records of the token topic are no tokens")

@@ -115,7 +115,8 @@ extension RingInUse {
             let activated = try? directory.readListing().version(successor).activated
         else { return sentence }
         let span = DurationText.format(seconds: lifetime), end = activated.advanced(bySeconds: lifetime)
-        return "\(sentence): with today's lifetime of \(span) until \(end), and later where the lifetime was longer before"
+        return
+            "\(sentence): with today's lifetime of \(span) until \(end), and later where the lifetime was longer before"
     }
 }
 
