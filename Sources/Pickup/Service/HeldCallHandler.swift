@@ -82,17 +82,18 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard let call = held?.call else { return }
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         let loop = context.eventLoop
-        call.connect { [weak call] response in
+        let number = call.number
+        call.connect { response in
             // For a moment: what is written is read out of the answer.
             Task {
                 let body = await HeldBody.read(response.body)
-                loop.execute { handler.value.answer(response.head, body, call) }
+                loop.execute { handler.value.answer(response.head, body, number) }
             }
         }
     }
 
-    private func answer(_ head: HTTPResponse, _ body: ByteBuffer, _ call: HeldCall?) {
-        guard let context, let held, held.call === call else { return }
+    private func answer(_ head: HTTPResponse, _ body: ByteBuffer, _ number: Int) {
+        guard let context, let held, held.call.number == number else { return }
         self.held = nil
         var head = head
         head.headerFields[.date] = held.date

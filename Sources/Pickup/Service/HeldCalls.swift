@@ -13,8 +13,8 @@ final class HeldCall: Sendable {
         case over
     }
 
-    /// Its place in the table.
-    fileprivate let number: Int
+    /// Its place in the table; no other call's.
+    let number: Int
     private let table: HeldCalls
     private let state = Mutex(State.open)
 
@@ -96,7 +96,8 @@ final class HeldCalls: Sendable {
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody(contentLength: 0) { writer in
-                try await withExtendedLifetime(call) { try await writer.finish(nil) }
+                try await writer.finish(nil)
+                withExtendedLifetime(call) {}
             })
     }
 
