@@ -26,7 +26,7 @@ import WorkerTestSupport
                 now: { CampaignRingTests.time.advanced(bySeconds: 60) })
             var editor = try KeyRingEditor(ring.directory)
             try editor.add(
-                SigningKey.generate(.hs256), id: "imp", encoding: .utf8, at: CampaignRingTests.time,
+                SigningKey.generate(.hs256), id: "imp", encoding: .hex, at: CampaignRingTests.time,
                 retireAfter: retireAfter, as: "import")
         }
 

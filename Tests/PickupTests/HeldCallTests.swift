@@ -88,7 +88,9 @@ import Testing
             let call = calls.call()
             let mark = calls.mark(call)
             try await channel.close().get()
-            await #expect(throws: (any Error).self) { try await channel.writeOutbound(HTTPResponsePart.head(mark.head)) }
+            await #expect(throws: (any Error).self) {
+                try await channel.writeOutbound(HTTPResponsePart.head(mark.head))
+            }
             call.answer(Self.response("token"))
         }
         #expect(calls.count == 0)

@@ -73,7 +73,7 @@ extension Scenarios {
             "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"],
-            "WorkerConfiguration": ["Synchronization", "Yams"],
+            "WorkerConfiguration": ["Glibc", "Synchronization", "Yams"],
             "YAMLReading": ["Yams"], "DeclaredAdapters": ["Yams"], "DeclaredTesting": ["Foundation"],
             "Telemetry": ["Foundation", "Logging", "Synchronization", "Tracing"],
             "HTTPTransport": [

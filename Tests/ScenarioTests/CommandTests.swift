@@ -26,9 +26,9 @@ extension OperatorScenarios {
                 testDescription: "a missing key ring", from: "path: keys/braze-ios ", to: "path: keys/nowhere ",
                 expected: "Create the ring: remint keys generate --key braze-ios --config "),
             Mistake(
-                testDescription: "a key of the wrong kind", from: "path: keys/braze-ios ",
+                testDescription: "two rings with one folder", from: "path: keys/braze-ios ",
                 to: "path: keys/onesignal-shop ",
-                expected: "is for ES256, and Braze takes RS256 alone"),
+                expected: "keys.onesignal-shop has the folder of keys.braze-ios"),
             Mistake(
                 testDescription: "an unknown adapter", from: "adapter: braze", to: "adapter: brase",
                 expected: "no adapter is called brase; did you mean braze?"),

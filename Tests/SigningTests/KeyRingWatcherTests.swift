@@ -107,7 +107,7 @@ import WorkerTestSupport
             let directory = KeyRingDirectory(path: watched.path)
             var editor = try KeyRingEditor(directory)
             try editor.add(
-                SigningKey.generate(.hs256), id: "k3", encoding: .utf8, at: UnixTime(seconds: 1_763_640_000))
+                SigningKey.generate(.hs256), id: "k3", encoding: .hex, at: UnixTime(seconds: 1_763_640_000))
             let file = "\(watched.path)/\(try editor.listing.version("k3").file)"
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
             try await eventually("a problem") { watched.problem != nil }
