@@ -114,7 +114,8 @@ struct PoisonTests {
         #expect(output.key == poison.record.key)
         #expect(output.value == poison.record.value)
         #expect(Array(output.headers.prefix(poison.record.headers.count)) == poison.record.headers)
-        #expect(output.headers.dropFirst(poison.record.headers.count).map(\.name) == Self.own + Self.refused(poison.code))
+        #expect(
+            output.headers.dropFirst(poison.record.headers.count).map(\.name) == Self.own + Self.refused(poison.code))
         #expect(output.values("remint-error-code") == [poison.code.rawValue])
         #expect(output.values("remint-error-stage") == [poison.stage.rawValue])
         #expect(output.values("remint-error-detail") == [settlement.detail])
