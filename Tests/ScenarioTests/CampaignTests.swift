@@ -284,8 +284,8 @@ extension KeyScenarios {
             let refused = try await operatorOf.run("retire", [], brokers: true)
             #expect(refused.status == 1)
             for words in [
-                "8 live tokens are signed with it", "3 can be re-issued", "1 answers a challenge",
-                "2 are of the app renamed, which is not configured", "2 name no ring of this configuration",
+                "9 live tokens are signed with it", "3 can be re-issued", "1 answers a challenge",
+                "2 are of the app renamed, which is not configured", "3 name no ring of this configuration",
                 "1 record of the token topic cannot be read", "1 record of the token topic is no token", "--force",
             ] {
                 #expect(refused.errorText.contains(words), "\(words): \(refused.errorText)")
