@@ -58,7 +58,8 @@ extension DeviceScenarios {
                     let answer = try await gateway.call(
                         "/v1/apps/braze-ios/token?wait=0", session: try gateway.session("new-\(number)"))
                     #expect([200, 202, 503].contains(answer.status), "\(answer.text)")
-                    if answer.status == 503 { problem = answer }
+                    // A busy machine's brokers may take longer than a call that does not wait.
+                    if answer.status == 503, answer.text("code") != "unavailable" { problem = answer }
                 }
             }
             let told = try #require(problem, "no device was told to wait")
