@@ -26,7 +26,9 @@ extension Scenarios {
 
             // A new app, and a ring that was not there: by SIGHUP.
             let app = "  late: { adapter: ./own.yaml, key: late }\n"
-            try shop.configure("\nkeys:\n", "\nkeys:\n  late: { path: keys/centrifugo-shop }\n")
+            try FileManager.default.copyItem(
+                at: shop.folder.appending(path: "keys/centrifugo-shop"), to: shop.folder.appending(path: "keys/late"))
+            try shop.configure("\nkeys:\n", "\nkeys:\n  late: { path: keys/late }\n")
             try shop.configure("\napps:\n", "\napps:\n\(app)")
             worker.send(SIGHUP)
             try await admin.wait("remint_configuration_reloads_total", [#"result="applied""#], atLeast: 1)
