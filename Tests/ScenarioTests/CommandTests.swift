@@ -26,6 +26,10 @@ extension OperatorScenarios {
                 testDescription: "a missing key ring", from: "path: keys/braze-ios ", to: "path: keys/nowhere ",
                 expected: "Create the ring: remint keys generate --key braze-ios --config "),
             Mistake(
+                testDescription: "a key of the wrong kind", from: "path: keys/braze-ios ",
+                to: "path: keys/another-kind ",
+                expected: "is for ES256, and Braze takes RS256 alone"),
+            Mistake(
                 testDescription: "two rings with one folder", from: "path: keys/braze-ios ",
                 to: "path: keys/onesignal-shop ",
                 expected: "keys.onesignal-shop has the folder of keys.braze-ios"),
@@ -41,6 +45,8 @@ extension OperatorScenarios {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
             try await prepare(folder)
+            try FileManager.default.copyItem(
+                at: folder.appending(path: "keys/onesignal-shop"), to: folder.appending(path: "keys/another-kind"))
             let file = folder.appending(path: "remint.yaml")
             let good = try String(contentsOf: file, encoding: .utf8)
             let check = try await Program.run(Repository.remint, ["check", "--config", file.path])
