@@ -26,10 +26,9 @@ import WorkerConfiguration
         var session = Configuration.Pickup.Session()
         session.keySet = "\(server.url)/jwks.json"
         let log = RecordingLog()
-        let source = try #require(
-            KeySourceFile(
-                session, timeout: .milliseconds(500),
-                trusting: try .init(file: certificates.path("authority.pem")), logger: log.logger()))
+        let source = KeySourceFile(
+            session, timeout: .milliseconds(500),
+            trusting: try .init(file: certificates.path("authority.pem")), logger: log.logger())
         let running = Task { await source.run() }
         try await eventually("a fetch") { server.requests > 0 }
         // Whoever asks meanwhile waits for the fetch, and no longer.
@@ -52,7 +51,7 @@ import WorkerConfiguration
         var session = Configuration.Pickup.Session()
         session.keySet = path
         let log = RecordingLog()
-        let source = try #require(KeySourceFile(session, logger: log.logger()))
+        let source = KeySourceFile(session, logger: log.logger())
         let running = Task { await source.run() }
         if isBelieved {
             try await eventually("the key") { await answer(source) }

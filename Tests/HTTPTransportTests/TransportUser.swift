@@ -104,7 +104,7 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
             session.keySet = "\(server.url)/jwks.json?tenant=1"
             let source = KeySourceFile(
                 session, timeout: limit, trusting: try TrustedAuthorities(file: authority), logger: log.logger())
-            await source?.run()
+            await source.run()
         }
     }
 

@@ -221,12 +221,29 @@ package struct CampaignReissue {
 
     // MARK: The ledger, read again
 
+    /// Waits as long as workers get on with the bulk lane. Before that the ledger would be read in vain, and a topic of millions is read
+    /// for long; who is left, it alone says.
+    private func waitForLane(_ rotation: Rotation, _ line: inout any ProgressDisplay) async throws {
+        var least = Int.max
+        var deadline = ContinuousClock.now + terms.answerWithin
+        while let lag = await topics.lag, lag > 0, try mayGoOn(rotation) {
+            if lag < least {
+                least = lag
+                deadline = .now + terms.answerWithin
+            }
+            guard .now < deadline else { return }
+            line.show(0, of: lag, "\(lag) events of the bulk lane wait for a worker")
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
     /// Reads the ledger until it shows nobody who can be asked for, or until nothing changes for too long.
     ///
     /// - Returns: what it shows; nil where the campaign was paused meanwhile.
     private func settle(_ rotation: Rotation) async throws -> VersionHoldings? {
         var line = display
         defer { line.clear() }
+        try await waitForLane(rotation, &line)
         var last: Int?
         var deadline = ContinuousClock.now + terms.answerWithin
         while true {

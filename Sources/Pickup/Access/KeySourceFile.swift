@@ -15,16 +15,15 @@ struct KeySourceFile: Sendable {
     /// The time of a fetch, from the connection to the last byte.
     private static let timeout = Duration.seconds(5)
 
-    /// Nil where only backends ask.
+    /// The keys of `session`, which nobody has fetched yet.
     ///
     /// - Parameters:
     ///   - timeout: the longest time of a fetch.
     ///   - authorities: the authorities that the issuer's certificate is checked against; nil for the system's.
-    init?(
-        _ session: Configuration.Pickup.Session?, timeout: Duration = KeySourceFile.timeout,
+    init(
+        _ session: Configuration.Pickup.Session, timeout: Duration = KeySourceFile.timeout,
         trusting authorities: TrustedAuthorities? = nil, logger: Logger
     ) {
-        guard let session else { return nil }
         self.session = session
         let place = session.keySet
         let journal = FetchJournal(logger)

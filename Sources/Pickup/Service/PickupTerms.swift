@@ -95,7 +95,7 @@ struct TermsMaker: Sendable {
         let apps = configuration.apps.map { app in
             PickupApp(app, pickup, topic: app.topics.first ?? configuration.topics.invalidations)
         }
-        let sources = pickup.sessions.compactMap { session in
+        let sources = pickup.sessions.map { session in
             before?.sources.first { $0.isOf(session) } ?? KeySourceFile(session, logger: logger)
         }
         let isLimitedAlike = before?.configuration.pickup.map { $0.limits == pickup.limits } ?? false

@@ -88,13 +88,13 @@ struct RequestLimiter: Sendable {
         if ended.count > most { ended.removeFirst(ended.count - most) }
     }
 
-    /// The vendor asks to be left alone for `length` microseconds, of which `longestPause` count.
+    /// Notes that the vendor asks for no requests for `length` microseconds, of which `longestPause` count.
     mutating func pause(for length: Int64, at now: UnixTime) {
         let moment = now.advanced(byMicroseconds: min(max(0, length), Self.longestPause))
         pausedUntil = max(moment, pause(at: now) ?? moment)
     }
 
-    /// Until when the vendor is left alone; nil where it asked for nothing.
+    /// The end of the time for which the vendor asked for no requests; nil where it asked for none.
     func pause(at now: UnixTime) -> UnixTime? {
         // A clock that was set back must not make the pause longer.
         pausedUntil.map { min($0, now.advanced(byMicroseconds: Self.longestPause)) }

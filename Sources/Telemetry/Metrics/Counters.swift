@@ -2,10 +2,21 @@ import Synchronization
 
 /// Values that only grow.
 public final class CounterFamily: MetricFamily {
-    let description: MetricDescription
-    private let values = Mutex<[[String]: Double]>([:])
+    /// Told and no longer told are changed under one lock: what is taken out of one is in the other at once.
+    private struct Counts {
+        var told: [[String]: Double] = [:]
+        var remainders: [[String]: Double] = [:]
+    }
 
-    init(description: MetricDescription) { self.description = description }
+    let description: MetricDescription
+    private let remainder: (@Sendable ([String]) -> [String])?
+    private let values = Mutex(Counts())
+
+    /// - Parameter remainder: the label values under which `all` goes on counting what is no longer told; nil where it is forgotten.
+    init(description: MetricDescription, remainder: (@Sendable ([String]) -> [String])? = nil) {
+        self.description = description
+        self.remainder = remainder
+    }
 
     /// Adds `count` to the value with these label values.
     public func add(_ count: Int = 1, _ labels: String...) { add([labels: count]) }
@@ -13,37 +24,37 @@ public final class CounterFamily: MetricFamily {
     /// Adds several counts at once, with their label values.
     public func add(_ counts: some Sequence<(key: [String], value: Int)>) {
         values.withLock { values in
-            for (labels, count) in counts { values[labels, default: 0] += Double(max(0, count)) }
+            for (labels, count) in counts { values.told[labels, default: 0] += Double(max(0, count)) }
         }
     }
 
-    /// Takes out the values whose label values `isGone` names; were they counted again, they would begin at zero.
-    @discardableResult
-    public func remove(where isGone: ([String]) -> Bool) -> [[String]: Double] {
+    /// Tells no more of the values whose label values `isKept` does not name; were they counted again, they would begin at zero.
+    func keep(where isKept: ([String]) -> Bool) {
         values.withLock { values in
-            let gone = values.filter { isGone($0.key) }
-            for labels in gone.keys { values[labels] = nil }
-            return gone
+            for (labels, count) in values.told where !isKept(labels) {
+                values.told[labels] = nil
+                if let remainder { values.remainders[remainder(labels), default: 0] += count }
+            }
         }
     }
-
-    func keep(where isKept: ([String]) -> Bool) { remove { !isKept($0) } }
 
     /// The value with these label values; 0 where there is none yet.
-    public func value(_ labels: String...) -> Double { values.withLock { $0[labels] ?? 0 } }
+    public func value(_ labels: String...) -> Double { values.withLock { $0.told[labels] ?? 0 } }
 
-    /// Every value, by its label values.
-    public var all: [[String]: Double] { values.withLock { $0 } }
+    /// Every value, by its label values, with the remainders of those that are no longer told.
+    public var all: [[String]: Double] {
+        values.withLock { $0.told.merging($0.remainders, uniquingKeysWith: +) }
+    }
 
     let kind = "counter"
 
     var reading: MetricReading.Values {
-        .counter(values.withLock { $0 }.map { MetricReading.Point(labels: $0.key, value: $0.value) })
+        .counter(values.withLock { $0.told }.map { MetricReading.Point(labels: $0.key, value: $0.value) })
     }
 
     func write(to text: inout String) {
         description.writeHeader(kind, to: &text)
-        for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (labels, value) in values.withLock({ $0.told }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             description.writeSample("", labels, nil, value, to: &text)
         }
     }

@@ -11,8 +11,13 @@ public final class MetricsRegistry: Sendable {
     public init() {}
 
     /// A family of values that only grow; its name ends in `_total`.
-    public func counter(_ name: String, _ help: String, labels: [String] = []) -> CounterFamily {
-        add(CounterFamily(description: MetricDescription(name: name, help: help, labels: labels)))
+    ///
+    /// - Parameter remainder: the label values under which the family goes on counting what it no longer tells; nil where that is
+    ///   forgotten.
+    public func counter(
+        _ name: String, _ help: String, labels: [String] = [], remainder: (@Sendable ([String]) -> [String])? = nil
+    ) -> CounterFamily {
+        add(CounterFamily(description: MetricDescription(name: name, help: help, labels: labels), remainder: remainder))
     }
 
     /// A family of values that go up and down.

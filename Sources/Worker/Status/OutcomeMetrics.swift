@@ -14,13 +14,13 @@ final class OutcomeMetrics: Sendable {
     private let minted: CounterFamily
     private let clockSkew: CounterFamily
     private let tally = Mutex(Tally<OutcomeLabels>())
-    /// What was counted for apps that are no more, with the app left out.
-    private let departed = Mutex<[[String]: Double]>([:])
 
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
             "remint_outcomes_total", "Events that ended, by outcome, its code, and the vendor's name of the failure.",
-            labels: ["app", "outcome", "code", "reason"])
+            labels: ["app", "outcome", "code", "reason"],
+            // Apps that are no more have events that ended, too.
+            remainder: { labels in ["", labels[1], labels[2], ""] })
         reports = registry.counter(
             "remint_reports_total",
             "Reports by who signed the token they hold: active, passive, prepared, retired, foreign, none.",
@@ -51,20 +51,11 @@ final class OutcomeMetrics: Sendable {
     /// What was counted by now, by app, outcome, code and reason; what apps had that are no more without an app and a reason.
     var counted: [[String]: Double] {
         write()
-        return outcomes.all.merging(departed.withLock { $0 }, uniquingKeysWith: +)
+        return outcomes.all
     }
 
-    /// Counts on for these apps alone; whatever else was counted is nobody's any more.
-    func keep(apps: Set<String>) {
-        write(isFinal: true)
-        let gone = outcomes.remove { labels in labels.first.map { !$0.isEmpty && !apps.contains($0) } ?? false }
-        guard !gone.isEmpty else { return }
-        departed.withLock { departed in
-            for (labels, count) in gone where labels.count > 2 {
-                departed[["", labels[1], labels[2], ""], default: 0] += count
-            }
-        }
-    }
+    /// Writes down what was counted and forgets the names of it, which may be of apps that are no more.
+    func forgetNames() { write(isFinal: true) }
 
     /// - Parameter isFinal: whether the names of what was counted are forgotten, too.
     private func write(isFinal: Bool = false) {

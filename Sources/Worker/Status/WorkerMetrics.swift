@@ -194,7 +194,7 @@ final class WorkerMetrics: Sendable {
 
     private func forgetOthers() {
         guard let (apps, accounts) = kept.withLock({ $0 }) else { return }
-        ends.keep(apps: apps)
+        ends.forgetNames()
         // What no app answers for has an empty name.
         registry.keep("app") { $0.isEmpty || apps.contains($0) }
         registry.keep("account") { accounts.contains($0) }

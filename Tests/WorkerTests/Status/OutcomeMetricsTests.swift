@@ -87,6 +87,18 @@ struct OutcomeMetricsTests {
         }
     }
 
+    @Test func `what is written down between a reload's two steps stays in the totals`() {
+        let metrics = WorkerMetrics()
+        metrics.ends.count([end("b", .minted, .hs256)])
+        metrics.ends.forgetNames()
+        // An event that was in work ends, and somebody reads the page.
+        metrics.ends.count([end("b", .minted, .hs256)])
+        _ = metrics.outcomeCounts
+        metrics.registry.keep("app") { $0.isEmpty || $0 == "a" }
+        #expect(metrics.outcomeCounts.map(\.app) == [""])
+        #expect(metrics.outcomeCounts.map(\.count) == [2])
+    }
+
     @Test func `nothing that is counted meanwhile is lost`() async {
         let metrics = WorkerMetrics()
         await withTaskGroup(of: Void.self) { group in
