@@ -126,6 +126,32 @@ extension KeyScenarios {
             await shop.broker.close()
         }
 
+        @Test func `a revocation is not over while a worker that stands still may hold events of before`() async throws
+        {
+            let shop = try await Shop.open(partitions: 4)
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.infobip.app)
+            try await Self.infobip.issue(20, shop)
+            let leaked = try #require(try shop.ring(Self.infobip.app).versions.first?.id)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            try await operatorOf.does("reissue", "--canary", "0", "--rate", "0", brokers: true)
+            worker.send(SIGSTOP)
+            try await shop.produce((0..<3).map { rawReport(Self.infobip.app, Self.infobip.expired("late-\($0)")) })
+            let terms = ["--rate", "0", "--key-version", leaked, "--answer-within", "2s"]
+            let refused = try await operatorOf.run("revoke", terms, brokers: true)
+            #expect(refused.status == 1, "\(refused.outputText)")
+            for words in ["0 live tokens of the revoked \(leaked)", "3 events from before it have no outcome yet"] {
+                #expect(refused.errorText.contains(words), "\(refused.errorText)")
+            }
+            worker.send(SIGCONT)
+            try await operatorOf.does("reissue", "--rate", "0", brokers: true)
+            #expect(try await operatorOf.ledger(of: leaked) == 0)
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
         @Test func `campaigns forth and back five times between two versions each re-issue everybody`() async throws {
             let users = Self.few
             let shop = try await Shop.open(partitions: Self.partitions(users))

@@ -70,24 +70,26 @@ package struct CampaignReissue {
             try rotation.reissuing(isCautious: terms.canary > 0)
         }
         try await waitForWorkers(rotation)
+        // Workers that move know the revocation by now; one that stands still may hold an event of before.
+        let before = rotation.kind == .revocation ? try await topics.events() : nil
         if rotation.start == nil {
             let marks = try await topics.ends()
             rotation = try campaign.step("rotate start", of: rotation.id) { $1.began(at: marks) }
         }
         let files = campaign.files(of: rotation)
         var progress = try await begin(rotation, files)
-        let before = progress.sent
+        let sentBefore = progress.sent
         let total = try count(files)
         if rotation.phase == .canary {
             guard try await passCanary(rotation, &progress, total) else { return .paused }
         }
         guard try await run(job(rotation, files, total), &progress, files) != .paused else { return .paused }
-        if progress.sent > before { note("\(progress.sent) events sent; waiting until they are answered") }
-        guard let holdings = try await settle(rotation) else { return .paused }
+        if progress.sent > sentBefore { note("\(progress.sent) events sent; waiting until they are answered") }
+        guard let holdings = try await settle(rotation, behind: before) else { return .paused }
         progress.isSettled = true
         try files.save(progress)
         let report = Report(
-            sent: progress.sent - before, sentBefore: before, rejected: progress.rejected, holdings: holdings)
+            sent: progress.sent - sentBefore, sentBefore: sentBefore, rejected: progress.rejected, holdings: holdings)
         try await finish(rotation, report)
         return .reissued(report)
     }
@@ -217,50 +219,5 @@ package struct CampaignReissue {
             }
         }
         return now.id == rotation.id && !now.phase.isOver && now.pause == nil
-    }
-
-    // MARK: The ledger, read again
-
-    /// Waits as long as workers get on with the bulk lane. Before that the ledger would be read in vain, and a topic of millions is read
-    /// for long; who is left, it alone says.
-    private func waitForLane(_ rotation: Rotation, _ line: inout any ProgressDisplay) async throws {
-        var least = Int.max
-        var deadline = ContinuousClock.now + terms.answerWithin
-        while let lag = await topics.lag, lag > 0, try mayGoOn(rotation) {
-            if lag < least {
-                least = lag
-                deadline = .now + terms.answerWithin
-            }
-            guard .now < deadline else { return }
-            line.show(0, of: lag, "\(lag) events of the bulk lane wait for a worker")
-            try await Task.sleep(for: .milliseconds(500))
-        }
-    }
-
-    /// Reads the ledger until it shows nobody who can be asked for, or until nothing changes for too long.
-    ///
-    /// - Returns: what it shows; nil where the campaign was paused meanwhile.
-    private func settle(_ rotation: Rotation) async throws -> VersionHoldings? {
-        var line = display
-        defer { line.clear() }
-        try await waitForLane(rotation, &line)
-        var last: Int?
-        var deadline = ContinuousClock.now + terms.answerWithin
-        while true {
-            guard try mayGoOn(rotation) else { return nil }
-            let start = ContinuousClock.now
-            let holdings = try await topics.holdings(of: rotation.from, in: ring, at: ring.now())
-            if holdings.waiting == 0 { return holdings }
-            if holdings.waiting < last ?? .max {
-                last = holdings.waiting
-                deadline = .now + terms.answerWithin
-            }
-            guard .now < deadline else { return holdings }
-            line.show(0, of: holdings.waiting, "\(holdings.waiting) users hold a token of \(rotation.from)")
-            // A large topic is not read all the time.
-            let spent = ContinuousClock.now - start
-            let rest = max(Duration.milliseconds(500), min(.seconds(60), spent * 2))
-            try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
-        }
     }
 }

@@ -20,6 +20,10 @@ package protocol CampaignTopics {
     func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates
     /// The suspensions that hold, by app.
     func suspensions(at now: UnixTime) async throws -> [String: Suspension]
+    /// The events that lie on the topics of the live and the bulk lane now.
+    func events() async throws -> EventsBefore
+    /// The number of `events` that have no outcome yet.
+    func unanswered(_ events: EventsBefore) async throws -> Int
     /// Events of the bulk lane that no worker has consumed; nil where that is unknown.
     var lag: Int? { get async }
 }

@@ -63,6 +63,14 @@ struct KafkaCampaignTopics: CampaignTopics {
         try await ControlStates(configuration, brokers: brokers, logger: logger).read(at: now).apps
     }
 
+    func events() async throws -> EventsBefore {
+        try await EventsBefore(configuration, brokers: brokers, logger: logger)
+    }
+
+    func unanswered(_ events: EventsBefore) async throws -> Int {
+        try await events.unanswered(configuration, brokers: brokers, logger: logger)
+    }
+
     /// Asked of the brokers.
     var lag: Int? {
         get async {

@@ -11,10 +11,13 @@ package struct TopicReader {
     /// What each partition held when the reading began, in offsets.
     package let bounds: [TopicPartition: Range<Int64>]
 
-    /// - Parameter starts: the offset of each partition's first record that is read, in their order; nil for the beginning.
+    /// - Parameters:
+    ///   - starts: the offset of each partition's first record that is read, in their order; nil for the beginning.
+    ///   - end: the offset in each partition before which the reading ends; nil for where the partition ends.
     /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
-        _ topic: String, from starts: [Int64]? = nil, _ configuration: Configuration, brokers: String, logger: Logger
+        _ topic: String, from starts: [Int64]? = nil, until end: Int64? = nil, _ configuration: Configuration,
+        brokers: String, logger: Logger
     ) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let partitions = try await properties.partitions(of: topic, logger: logger)
@@ -26,7 +29,8 @@ package struct TopicReader {
                 let found = try await consumer.bounds(of: partition, within: .seconds(15))
                 let place = Int(partition.partition)
                 let start = starts.flatMap { $0.indices.contains(place) ? $0[place] : nil } ?? 0
-                bounds[partition] = min(max(found.lowerBound, start), found.upperBound)..<found.upperBound
+                let last = max(found.lowerBound, min(end ?? .max, found.upperBound))
+                bounds[partition] = min(max(found.lowerBound, start), last)..<last
             }
             return bounds
         }

@@ -128,6 +128,10 @@ final class ModelCluster: CampaignTopics {
 
     func suspensions(at now: UnixTime) async throws -> [String: Suspension] { [:] }
 
+    func events() async throws -> EventsBefore { EventsBefore(marks: try await ends()) }
+
+    func unanswered(_ events: EventsBefore) async throws -> Int { mood == .silent ? 1 : 0 }
+
     var lag: Int? { get async { mood == .silent ? 1 : 0 } }
 
     // MARK: Events

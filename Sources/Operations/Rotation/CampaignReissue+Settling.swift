@@ -1,0 +1,87 @@
+import Keyring
+
+/// The ledger, read again until it shows what is to be shown.
+extension CampaignReissue {
+    /// Reads the ledger until it shows nobody who can be asked for, or until nothing changes for too long.
+    ///
+    /// - Parameter events: the events that lay before the workers when the version was revoked; nil where none matter.
+    /// - Returns: the tokens that it shows; nil where the campaign was paused meanwhile.
+    /// - Throws: `CampaignStopped` where it shows nobody, and some of those events have no outcome yet.
+    func settle(_ rotation: Rotation, behind events: EventsBefore?) async throws -> VersionHoldings? {
+        var line = display
+        defer { line.clear() }
+        let patience = try await waitForLane(rotation, &line) ? terms.answerWithin : .zero
+        guard let holdings = try await read(rotation, for: patience, &line) else { return nil }
+        guard let events, holdings.waiting == 0 else { return holdings }
+        try await wait(for: events, rotation, &line)
+        // A worker that stood still may have answered one of them with the old version.
+        return try await read(rotation, for: .zero, &line)
+    }
+
+    private func read(
+        _ rotation: Rotation, for patience: Duration, _ line: inout any ProgressDisplay
+    ) async throws -> VersionHoldings? {
+        var last: Int?
+        var deadline = ContinuousClock.now + patience
+        while true {
+            guard try mayGoOn(rotation) else { return nil }
+            let start = ContinuousClock.now
+            let holdings = try await topics.holdings(of: rotation.from, in: ring, at: ring.now())
+            if holdings.waiting == 0 { return holdings }
+            if let last, holdings.waiting < last { deadline = .now + terms.answerWithin }
+            last = min(last ?? .max, holdings.waiting)
+            guard .now < deadline else { return holdings }
+            line.show(0, of: holdings.waiting, "\(holdings.waiting) users hold a token of \(rotation.from)")
+            // A large topic is not read all the time.
+            let spent = ContinuousClock.now - start
+            let rest = max(Duration.milliseconds(500), min(.seconds(60), spent * 2))
+            try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
+        }
+    }
+
+    /// Waits as long as workers get on with the bulk lane. Before that the ledger would be read in vain, and a topic of millions is
+    /// read for long; who is left, it alone says.
+    ///
+    /// - Returns: whether they got to its end, or whether that is unknown.
+    private func waitForLane(_ rotation: Rotation, _ line: inout any ProgressDisplay) async throws -> Bool {
+        let left = try await lowest(rotation) {
+            let lag = await topics.lag
+            if let lag, lag > 0 { line.show(0, of: lag, "\(lag) events of the bulk lane wait for a worker") }
+            return lag
+        }
+        return left.map { $0 == 0 } ?? true
+    }
+
+    private func wait(
+        for events: EventsBefore, _ rotation: Rotation, _ line: inout any ProgressDisplay
+    ) async throws {
+        let left = try await lowest(rotation) {
+            let count = try await topics.unanswered(events)
+            if count > 0 { line.show(0, of: count, "\(count) events from before the revocation have no outcome yet") }
+            return count
+        }
+        guard let left, left > 0, try mayGoOn(rotation) else { return }
+        let subject = left == 1 ? "1 event from before it has" : "\(left) events from before it have"
+        throw CampaignStopped(
+            "0 live tokens of the revoked \(rotation.from) are in the ledger, but \(subject) no outcome yet: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (remint status), then: remint rotate reissue"
+        )
+    }
+
+    /// Asks for a count until it is 0 or unknown, until it stops falling for too long, or until the campaign may not go on.
+    ///
+    /// - Returns: the last count; nil where it is unknown.
+    private func lowest(_ rotation: Rotation, _ count: () async throws -> Int?) async throws -> Int? {
+        var least = Int.max
+        var deadline = ContinuousClock.now
+        while true {
+            guard let now = try await count() else { return nil }
+            guard now > 0, try mayGoOn(rotation) else { return now }
+            if now < least {
+                least = now
+                deadline = .now + terms.answerWithin
+            }
+            guard .now < deadline else { return now }
+            try await Task.sleep(for: min(.seconds(1), max(.milliseconds(1), deadline - ContinuousClock.now)))
+        }
+    }
+}

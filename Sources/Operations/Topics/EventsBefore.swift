@@ -1,0 +1,92 @@
+import Kafka
+import Keyring
+import Logging
+import Pipeline
+import Worker
+import WorkerConfiguration
+
+/// The events that lay on the workers' topics at a moment, for the question how many of them have no outcome yet.
+///
+/// A worker that stands still between taking an event and committing its outcome knows only the key rings of that time. Once the group
+/// has passed the event, the outcome is published, or the transaction of that worker can no longer be committed, for another one has
+/// its partition (KIP-447). Events of retry tiers are not meant: they may wait for hours before a worker takes them.
+struct EventsBefore {
+    /// The lanes whose events workers take as soon as they come.
+    private static let lanes = [Lane.live, .bulk]
+    /// Up to so many offsets, their records are counted one by one: an offset may be a transaction's mark, which no worker passes
+    /// before the next record comes.
+    private static let countedOneByOne: Int64 = 1000
+
+    let marks: TopicMarks
+
+    /// The events of now.
+    ///
+    /// - Throws: `KafkaError`.
+    init(_ configuration: Configuration, brokers: String, logger: Logger) async throws {
+        var ends: [String: [Int64]] = [:]
+        for topic in Self.lanes.flatMap(configuration.topics(of:)) {
+            // No event can lie on a topic that is not there.
+            guard try await KafkaProperties(configuration, bootstrapServers: brokers).exists(topic, logger: logger)
+            else { continue }
+            ends.merge(try await TopicMarks.read([topic], configuration, brokers: brokers, logger: logger).ends) { $1 }
+        }
+        marks = TopicMarks(ends)
+    }
+
+    /// The events of `marks`.
+    init(marks: TopicMarks) { self.marks = marks }
+
+    /// Returns how many of the events have no outcome yet.
+    ///
+    /// - Throws: `KafkaError`, or `MissingTopic` where a topic was deleted meanwhile.
+    func unanswered(_ configuration: Configuration, brokers: String, logger: Logger) async throws -> Int {
+        var count = 0
+        for lane in Self.lanes {
+            let topics = Set(configuration.topics(of: lane))
+            let ends = marks.offsets.filter { topics.contains($0.partition.topic) }
+            let properties = KafkaProperties(configuration, bootstrapServers: brokers).consumer(of: lane)
+            for (partition, open) in try await gaps(ends, properties, logger) {
+                count +=
+                    open.count > Self.countedOneByOne
+                    ? open.count : try await records(open, of: partition, configuration, brokers, logger)
+            }
+        }
+        return count
+    }
+
+    /// The offsets of each partition that lie before its mark and behind what the group committed.
+    private func gaps(
+        _ ends: [PartitionOffset], _ properties: ClientProperties, _ logger: Logger
+    ) async throws -> [TopicPartition: Range<Int64>] {
+        guard !ends.isEmpty else { return [:] }
+        let consumer = try KafkaConsumer(properties, reading: [], logger: logger)
+        do {
+            let partitions = ends.map(\.partition)
+            let committed = try await consumer.committed(partitions, within: .seconds(10))
+            let bounds = try await consumer.bounds(of: partitions, within: .seconds(10))
+            await consumer.close(within: .seconds(1))
+            return ends.reduce(into: [:]) { gaps, end in
+                let held = bounds[end.partition] ?? 0..<end.offset
+                let start = max(held.lowerBound, committed[end.partition] ?? 0)
+                let last = min(end.offset, held.upperBound)
+                if start < last { gaps[end.partition] = start..<last }
+            }
+        } catch {
+            await consumer.close(within: .seconds(1))
+            throw error
+        }
+    }
+
+    private func records(
+        _ offsets: Range<Int64>, of partition: TopicPartition, _ configuration: Configuration, _ brokers: String,
+        _ logger: Logger
+    ) async throws -> Int {
+        let place = Int(partition.partition)
+        let starts = [Int64](repeating: 0, count: place) + [offsets.lowerBound]
+        let reader = try await TopicReader(
+            partition.topic, from: starts, until: offsets.upperBound, configuration, brokers: brokers, logger: logger)
+        var count = 0
+        try await reader.read([partition]) { _, _, _ in count += 1 }
+        return count
+    }
+}
