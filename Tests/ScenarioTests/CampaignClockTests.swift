@@ -8,7 +8,7 @@ import Testing
 import Vendors
 import WorkerConfiguration
 
-extension KeyScenarios {
+extension CampaignScenarios {
     /// A campaign hears of its canary whatever the operator's clock says.
     @Suite(.timeLimit(.minutes(10))) struct CampaignClockTests {
         private static let app = "braze-ios"

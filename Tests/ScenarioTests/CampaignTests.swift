@@ -5,7 +5,7 @@ import Keyring
 import ProgramTestSupport
 import Testing
 
-extension KeyScenarios {
+extension CampaignScenarios {
     /// A campaign says what happened, stops where nothing did, and goes on.
     @Suite(.timeLimit(.minutes(20))) struct CampaignTests {
         private static let app = "braze-ios"

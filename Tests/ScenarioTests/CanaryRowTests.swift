@@ -4,7 +4,7 @@ import Keyring
 import ProgramTestSupport
 import Testing
 
-extension KeyScenarios {
+extension CampaignScenarios {
     /// What can go wrong with a canary besides a lack of tokens: the loop guard, the signer's policy, a vendor that refuses a few.
     @Suite(.timeLimit(.minutes(20))) struct CanaryRowTests {
         private static let braze = Campaigners.braze

@@ -9,8 +9,11 @@ import Testing
 /// What those who run workers do: commands, batch jobs, dead letters, pauses.
 @Suite(.serialized) enum OperatorScenarios {}
 
-/// Keys: made, guarded, rotated, held by a signer, believed by others.
+/// Keys: made, guarded, held by a signer, believed by others.
 @Suite(.serialized) enum KeyScenarios {}
+
+/// Campaigns: rotations, canaries, revocations, and those who run them.
+@Suite(.serialized) enum CampaignScenarios {}
 
 /// Devices and vendors: what they report, pick up and answer.
 @Suite(.serialized) enum DeviceScenarios {}

@@ -10,7 +10,7 @@ import WorkerConfiguration
 /// A worker that stands still between taking an event and committing its outcome knows only the key rings of that time. Once the group
 /// has passed the event, the outcome is published, or the transaction of that worker can no longer be committed, for another one has
 /// its partition (KIP-447). Events of retry tiers are not meant: they may wait for hours before a worker takes them.
-struct EventsBefore {
+package struct EventsBefore {
     /// The lanes whose events workers take as soon as they come.
     private static let lanes = [Lane.live, .bulk]
     /// Up to so many offsets, their records are counted one by one: an offset may be a transaction's mark, which no worker passes
