@@ -315,7 +315,7 @@ let package = Package(
                 "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
                 "StubServer", "Telemetry",
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
-                lifecycle, nio, sockets, http,
+                lifecycle, nio, sockets, http, embedded, hummingbirdCore, httpParts,
             ] + adapterDependencies),
         tests(
             "WorkerTestingTests",

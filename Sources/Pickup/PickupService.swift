@@ -92,12 +92,12 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let maker = TermsMaker(
             started: pickup, nonces: try PickupFiles.nonces(pickup), metrics: metrics, logger: logger, now: now)
         let terms = CurrentTerms(try maker.terms(configuration))
-        let sender = EventSender(producer: producer, now: now)
+        let sender = EventSender(producer: producer, desk: desk, now: now)
         let asks = TokenAsks(
             desk: desk, sender: sender, ids: EventIDs(), forecaster: { terms.current.forecaster },
             now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
             probeWait: configuration.worker.admission.probeWait.components.seconds,
-            cold: ColdAsks(rate: pickup.coldRate, sender: sender, desk: desk) { metrics.asked($0) })
+            cold: ColdAsks(rate: pickup.coldRate, sender: sender) { metrics.asked($0) })
         let certificate = try ServedCertificate(pickup)
         let health = GatewayHealth(
             follower: follower, sessions: terms.current.sources.map(\.keys), certificateEnd: certificate?.end,

@@ -21,6 +21,16 @@ struct OpenPlacesTests {
         #expect(places.count == 0 && places.take([user("a")]) != nil)
     }
 
+    @Test func `a place that is released is free once, while whoever had it is still there`() {
+        let places = OpenPlaces(most: 2)
+        let place = places.take([user("a")])
+        let other = places.take([user("a")])
+        place?.release()
+        place?.release()
+        #expect(places.count == 1 && other != nil)
+        withExtendedLifetime(place) {}
+    }
+
     @Test func `holders of one name and two kinds are two`() {
         let places = OpenPlaces(most: 10)
         let one = places.take([.init("user", "x", most: 1)])

@@ -19,7 +19,9 @@ import Testing
         #expect(
             asks.current([1], version: 0, unseen: Self.now.microseconds, at: Self.now) == nil,
             "its answer may have been forgotten")
-        asks.ended([1])
+        asks.ended([1], event: "e-0")
+        #expect(asks.current([1], version: 5, at: Self.now) == ask, "another event ended")
+        asks.ended([1], event: "e-1")
         #expect(asks.current([1], version: 5, at: Self.now) == nil)
     }
 

@@ -61,6 +61,26 @@ import WorkerConfiguration
         #expect(!channel.isActive && reasons.noted == [.bodyTooLarge])
     }
 
+    @Test func `a client that does not read its answers is closed, and one that reads some of them in time is not`()
+        throws
+    {
+        func setWritable(_ isWritable: Bool) {
+            channel.isWritable = isWritable
+            channel.pipeline.fireChannelWritabilityChanged()
+        }
+        try receiveHead()
+        try receive(.end(nil))
+        setWritable(false)
+        pass(seconds: 29)
+        setWritable(true)
+        pass(seconds: 100)
+        setWritable(false)
+        pass(seconds: 29)
+        #expect(channel.isActive)
+        pass(seconds: 1)
+        #expect(!channel.isActive && reasons.noted == [.unread])
+    }
+
     @Test(arguments: [false, true])
     func `the next head is awaited, whichever of request and answer ends last`(isAnsweredFirst: Bool) throws {
         try receiveHead()

@@ -7,53 +7,6 @@ import Testing
 
 /// HTTP/1 between the bytes of a connection and the gateway.
 @Suite struct HTTP1RulesTests {
-    /// A connection whose requests a test answers.
-    private struct Connection {
-        let channel = EmbeddedChannel()
-
-        init(isStopping: Bool = false) throws {
-            let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(HTTPResponseEncoder())
-            var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderListSize = 1000
-            limits.maxHeaderFieldSize = 1000
-            try pipeline.addHandler(
-                ByteToMessageHandler(
-                    HTTPRequestDecoder(
-                        leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop,
-                        limitConfiguration: limits)))
-            try pipeline.addHandler(HTTP1Rules(isStopping: { isStopping }))
-            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        }
-
-        func send(_ lines: String...) throws {
-            try channel.writeInbound(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n"))
-        }
-
-        /// The heads that came through.
-        func heads() throws -> [HTTPRequestHead] {
-            var heads: [HTTPRequestHead] = []
-            while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
-                if case .head(let head) = part { heads.append(head) }
-            }
-            return heads
-        }
-
-        func answer(_ body: String, headers: HTTPHeaders = [:]) throws {
-            try channel.writeOutbound(
-                HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)))
-            try channel.writeOutbound(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: body))))
-            try channel.writeOutbound(HTTPServerResponsePart.end(nil))
-        }
-
-        /// The bytes that the client has got.
-        func bytes() throws -> String {
-            var text = ""
-            while let part = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: part) }
-            return text.lowercased()
-        }
-    }
-
     private static let ok = ["content-length": "2"] as HTTPHeaders
 
     @Test(arguments: [
@@ -61,7 +14,7 @@ import Testing
         ["GET / HTTP/1.0", "Host: a", "Host: b"],
     ])
     func `a request without one host is refused, and its connection ends`(_ lines: [String]) throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.channel.writeInbound(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n"))
         #expect(try connection.heads().isEmpty)
         let answer = try connection.bytes()
@@ -72,13 +25,13 @@ import Testing
     }
 
     @Test func `a request of HTTP/1.0 needs no host`() throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.send("GET / HTTP/1.0")
         #expect(try connection.heads().map { $0.headers["connection"] } == [["close"]])
     }
 
     @Test func `a client of HTTP/1.0 gets no chunks, and keeps the connection where it asks to`() throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.send("GET / HTTP/1.0", "Connection: keep-alive")
         try connection.answer("{}", headers: Self.ok)
         let first = try connection.bytes()
@@ -93,7 +46,7 @@ import Testing
     }
 
     @Test func `a client that waits for 100 Continue is told to send its body at once`() throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2")
         #expect(try connection.bytes() == "http/1.1 100 continue\r\n\r\n")
         try connection.channel.writeInbound(ByteBuffer(string: "{}"))
@@ -102,7 +55,7 @@ import Testing
     }
 
     @Test func `a body that is too large is not asked for, and its connection ends with the answer`() throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 65537")
         #expect(try connection.bytes().isEmpty)
         try connection.answer("{}", headers: Self.ok)
@@ -110,7 +63,7 @@ import Testing
     }
 
     @Test func `100 Continue waits for the answer before it`() throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.send(
             "GET / HTTP/1.1", "Host: a", "", "POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2")
         #expect(try connection.bytes().isEmpty)
@@ -119,7 +72,7 @@ import Testing
     }
 
     @Test func `an expectation that nobody knows is refused`() throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 200-ok", "Content-Length: 2")
         #expect(try connection.bytes().hasPrefix("http/1.1 417 "))
         #expect(try connection.heads().isEmpty)
@@ -127,10 +80,11 @@ import Testing
 
     @Test func `an answer to HEAD is the head of the answer to GET`() throws {
         for headers in [Self.ok, [:]] {
-            let connection = try Connection()
-            for method in ["GET", "HEAD"] { try connection.send("\(method) / HTTP/1.1", "Host: a") }
+            let connection = try WireConnection()
+            try connection.send("GET / HTTP/1.1", "Host: a")
             try connection.answer("{}", headers: headers)
             let full = try connection.bytes()
+            try connection.send("HEAD / HTTP/1.1", "Host: a")
             try connection.answer("{}", headers: headers)
             let head = try connection.bytes()
             #expect(full.hasPrefix(head) && head.hasSuffix("\r\n\r\n"), "\(full) \(head)")
@@ -145,7 +99,7 @@ import Testing
     func `a request that cannot be read is answered with the reason`(_ host: String, _ line: String, _ status: String)
         throws
     {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try? connection.send(line, "Host: \(host)")
         let answer = try connection.bytes()
         #expect(answer.hasPrefix("http/1.1 \(status) "), "\(answer)")
@@ -154,7 +108,7 @@ import Testing
 
     @Test(arguments: ["Connection: close", "Connection: TE, Close", "Connection: Upgrade\r\nUpgrade: h2c"])
     func `a connection that cannot go on says so`(_ field: String) throws {
-        let connection = try Connection()
+        let connection = try WireConnection()
         try connection.send("GET / HTTP/1.1", "Host: a", field)
         #expect(try connection.heads().map { $0.headers["connection"] } == [["close"]])
         try connection.answer("{}", headers: Self.ok)
@@ -162,10 +116,74 @@ import Testing
     }
 
     @Test func `a gateway that is about to stop ends each connection with its answer`() throws {
-        let connection = try Connection(isStopping: true)
+        let connection = try WireConnection(isStopping: true)
         try connection.send("GET / HTTP/1.1", "Host: a")
         try connection.answer("{}", headers: Self.ok)
         #expect(try connection.bytes().contains("connection: close"))
+    }
+
+    @Test(arguments: [
+        // An unknown coding, and the end of the body is clear.
+        (["Transfer-Encoding: gzip, chunked"], "501"),
+        (["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], "501"),
+        (["Transfer-Encoding: x, chunked"], "501"),
+        // The end of the body is not clear (RFC 9112, section 6.3).
+        (["Transfer-Encoding: identity"], "400"), (["Transfer-Encoding: gzip"], "400"),
+        (["Transfer-Encoding: x"], "400"),
+        (["Transfer-Encoding: chunked, gzip"], "400"), (["Transfer-Encoding: chunked, chunked"], "400"),
+        (["Transfer-Encoding: chunked", "Transfer-Encoding: identity"], "400"), (["Transfer-Encoding: "], "400"),
+        (["Transfer-Encoding: chunked", "Content-Length: 2"], "400"),
+        (["Content-Length: 2", "Transfer-Encoding: chunked"], "400"),
+        (["Content-Length: 2", "Transfer-Encoding: gzip, chunked"], "400"),
+        (["Content-Length: 2", "Content-Length: 3"], "400"),
+    ])
+    func `a body with an odd transfer coding is refused, and its connection ends`(_ fields: [String], _ status: String)
+        throws
+    {
+        let connection = try WireConnection()
+        let head = ["POST / HTTP/1.1", "Host: a"] + fields
+        _ = try? connection.channel.writeInbound(ByteBuffer(string: head.joined(separator: "\r\n") + "\r\n\r\n{}"))
+        #expect(try connection.heads().isEmpty)
+        let answer = try connection.bytes()
+        #expect(answer.hasPrefix("http/1.1 \(status) "), "\(answer)")
+        #expect(answer.contains("connection: close") && answer.contains("application/problem+json"))
+        connection.channel.embeddedEventLoop.advanceTime(by: .seconds(5))
+        #expect(!connection.channel.isActive)
+    }
+
+    @Test func `HTTP 1.0 has no transfer codings`() throws {
+        let connection = try WireConnection()
+        try? connection.send("POST / HTTP/1.0", "Transfer-Encoding: chunked")
+        #expect(try connection.bytes().hasPrefix("http/1.1 400 "))
+    }
+
+    @Test func `a chunked body is read`() throws {
+        let connection = try WireConnection()
+        for _ in 0..<2 {
+            try connection.send("POST / HTTP/1.1", "Host: a", "Transfer-Encoding: Chunked")
+            try connection.channel.writeInbound(
+                ByteBuffer(string: "4\r\n\r\n\r\n\r\n2\r\n{}\r\n0\r\nTrailer: x\r\n\r\n"))
+            var body = ""
+            var isComplete = false
+            while let part = try connection.channel.readInbound(as: HTTPServerRequestPart.self) {
+                if case .body(let bytes) = part { body += String(buffer: bytes) }
+                if case .end = part { isComplete = true }
+            }
+            #expect(body == "\r\n\r\n{}" && isComplete)
+            try connection.answer("{}", headers: Self.ok)
+        }
+    }
+
+    @Test func `a chunk that cannot be read is refused, and whoever reads the body hears of it`() throws {
+        let connection = try WireConnection()
+        try connection.send("POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked")
+        #expect(throws: HTTPParserError.self) {
+            try connection.channel.writeInbound(ByteBuffer(string: "nonsense\r\n"))
+        }
+        #expect(try connection.bytes().hasPrefix("http/1.1 400 "))
+        // The answer of whoever was to answer comes too late.
+        #expect(throws: (any Error).self) { try connection.answer("{}", headers: Self.ok) }
+        #expect(try connection.bytes().isEmpty)
     }
 
     @Test(arguments: [

@@ -59,30 +59,6 @@ import Testing
         #expect(head.status == .noContent)
     }
 
-    private func request(_ path: String) async throws {
-        let head = HTTPRequest(method: .get, scheme: "http", authority: "x", path: path)
-        try await channel.writeInbound(HTTPRequestPart.head(head))
-        try await channel.writeInbound(HTTPRequestPart.end(nil))
-    }
-
-    @Test(arguments: [false, true])
-    func `the next request waits for the answer of the one before, also where it came before that was held`(
-        isEarly: Bool
-    ) async throws {
-        let call = calls.call()
-        try await request("/held")
-        for _ in 0..<2 { _ = try await channel.waitForInboundWrite(as: HTTPRequestPart.self) }
-        if isEarly { try await request("/next") }
-        try await write(call)
-        if !isEarly { try await request("/next") }
-        #expect(try await channel.readInbound(as: HTTPRequestPart.self) == nil)
-        call.answer(Self.response("token"))
-        try await expectAnswer("token")
-        let part = try await channel.waitForInboundWrite(as: HTTPRequestPart.self)
-        guard case .head(let head) = part else { Issue.record("no head"); return }
-        #expect(head.path == "/next")
-    }
-
     @Test func `a call whose device left before it was held is forgotten, and the connection ends`() async throws {
         do {
             let call = calls.call()

@@ -13,7 +13,7 @@ import Testing
 
     private static func arrival(
         _ room: WaitingRoom, _ key: [UInt8], after: Int64 = 0, known: Int64? = nil, event: AwaitedEvent? = nil,
-        until: ContinuousClock.Instant = far, unless check: () -> HeldToken? = { nil }
+        until: ContinuousClock.Instant = far, unless check: () -> Arrival? = { nil }
     ) async -> Arrival {
         await withCheckedContinuation { continuation in
             room.wait(for: key, after: after, known: known, event: event, until: until, unless: check) {
@@ -56,6 +56,21 @@ import Testing
         guard case .nothing = await other.value else { Issue.record("not ended"); return }
     }
 
+    @Test func `every call that waits for an event hears that it was not sent, and no other call does`() async {
+        let room = WaitingRoom()
+        let sharing = (0..<3).map { _ in wait(room, [1], event: SampleLetter.awaited("e-1")) }
+        let other = wait(room, [1], event: SampleLetter.awaited("e-2"))
+        await settled(room, 4)
+        room.unsent("e-1", .silent)
+        for task in sharing {
+            guard case .unsent(let problem) = await task.value else { Issue.record("not told"); return }
+            #expect(problem.detail == Problem.silent.detail)
+        }
+        #expect(room.count == 1)
+        room.expire(at: Self.far)
+        guard case .nothing = await other.value else { Issue.record("not ended"); return }
+    }
+
     /// Whoever may write events of its own cannot end another caller's wait, not even with the same id.
     @Test(arguments: [
         SampleLetter(id: "e-2"), SampleLetter(app: "shop-b"), SampleLetter(recordKey: Array("shop-a/ben".utf8)),
@@ -74,7 +89,7 @@ import Testing
 
     @Test func `what came in between is not missed`() async {
         let room = WaitingRoom()
-        let arrival = await Self.arrival(room, [1], unless: { token(3) })
+        let arrival = await Self.arrival(room, [1], unless: { .token(token(3)) })
         guard case .token = arrival else { Issue.record("missed"); return }
         #expect(room.count == 0)
     }

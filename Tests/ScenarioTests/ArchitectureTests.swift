@@ -166,6 +166,17 @@ extension Scenarios {
             }
         }
 
+        @Test func `every HTTP server closes the connections that come as it ends`() throws {
+            var servers = 0
+            for file in Repository.files(under: "Sources", ending: "swift") {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                guard text.contains(/[ =]Application\(\n/) else { continue }
+                servers += 1
+                #expect(text.contains("server: .arrivals(") || text.contains("ArrivalChannel("), "\(file.path)")
+            }
+            #expect(servers == 3)
+        }
+
         @Test func `every folder of Sources is on the map`() throws {
             let folders = try FileManager.default.contentsOfDirectory(
                 atPath: Repository.root.appending(path: "Sources").path

@@ -122,6 +122,30 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
+        @Test func `every call that shares a report hears at once that the brokers did not take it`() async throws {
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop)
+            let session = try gateway.session("ann")
+            try await shop.broker.inject(.brokerDelay(1, milliseconds: 2000))
+            try await shop.broker.inject(.errors(.produce, [.messageTooLarge]))
+            let start = ContinuousClock.now
+            let answers = try await withThrowingTaskGroup(of: Gateway.Answer.self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        try await gateway.report(
+                            Array(#"{"externalId":"ann"}"#.utf8), "onesignal-shop", session: session)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(ContinuousClock.now - start < .seconds(15), "none of them waits to the end of its 20 seconds")
+            #expect(answers.allSatisfy { $0.status == 503 && $0.text("code") == "unavailable" }, "\(answers)")
+            #expect(Set(answers.map { $0.text("detail") ?? "" }).count == 1, "\(answers)")
+            #expect(answers.allSatisfy { $0.headers["retry-after"] != nil })
+            await gateway.stop()
+            await shop.broker.close()
+        }
+
         @Test func `a wrong configuration ends the start before the gateway listens`() async throws {
             let shop = try await Shop.open()
             let file = shop.folder.appending(path: "wrong.yaml")
@@ -130,6 +154,21 @@ extension DeviceScenarios {
             let gateway = try await Program.run(Repository.remint, ["pickup", "--config", file.path])
             #expect(gateway.status == 1)
             #expect(gateway.errorText.contains("user_rate") && !gateway.errorText.contains("the gateway listens"))
+
+            let port = try Gateway.freePort()
+            let session = "session: { issuer: i, jwks: keys.json }"
+            try Data(
+                "\(text)\npickup:\n  listen: 127.0.0.1:\(port)\n  metrics: 127.0.0.1:\(port)\n  \(session)\n".utf8
+            ).write(to: file)
+            let line = text.split(separator: "\n", omittingEmptySubsequences: false).count + 3
+            for command in ["pickup", "check"] {
+                let run = try await Program.run(Repository.remint, [command, "--config", file.path])
+                #expect(run.status == 1)
+                #expect(
+                    run.errorText.contains(
+                        "wrong.yaml:\(line):12: error: pickup.metrics and pickup.listen both listen on port \(port) of one address; write another port in pickup.metrics"
+                    ), "\(run.errorText)")
+            }
             await shop.broker.close()
         }
     }

@@ -83,12 +83,27 @@ extension DeviceScenarios {
                 ("GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
                 ("GET /health/live HTTP/1.1\r\nHost: a\r\nX-Large: \(large)\r\n\r\n", "431"),
                 ("GET /health/live HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n\r\n", "417"),
+                ("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"),
+                ("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n", "400"),
+                ("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", "400"),
+                (
+                    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+                    "400"
+                ),
+                ("\(report)Transfer-Encoding: chunked\r\n\r\nnonsense\r\n", "400"),
                 ("GET /health/live HTTP/3.0\r\nHost: a\r\n\r\n", "505"), ("nonsense\r\n\r\n", "400"),
             ] {
                 let answer = try await Self.exchange(gateway, request)
                 #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request.prefix(60)): \(answer)")
                 #expect(answer.contains("application/problem+json"))
             }
+
+            // Requests that do not wait for answers.
+            let behind = try await Self.exchange(
+                gateway,
+                "GET \(token)?after=9000000000000000000&wait=1 HTTP/1.1\r\nHost: a\r\n\(key)\r\nnonsense\r\n\r\n")
+            #expect(behind.hasPrefix("HTTP/1.1 204 "), "a call that waits is answered: \(behind)")
+            #expect(behind.components(separatedBy: "HTTP/1.1 400 ").count == 2, "and then the other: \(behind)")
 
             // HTTP/1.0, with the connection's end and without.
             let old = try await Self.exchange(gateway, "GET /health/live HTTP/1.0\r\n\r\n")

@@ -87,6 +87,54 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
+        /// A stream of `app` for `session`, once it has begun.
+        private static func stream(_ app: String, _ session: String, _ gateway: Gateway) async throws -> Program {
+            let stream = try Program(
+                "curl",
+                [
+                    "-sN", "--max-time", "120", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
+                    "http://\(gateway.address)/v1/apps/\(app)/token/stream",
+                ])
+            try #require(await stream.wrote("event: ready"), "\(stream.errorText)")
+            return stream
+        }
+
+        @Test func `streams end where their app's sessions change or their app is closed, and others go on`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let keys = shop.folder.appending(path: "sessions.json").path
+            let partner = "https://partner.example"
+            let gateway = try await Gateway.start(
+                shop,
+                entries: ["onesignal-shop: { issuer: https://login.example }", "braze-ios: { issuer: \(partner) }"],
+                more: ["sessions: { partner: { issuer: \(partner), audience: shop, jwks: '\(keys)' } }"])
+            let text = try String(contentsOf: gateway.file, encoding: .utf8)
+            let own = try gateway.session("ann")
+            let first = try await Self.stream("onesignal-shop", own, gateway)
+            let other = try await Self.stream("braze-ios", try gateway.session("ann", issuer: partner), gateway)
+
+            let stricter = text.replacing("cool_down: 1s }", with: "cool_down: 1s, skew: 5s }")
+            try Self.write(stricter, gateway)
+            try #require(await gateway.program.wrote("remint.configuration.keys=pickup.session.skew"))
+            #expect(await first.wrote("event: reconnect"), "\(first.errorText)")
+            #expect(await other.wrote(": heartbeat"), "\(other.errorText)")
+            #expect(!other.errorText.contains("event: reconnect"))
+
+            let second = try await Self.stream("onesignal-shop", own, gateway)
+            try Self.write(stricter.replacing("    braze-ios: { issuer: \(partner) }\n", with: ""), gateway)
+            #expect(await other.wrote("event: reconnect"), "\(other.errorText)")
+            #expect(await second.wrote(": heartbeat"), "\(second.errorText)")
+            #expect(!second.errorText.contains("event: reconnect"))
+            for stream in [first, other, second] {
+                stream.kill()
+                await stream.waitForEnd()
+            }
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            await shop.broker.close()
+        }
+
         @Test func `a certificate that is replaced is shown without a restart`() async throws {
             let shop = try await Shop.open()
             let certificates = try Certificates()

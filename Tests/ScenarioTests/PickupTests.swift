@@ -184,6 +184,43 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
+        @Test func `a stream whose client left frees its place before the next heartbeat`() async throws {
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop, limits: Gateway.noLimits + ["user_streams: 1"])
+            let request = """
+                GET /v1/apps/onesignal-shop/token/stream HTTP/1.1\r\nHost: a\r\nX-Api-Key: \(Gateway.apiKey)\r\n\
+                Remint-Vouched: {"user":"ann"}\r\n\r\n
+                """
+            func open() throws -> (connection: Int32, answer: String) {
+                let connection = try #require(RawConnection.open(to: gateway.address))
+                RawConnection.send(Array(request.utf8), over: connection)
+                return (
+                    connection,
+                    RawConnection.receive(from: connection) {
+                        $0.contains("event: ready") || $0.contains("too_many_streams")
+                    }
+                )
+            }
+            let first = try open()
+            #expect(first.answer.contains("event: ready"), "\(first.answer)")
+            let second = try open()
+            #expect(second.answer.contains("too_many_streams"), "\(second.answer)")
+            close(second.connection)
+            close(first.connection)
+            let start = ContinuousClock.now
+            var third = try open()
+            while !third.answer.contains("event: ready"), ContinuousClock.now - start < .seconds(10) {
+                close(third.connection)
+                third = try open()
+            }
+            // A heartbeat comes every 15 seconds.
+            #expect(third.answer.contains("event: ready"), "\(third.answer)")
+            close(third.connection)
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            await shop.broker.close()
+        }
+
         /// A recipient's key, for this test alone.
         private static let recipient = (
             open:

@@ -19,6 +19,14 @@ struct PickupMistakeTests {
         Mistake(
             "an address without a port", pickup("listen: 127.0.0.1", session),
             says: "11:11 pickup.listen must be host:port, such as 127.0.0.1:8080"),
+        Mistake(
+            "metrics on the gateway's own address", pickup(listen, session, "metrics: 127.0.0.1:8080"),
+            says:
+                "13:12 pickup.metrics and pickup.listen both listen on port 8080 of one address; write another port in pickup.metrics"
+        ),
+        Mistake(
+            "metrics on every address", pickup(listen, session, "metrics: 0.0.0.0:8080"),
+            says: "13:12 pickup.metrics and pickup.listen both listen on port 8080"),
         Mistake("nobody may ask", pickup(listen), says: "11:3 pickup has neither session nor api_keys"),
         Mistake(
             "a proof that nobody knows", pickup(listen, session, "proof: mtls"),

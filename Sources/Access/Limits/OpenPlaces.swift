@@ -49,8 +49,10 @@ public final class OpenPlaces: Sendable {
     }
 }
 
-/// A place that is taken as long as the value lives: whatever becomes of a connection or a stream, its place is free again.
+/// A place that is taken until it is released, at the latest when the value is gone: whatever becomes of a connection or a stream, its
+/// place is free again.
 public final class OpenPlace: Sendable {
+    private let isTaken = Atomic(true)
     private let holders: [OpenPlaces.Holder]
     private let places: OpenPlaces
 
@@ -58,5 +60,10 @@ public final class OpenPlace: Sendable {
         (self.holders, self.places) = (holders, places)
     }
 
-    deinit { places.free(holders) }
+    deinit { release() }
+
+    /// Frees the place, once.
+    public func release() {
+        if isTaken.exchange(false, ordering: .acquiringAndReleasing) { places.free(holders) }
+    }
 }

@@ -10,6 +10,10 @@ struct AsksUnderWay: Sendable {
         /// The version that was known then: a newer one answers it.
         let after: Int64
         let sentAt: UnixTime
+        /// What the brokers say of its event.
+        let delivery = Delivery()
+
+        static func == (one: Ask, other: Ask) -> Bool { one.delivery === other.delivery }
     }
 
     /// How long an ask is taken for answered late rather than lost, in microseconds.
@@ -46,6 +50,8 @@ struct AsksUnderWay: Sendable {
         asks[name] = ask
     }
 
-    /// An ask failed to be sent, or ended without a token: the next may go at once.
-    mutating func ended(_ name: [UInt8]) { asks[name] = nil }
+    /// The ask of the event `event` failed to be sent, or ended without a token: the next may go at once.
+    mutating func ended(_ name: [UInt8], event: String) {
+        if asks[name]?.event == event { asks[name] = nil }
+    }
 }

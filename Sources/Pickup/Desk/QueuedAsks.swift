@@ -1,15 +1,10 @@
 import DequeModule
-import Kafka
 
 /// Asks that wait for their turn, each with the call that waits for its token. A value without a clock.
 struct QueuedAsks: Sendable {
     /// An event that is sent at its turn.
     struct Ask: Sendable {
-        let record: ProducerRecord
-        /// Its event's id.
-        let event: String
-        /// The name it is under way by.
-        let name: [UInt8]
+        let ask: OutgoingAsk
         let due: ContinuousClock.Instant
     }
 
@@ -22,9 +17,9 @@ struct QueuedAsks: Sendable {
     mutating func append(_ ask: Ask) { asks.append(ask) }
 
     /// Takes out the asks whose turn has come.
-    mutating func take(at now: ContinuousClock.Instant) -> [Ask] {
+    mutating func take(at now: ContinuousClock.Instant) -> [OutgoingAsk] {
         let due = asks.prefix { $0.due <= now }
-        let taken = Array(due)
+        let taken = due.map(\.ask)
         asks.removeFirst(taken.count)
         return taken
     }

@@ -72,6 +72,14 @@ final class TokenDesk: Sendable {
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 
+    /// The brokers' word about the event of `ask`, for every call that shares it.
+    func delivered(_ ask: OutgoingAsk, _ word: Delivery.Word) {
+        ask.ask.delivery.end(word)
+        guard case .refused(let problem) = word else { return }
+        asks.withLock { $0.ended(ask.name, event: ask.ask.event) }
+        room.unsent(ask.ask.event, problem)
+    }
+
     // MARK: How far they are heard
 
     /// Which partitions are followed, and since when no broker answers.

@@ -9,7 +9,7 @@ enum Arrival: Sendable {
     /// The event became a dead letter.
     case deadLetter(ErrorCode)
     /// The event could not be sent.
-    case unsent
+    case unsent(Problem)
     /// Nothing came in time.
     case nothing
     /// The gateway is about to stop.
@@ -54,7 +54,7 @@ final class WaitingRoom: Sendable {
     ///   - done: told what came, once, on any thread.
     func wait(
         for key: [UInt8], after: Int64, known: Int64? = nil, event: AwaitedEvent? = nil,
-        until: ContinuousClock.Instant, unless check: () -> HeldToken?, _ done: @escaping @Sendable (Arrival) -> Void
+        until: ContinuousClock.Instant, unless check: () -> Arrival?, _ done: @escaping @Sendable (Arrival) -> Void
     ) {
         let number = state.withLock { state -> Int? in
             guard !state.isDraining else { return nil }
@@ -67,8 +67,8 @@ final class WaitingRoom: Sendable {
             return number
         }
         guard let number else { return done(.draining) }
-        if let token = check(), let waiter = state.withLock({ Self.take(number, from: &$0) }) {
-            waiter.done(.token(token))
+        if let arrival = check(), let waiter = state.withLock({ Self.take(number, from: &$0) }) {
+            waiter.done(arrival)
         }
     }
 
@@ -94,12 +94,12 @@ final class WaitingRoom: Sendable {
         for waiter in waiters { waiter.done(.deadLetter(code)) }
     }
 
-    /// Ends the waits for events that could not be sent.
-    func unsent(_ events: [String]) {
+    /// Ends the waits for the event `event`, which could not be sent.
+    func unsent(_ event: String, _ problem: Problem) {
         let waiters = state.withLock { state in
-            events.flatMap { state.byEvent[$0] ?? [] }.compactMap { Self.take($0, from: &state) }
+            (state.byEvent[event] ?? []).compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.done(.unsent) }
+        for waiter in waiters { waiter.done(.unsent(problem)) }
     }
 
     /// Ends the waits that are over at `now`.

@@ -13,7 +13,6 @@ final class ColdAsks: Sendable {
 
     private let state: Mutex<State>
     private let sender: EventSender
-    private let desk: TokenDesk
     private let rate: Int
     /// Told of each ask, and whether it was sent, queued or refused.
     private let noted: @Sendable (Fate) -> Void
@@ -23,40 +22,37 @@ final class ColdAsks: Sendable {
         case sent, queued, refused
     }
 
-    init(rate: Int, sender: EventSender, desk: TokenDesk, noted: @escaping @Sendable (Fate) -> Void) {
+    init(rate: Int, sender: EventSender, noted: @escaping @Sendable (Fate) -> Void) {
         state = Mutex(State(budget: ColdBudget(rate: rate)))
         self.rate = rate
         self.sender = sender
-        self.desk = desk
         self.noted = noted
     }
 
     /// The number of asks that wait for their turn.
     var count: Int { state.withLock { $0.queue.count } }
 
-    /// Sends the ask `record`, or queues it.
+    /// Sends `ask`, or queues it.
     ///
     /// - Parameter unseen: the highest version that an unknown token of the user may have.
-    /// - Throws: `Problem` where its turn is too late, or the brokers did not take it.
-    func send(
-        _ record: ProducerRecord, unseen: Int64, event: String, name: [UInt8], within wait: Duration
-    ) async throws(Problem) {
-        let body = record.body
-        let cold = ProducerRecord(
-            topic: record.topic, key: body.key, value: body.value,
-            headers: body.headers + [UnseenTokens.header(upTo: unseen)])
+    /// - Throws: `Problem` where its turn is too late.
+    func send(_ ask: OutgoingAsk, unseen: Int64, within wait: Duration) throws(Problem) {
+        let body = ask.record.body
+        let cold = OutgoingAsk(
+            record: ProducerRecord(
+                topic: ask.record.topic, key: body.key, value: body.value,
+                headers: body.headers + [UnseenTokens.header(upTo: unseen)]),
+            name: ask.name, ask: ask.ask)
         let turn = state.withLock { state in
             let now = ContinuousClock.now
             let turn = state.budget.turn(at: now, within: wait)
-            if case .after(let delay) = turn {
-                state.queue.append(QueuedAsks.Ask(record: cold, event: event, name: name, due: now + delay))
-            }
+            if case .after(let delay) = turn { state.queue.append(QueuedAsks.Ask(ask: cold, due: now + delay)) }
             return turn
         }
         switch turn {
         case .now:
             noted(.sent)
-            try await sender.send(cold, within: wait)
+            sender.send([cold])
         case .after: noted(.queued)
         case .tooLate(let delay):
             noted(.refused)
@@ -64,16 +60,9 @@ final class ColdAsks: Sendable {
         }
     }
 
-    /// Sends the asks whose turn has come. What the brokers do not take ends the waits for it.
+    /// Sends the asks whose turn has come.
     func sendDue() {
         let due = state.withLock { $0.queue.take(at: .now) }
-        guard !due.isEmpty else { return }
-        Task {
-            let errors = await sender.producer.current.deliver(due.map(\.record))
-            let failed = zip(due, errors).filter { $0.1 != nil }.map(\.0)
-            guard !failed.isEmpty else { return }
-            desk.asks.withLock { asks in for ask in failed { asks.ended(ask.name) } }
-            desk.room.unsent(failed.map(\.event))
-        }
+        if !due.isEmpty { sender.send(due) }
     }
 }

@@ -2,7 +2,6 @@ import AdapterKit
 import Kafka
 import Logging
 import Pipeline
-import Synchronization
 import Worker
 import WorkerConfiguration
 
@@ -11,6 +10,7 @@ import WorkerConfiguration
 /// Nothing of a caller's headers reaches the record: who asks, for whom and which app stands in what the gateway writes itself.
 struct EventSender: Sendable {
     let producer: ProducerPlace
+    let desk: TokenDesk
     let now: @Sendable () -> UnixTime
 
     /// What an event is about.
@@ -46,68 +46,13 @@ struct EventSender: Sendable {
             origin: RecordPosition(topic: record.topic, partition: 0, offset: 0), timestamp: now(), body: record.body)
     }
 
-    /// Sends `record`, and waits for the brokers' word for as long as its caller does.
-    ///
-    /// - Throws: `Problem` where the brokers did not take it, or did not answer in time.
-    func send(_ record: ProducerRecord, within wait: Duration) async throws(Problem) {
-        // Who does not wait is told whether the event was taken, which takes a round trip.
-        let delivery = Delivery()
-        Task { delivery.end(.ended(await producer.current.deliver([record]).first ?? nil)) }
-        let waiting = Task {
-            try await Task.sleep(for: max(wait, Self.leastWait))
-            delivery.end(.late)
-        }
-        defer { waiting.cancel() }
-        switch await delivery.end {
-        case .ended(nil): return
-        case .ended(let error?): throw Problem.unavailable("the event was not taken: \(error.code)")
-        case .late: throw Problem.unavailable("the brokers have not taken the event yet")
-        }
-    }
-
-    private static let leastWait = Duration.milliseconds(500)
-}
-
-/// What comes first of a delivery: the brokers' word, or the end of a wait.
-private final class Delivery: Sendable {
-    enum End: Sendable {
-        case ended(KafkaError?)
-        case late
-    }
-
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<End, Never>)
-        case ended(End)
-    }
-
-    private let state = Mutex(State.open)
-
-    /// Notes an end; only the first counts.
-    func end(_ end: End) {
-        let waiter = state.withLock { state -> CheckedContinuation<End, Never>? in
-            switch state {
-            case .open: state = .ended(end)
-            case .awaited(let waiter):
-                state = .ended(end)
-                return waiter
-            case .ended: break
-            }
-            return nil
-        }
-        waiter?.resume(returning: end)
-    }
-
-    /// The end. One task awaits it.
-    var end: End {
-        get async {
-            await withCheckedContinuation { continuation in
-                let end = state.withLock { state -> End? in
-                    if case .ended(let end) = state { return end }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let end { continuation.resume(returning: end) }
+    /// Sends `asks`. Every call that shares one of them is told where the brokers do not take its event.
+    func send(_ asks: [OutgoingAsk]) {
+        Task {
+            let errors = await producer.current.deliver(asks.map(\.record))
+            for (ask, error) in zip(asks, errors) {
+                desk.delivered(
+                    ask, error.map { .refused(Problem.unavailable("the event was not taken: \($0.code)")) } ?? .taken)
             }
         }
     }

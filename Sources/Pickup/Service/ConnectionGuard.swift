@@ -2,8 +2,8 @@ import Access
 import NIOCore
 import NIOHTTPTypes
 
-/// Lets go of connections that only take: those whose request's head or body does not come in time, those that send more than a
-/// report can have, and those beyond what may be open at once.
+/// Closes connections that only take: those whose request's head or body does not come in time, those that send more than a report can
+/// have, those that do not read their answers, and those beyond what may be open at once.
 ///
 /// What a timer of idleness sees is that bytes come. Somebody who sends one now and then would hold a connection for ever.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -18,6 +18,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         var firstHead = TimeAmount.seconds(30)
         /// From a head to the end of its body.
         var body = TimeAmount.seconds(30)
+        /// For how long a client may read nothing while more waits for it than a connection holds.
+        var unread = TimeAmount.seconds(30)
         /// The bytes of a body that are read, some of them only to be passed over.
         var bytes = 1 << 20
     }
@@ -27,6 +29,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var place: OpenPlace?
     private let dropped: @Sendable (Reason) -> Void
     private var deadline: Scheduled<Void>?
+    private var readingDeadline: Scheduled<Void>?
     private var bytes = 0
     /// Whether a request's body is still to end, and whether its answer is.
     private var (isReading, isAnswering) = (false, false)
@@ -36,6 +39,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case headTimeout = "head_timeout"
         case bodyTimeout = "body_timeout"
         case bodyTooLarge = "body_too_large"
+        case unread = "unread_answers"
+        case tooManyRequests = "too_many_pipelined_requests"
         case tooMany = "too_many"
         case proxyHeader = "proxy_header"
     }
@@ -54,7 +59,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { expect(.headTimeout, within: limits.firstHead, context) }
 
-    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) { cancelDeadlines() }
+
+    private func cancelDeadlines() {
+        deadline?.cancel()
+        readingDeadline?.cancel()
+    }
 
     func channelActive(context: ChannelHandlerContext) {
         if let connections {
@@ -65,9 +75,19 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        cancelDeadlines()
         place = nil
         context.fireChannelInactive()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        readingDeadline?.cancel()
+        if !context.channel.isWritable {
+            readingDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.unread) {
+                self.drop(.unread, context)
+            }
+        }
+        context.fireChannelWritabilityChanged()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -106,7 +126,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func drop(_ reason: Reason, _ context: ChannelHandlerContext) {
-        deadline?.cancel()
+        cancelDeadlines()
         guard context.channel.isActive else { return }
         dropped(reason)
         context.close(promise: nil)

@@ -5,8 +5,7 @@ import NIOHTTPTypes
 
 /// Holds a connection's call until its answer comes: for whoever is behind it the call was answered, for the device it was not.
 ///
-/// One request at a time goes on to whoever is behind: the next one, and whatever closes the connection, waits until the one before was
-/// answered. Who sends requests without waiting for answers gets them in order, and none of them is another request's.
+/// The next request is not read before that (`RequestGate`), and whatever closes the connection waits for it.
 final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -23,12 +22,6 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let calls: HeldCalls
     private var held: Held?
-    /// Whether a request went on that is not answered yet.
-    private var isAnswering = false
-    /// Parts of the requests behind it.
-    private var waiting: [HTTPRequestPart] = []
-    /// Whether somebody wants to read, and waits for those parts to go on first.
-    private var isReadDue = false
     private var context: ChannelHandlerContext?
 
     init(_ calls: HeldCalls) { self.calls = calls }
@@ -49,11 +42,8 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func letGo() {
         let closings = held?.closings ?? []
         held = nil
-        waiting = []
         for closing in closings { closing.promise?.fail(ChannelError.alreadyClosed) }
     }
-
-    // MARK: What the framework writes
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let part = unwrapOutboundIn(data)
@@ -66,7 +56,6 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
             promise?.succeed()
         } else {
             context.write(data, promise: promise)
-            if case .end = part { answered(context) }
         }
     }
 
@@ -101,53 +90,6 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(body)), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         for closing in held.closings { context.close(mode: closing.mode, promise: closing.promise) }
-        answered(context)
-    }
-
-    // MARK: What the device sends
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let part = unwrapInboundIn(data)
-        if waiting.isEmpty, !(isAnswering && part.isHead) {
-            pass(part, context)
-        } else {
-            waiting.append(part)
-        }
-    }
-
-    func read(context: ChannelHandlerContext) {
-        // What a device sends meanwhile stays with the device.
-        if waiting.isEmpty { context.read() } else { isReadDue = true }
-    }
-
-    private func pass(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
-        if part.isHead { isAnswering = true }
-        context.fireChannelRead(wrapInboundOut(part))
-    }
-
-    /// The request that went on was answered: the next one goes on.
-    private func answered(_ context: ChannelHandlerContext) {
-        isAnswering = false
-        guard !waiting.isEmpty else { return }
-        let parts = waiting
-        waiting = []
-        for (index, part) in parts.enumerated() {
-            if isAnswering, part.isHead {
-                waiting = Array(parts[index...])
-                break
-            }
-            pass(part, context)
-        }
-        context.fireChannelReadComplete()
-        guard waiting.isEmpty, isReadDue else { return }
-        isReadDue = false
-        context.read()
-    }
-}
-
-extension HTTPRequestPart {
-    fileprivate var isHead: Bool {
-        if case .head = self { true } else { false }
     }
 }
 

@@ -43,7 +43,7 @@ final class PickupMetrics: Sendable {
             "remint_pickup_refusals_total", "Callers refused, by reason.", labels: ["reason"])
         drops = registry.counter(
             "remint_pickup_dropped_connections_total",
-            "Connections let go of: a head or a body that did not come in time, or had no end; or more than may be open.",
+            "Connections closed: a head or a body came late or had no end, answers were not read, or more are open than may be.",
             labels: ["reason"])
         calls = registry.histogram(
             "remint_pickup_recovery_seconds", "From a report to the token that answers it, in one call.",
@@ -135,7 +135,8 @@ extension PickupMetrics {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: registry.exposition())))
         }
         let application = Application(
-            router: router, configuration: .init(address: .hostname(host, port: port)), logger: quiet)
+            router: router, server: .arrivals(), configuration: .init(address: .hostname(host, port: port)),
+            logger: quiet)
         try await application.run()
     }
 }

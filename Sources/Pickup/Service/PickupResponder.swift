@@ -41,7 +41,7 @@ struct PickupResponder: HTTPResponder {
         let response: Response
         do {
             let address = clients.client(of: request.headers, on: context.connection, from: context.address)
-            switch try await Task(operation: { try await begin(request, call, address) }).value {
+            switch try await Task(operation: { try await begin(request, call, address, context.channel) }).value {
             case .answered(let answer): response = answer
             case .waits(let wait, let answer): return held.mark(hold(wait, request, call, answer))
             }
@@ -73,12 +73,14 @@ struct PickupResponder: HTTPResponder {
     }
 
     @concurrent
-    private func begin(_ request: Request, _ call: PickupCall?, _ address: IPAddress?) async throws -> Step {
+    private func begin(
+        _ request: Request, _ call: PickupCall?, _ address: IPAddress?, _ channel: any Channel
+    ) async throws -> Step {
         if let response = frame.ownAnswer(to: request, call) { return .answered(response) }
         switch call {
         case .reports(let name): return try await report(request, name, address)
         case .token(let name): return try await token(request, name, address)
-        case .stream(let name): return .answered(try await stream(request, name, address))
+        case .stream(let name): return .answered(try await stream(request, name, address, channel))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
         case .ready: return .answered(PickupAnswers.ready(health))
         case .openAPI:
@@ -184,7 +186,9 @@ struct PickupResponder: HTTPResponder {
         return response
     }
 
-    private func stream(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Response {
+    private func stream(
+        _ request: Request, _ name: String, _ address: IPAddress?, _ channel: any Channel
+    ) async throws -> Response {
         try requireTokens()
         let opened = terms.current
         let (asker, app) = try await opened.access.asker(of: request, for: name, from: address, allowsQuery: true)
@@ -195,7 +199,8 @@ struct PickupResponder: HTTPResponder {
         return TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
             isServed: { [terms] in opened.open(app.name, asIn: terms.current) },
-            lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address)
+            lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address),
+            channel: channel
         ).response
     }
 }

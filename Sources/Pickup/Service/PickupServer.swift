@@ -9,18 +9,20 @@ import Logging
 import NIOCore
 import NIOSSL
 import Telemetry
+import Worker
 import WorkerConfiguration
 
 /// A request's context: where it comes from.
 struct PickupContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let address: SocketAddress?
+    let channel: any Channel
     /// The connection's name.
-    let connection: ObjectIdentifier
+    var connection: ObjectIdentifier { ObjectIdentifier(channel) }
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
-        connection = ObjectIdentifier(source.channel)
+        channel = source.channel
         address = source.channel.remoteAddress
     }
 }
@@ -57,16 +59,19 @@ struct PickupServer: Sendable {
             clients: responder.clients)
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                HTTP1RulesEntrance(isStopping: { health.isStopping }),
+                HTTP1RulesEntrance(
+                    isStopping: { health.isStopping }, overflowed: { metrics.dropped(.tooManyRequests) }),
                 ConnectionGuard(among: connections, dropped: { metrics.dropped($0) }),
-                HeldCallHandler(held),
+                ClientDeparture(), HeldCallHandler(held),
             ],
             idleTimeout: Self.idle, httpDecoderConfiguration: limits)
         let builder = HTTPServerBuilder { [tls, isProxied = pickup.proxyProtocol] responder in
-            let http = HTTP1Channel(responder: responder, configuration: configuration)
-            func proxied(_ base: some ServerChildChannel) -> any ServerChildChannel {
-                isProxied
-                    ? ProxiedChannel(base: base, connections: connections, dropped: { metrics.dropped($0) }) : base
+            let http = BufferedChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+            func proxied<Base: ServerChildChannel, Inbound, Outbound>(_ base: Base) -> any ServerChildChannel
+            where Base.Value == NIOAsyncChannel<Inbound, Outbound> {
+                guard isProxied else { return ArrivalChannel(base) }
+                return ArrivalChannel(
+                    ProxiedChannel(base: base, connections: connections, dropped: { metrics.dropped($0) }))
             }
             return try tls.map { proxied(try TLSChannel(http, tlsConfiguration: $0)) } ?? proxied(http)
         }

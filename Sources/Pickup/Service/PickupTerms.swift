@@ -146,8 +146,10 @@ struct TermsMaker: Sendable {
 extension Configuration.Pickup {
     /// Whether nothing that opens `app` here is gone, or another, in `later`.
     fileprivate func opens(_ app: String, asIn later: Self) -> Bool {
-        apps[app] == later.apps[app] && proof == later.proof && sessions.allSatisfy(later.sessions.contains)
-            && apiKeys.allSatisfy { key in
+        let way = apps[app]
+        return way == later.apps[app] && (way == nil || proof == later.proof)
+            && sessions.filter { $0.issuer == way?.issuer }.allSatisfy(later.sessions.contains)
+            && apiKeys.filter { $0.apps.isEmpty || $0.apps.contains(app) }.allSatisfy { key in
                 later.apiKeys.contains { $0.name == key.name && $0.hash == key.hash && $0.apps == key.apps }
             }
     }

@@ -25,8 +25,9 @@ struct TokenAsks: Sendable {
         var after: Int64
         /// The version that was known; nil for `after`.
         var known: Int64?
-        /// The event whose end ends the wait too, and by what name it is under way; nil where just the next token is awaited.
-        var event: (awaited: AwaitedEvent, name: [UInt8])?
+        /// The event whose end ends the wait too, by what name it is under way, and what the brokers say of it; nil where just the next
+        /// token is awaited.
+        var event: (awaited: AwaitedEvent, name: [UInt8], delivery: Delivery)?
         /// The report, where the token that it names may come out of the topic's past; that one is no answer.
         var report: [UInt8]?
         var challenge: String?
@@ -116,7 +117,7 @@ struct TokenAsks: Sendable {
     func finish(_ wait: Wait, _ done: @escaping @Sendable (Result<Outcome, Problem>) -> Void) {
         desk.room.wait(
             for: wait.key, after: wait.after, known: wait.known, event: wait.event?.awaited, until: wait.until,
-            unless: { desk.newest(wait.key).flatMap { $0.version > wait.after ? $0 : nil } }
+            unless: { arrival(for: wait) }
         ) { arrival in
             if case .token(let token) = arrival, let report = wait.report, token.isNamed(in: report) {
                 var next = wait
@@ -128,20 +129,28 @@ struct TokenAsks: Sendable {
         }
     }
 
+    /// What came before `wait` was known.
+    private func arrival(for wait: Wait) -> Arrival? {
+        if let token = desk.newest(wait.key), token.version > wait.after { return .token(token) }
+        if case .refused(let problem)? = wait.event?.delivery.word { return .unsent(problem) }
+        return nil
+    }
+
     private func outcome(_ arrival: Arrival, _ wait: Wait) throws(Problem) -> Outcome {
         switch arrival {
         case .token(var token):
             token.challenge = wait.challenge
             return .token(token)
         case .draining: throw Problem.draining
-        case .unsent: throw Problem.unavailable("the brokers did not take the event")
+        case .unsent(let problem): throw problem
         case .nothing:
             if let problem = waiting(wait.app) { throw problem }
             guard let event = wait.event else { return .nothing }
+            if event.delivery.word == nil { throw Self.untaken }
             return .accepted(event: event.awaited.id, after: wait.after, challenge: wait.challenge)
         case .deadLetter(let code):
             guard let event = wait.event else { return .nothing }
-            desk.asks.withLock { $0.ended(event.name) }
+            desk.asks.withLock { $0.ended(event.name, event: event.awaited.id) }
             throw Problem(code)
         }
     }
@@ -197,24 +206,41 @@ struct TokenAsks: Sendable {
         }
         let ask = current ?? fresh
         let until = ContinuousClock.now + wait
-        if current == nil {
-            do {
-                if isCold {
-                    try await cold.send(record, unseen: unseen, event: id, name: name, within: wait)
-                } else {
-                    try await sender.send(record, within: wait)
-                }
-            } catch {
-                desk.asks.withLock { $0.ended(name) }
-                throw error
-            }
+        if current == nil { try send(OutgoingAsk(record: record, name: name, ask: ask), unseen, isCold, within: wait) }
+        guard wait > .zero else {
+            // Who does not wait is told whether the event was taken, which takes a round trip.
+            try await requireTaken(ask.delivery, within: Self.leastWait)
+            return .accepted(event: ask.event, after: ask.after, challenge: challenge)
         }
-        guard wait > .zero else { return .accepted(event: ask.event, after: ask.after, challenge: challenge) }
         let awaited = AwaitedEvent(id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic)
         return .waits(
             Wait(
-                app: app.name, key: key, after: ask.after, known: version, event: (awaited, name),
+                app: app.name, key: key, after: ask.after, known: version, event: (awaited, name, ask.delivery),
                 report: isCold ? report : nil,
                 challenge: challenge, until: until))
+    }
+
+    private func send(
+        _ ask: OutgoingAsk, _ unseen: Int64, _ isCold: Bool, within wait: Duration
+    ) throws(Problem) {
+        guard isCold else { return sender.send([ask]) }
+        do throws(Problem) { try cold.send(ask, unseen: unseen, within: wait) } catch {
+            desk.delivered(ask, .refused(error))
+            throw error
+        }
+    }
+
+    private static let leastWait = Duration.milliseconds(500)
+    private static let untaken = Problem.unavailable("the brokers have not taken the event yet")
+
+    /// Waits for the brokers' word about an event.
+    ///
+    /// - Throws: `Problem` where they did not take it, or said nothing within `wait`.
+    func requireTaken(_ delivery: Delivery, within wait: Duration) async throws(Problem) {
+        switch await delivery.word(within: wait) {
+        case .taken: return
+        case .refused(let problem): throw problem
+        case nil: throw Self.untaken
+        }
     }
 }

@@ -20,8 +20,10 @@ struct TokenStream: Sendable {
     let isServed: @Sendable () -> Bool
     /// The version that the device has.
     let lastEvent: Int64
-    /// Its place among all streams, taken as long as it lives.
+    /// Its place among all streams, taken as long as its client is there.
     let place: OpenPlace
+    /// Its connection.
+    let channel: any Channel
 
     private static let heartbeat = Duration.seconds(15)
     private static let ages = 300...600
@@ -56,7 +58,12 @@ struct TokenStream: Sendable {
             status: .ok, headers: Self.headers,
             body: ResponseBody { writer in
                 let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
-                defer { asks.desk.hush(number, key) }
+                let end: @Sendable () -> Void = { [place, key, desk = asks.desk] in
+                    place.release()
+                    desk.hush(number, key)
+                }
+                ClientDeparture.tell(channel, end)
+                defer { end() }
                 try await run(&writer, tokens)
                 try await write(Self.farewell, to: &writer)
                 try await writer.finish(nil)
@@ -111,8 +118,12 @@ struct TokenStream: Sendable {
     @concurrent
     private func ask(_ version: inout Int64, to writer: inout any ResponseBodyWriter) async throws {
         do {
-            if case .token(let token) = try await asks.token(for: asker, app, life: 0, within: Self.heartbeat) {
-                try await send(token, &version, to: &writer)
+            switch try await asks.token(for: asker, app, life: 0, within: Self.heartbeat) {
+            case .token(let token): try await send(token, &version, to: &writer)
+            case .waits(let wait):
+                guard let delivery = wait.event?.delivery else { return }
+                try await asks.requireTaken(delivery, within: Self.heartbeat)
+            case .accepted, .nothing: break
             }
         } catch let problem as Problem {
             try await write(

@@ -3,8 +3,9 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// The rules of HTTP/1 that the server's library leaves to its users: `Host`, `Expect`, HTTP/1.0, `HEAD`, and what a client is told
-/// whose request cannot be read. It sees requests before they are made independent of the version.
+/// The rules of HTTP/1 that the server's library leaves to its users: `Host`, `Expect`, transfer codings, HTTP/1.0, `HEAD`, one request
+/// after the other, and what a client is told whose request cannot be read. It sees requests before they are made independent of the
+/// version.
 final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -14,20 +15,30 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long a client that was refused may go on sending before its connection is reset.
     private static let lingering = TimeAmount.seconds(5)
 
-    /// The requests that were read and are not answered yet, in order.
-    private var open = CircularBuffer<RequestHead>(initialCapacity: 1)
+    /// A request that is not answered yet.
+    private struct Open {
+        let request: RequestHead
+        /// Whether its answer has begun.
+        var isAnswering = false
+    }
+
+    /// The request that was read and is not answered yet: the next one is read after it.
+    private var open: Open?
     /// Whether the last request's body is still to end.
     private var isReading = false
-    /// Whether the client still waits for `100 Continue`.
-    private var isContinueDue = false
     /// Whether the connection ends with the answer under way.
     private var isClosing = false
-    /// Whether nothing more is read.
+    /// Whether the connection ends with a refusal, which was written: no request is read any more and no answer goes out.
     private var isRefusing = false
+    /// What keeps the next request back.
+    private let gate: RequestGate
     /// Whether the process is about to stop, so that clients are to come back over another connection.
     private let isStopping: @Sendable () -> Bool
 
-    init(isStopping: @escaping @Sendable () -> Bool = { false }) { self.isStopping = isStopping }
+    init(_ gate: RequestGate, isStopping: @escaping @Sendable () -> Bool = { false }) {
+        self.gate = gate
+        self.isStopping = isStopping
+    }
 
     // MARK: Requests
 
@@ -37,19 +48,17 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             let rules = RequestHead(head)
             if let fault = rules.fault { return refuse(fault, context) }
-            open.append(rules)
+            open = Open(request: rules)
             isReading = true
-            isContinueDue = rules.expectsContinue && rules.isBodyWelcome
-            if open.count == 1 { sayContinue(context) }
+            gate.began(bodyLength: rules.bodyLength)
+            if rules.expectsContinue, rules.isBodyWelcome { sayContinue(context) }
             // The server's library knows this one word.
             if !rules.keepsAlive { head.headers.replaceOrAdd(name: "connection", value: "close") }
             context.fireChannelRead(wrapInboundOut(.head(head)))
-        case .body:
-            isContinueDue = false
-            context.fireChannelRead(data)
+        case .body: context.fireChannelRead(data)
         case .end:
             isReading = false
-            isContinueDue = false
+            gate.ended()
             context.fireChannelRead(data)
         }
     }
@@ -57,21 +66,25 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         guard !isRefusing else { return }
-        // An answer that is under way cannot be followed by another one to nobody knows what.
-        guard open.isEmpty else { return context.fireErrorCaught(error) }
-        refuse(RequestHead.Fault(error), context)
+        guard let open else { return refuse(RequestHead.Fault(error), context) }
+        if open.isAnswering {
+            // An answer that came before its request's end cannot be followed by another one.
+            isClosing = true
+            gate.end()
+        } else {
+            refuse(RequestHead.Fault(error), context)
+        }
+        // Whoever reads the body must not take it for complete.
+        context.fireErrorCaught(error)
     }
 
     private func sayContinue(_ context: ChannelHandlerContext) {
-        guard isContinueDue else { return }
-        isContinueDue = false
         context.writeAndFlush(
             wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
     }
 
     /// Answers what is not served, and ends the connection once the client had the time to read that.
     private func refuse(_ fault: RequestHead.Fault, _ context: ChannelHandlerContext) {
-        guard open.isEmpty else { return context.close(promise: nil) }
         isRefusing = true
         let body = fault.problem.text
         let head = HTTPResponseHead(
@@ -83,46 +96,52 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        // With bytes unread, a full close would take the answer along (RFC 9112, section 9.6).
         context.close(mode: .output, promise: nil)
+        gate.end()
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
     }
 
     // MARK: Answers
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard let request = open.first else { return context.write(data, promise: promise) }
+        // Whoever answers a request that was refused meanwhile answers nobody.
+        guard !isRefusing else { promise?.fail(ChannelError.outputClosed); return }
+        guard let request = open?.request else { return context.write(data, promise: promise) }
         switch unwrapOutboundIn(data) {
         case .head(let head):
+            if head.status.code >= 200 { open?.isAnswering = true }
             context.write(wrapOutboundOut(.head(framed(head, request))), promise: promise)
         case .body:
             request.isHead ? succeed(promise) : context.write(data, promise: promise)
         case .end:
-            open.removeFirst()
             // After the head of an answer to HEAD comes nothing, not even the end of chunks.
             request.isHead
                 ? context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: promise)
                 : context.write(data, promise: promise)
-            if isClosing {
-                context.flush()
-                context.close(mode: .output, promise: nil)
-            } else {
-                sayContinue(context)
-            }
+            answered(request, context)
         }
     }
 
     private func succeed(_ promise: EventLoopPromise<Void>?) { promise?.succeed(()) }
 
+    private func answered(_ request: RequestHead, _ context: ChannelHandlerContext) {
+        open = nil
+        if isClosing {
+            context.flush()
+            context.close(mode: .output, promise: nil)
+        }
+        isClosing || !request.keepsAlive ? gate.end() : gate.answered()
+    }
+
     /// `head` as this client can read it, with what becomes of the connection.
     private func framed(_ head: HTTPResponseHead, _ request: RequestHead) -> HTTPResponseHead {
         var head = head
         // A body that the client was not asked to send may never come, and what does come next cannot be told from it.
-        let isBodyLeft = isReading && open.count == 1 && request.expectsContinue && !request.isBodyWelcome
+        let isBodyLeft = isReading && request.expectsContinue && !request.isBodyWelcome
         let isEndless = request.isOld && !request.isHead && !head.headers.contains(name: "content-length")
         if request.isOld { head.version = .http1_0 }
         // Where the client asked for the end of the connection, the library ends it.
-        isClosing = isBodyLeft || isEndless || isStopping()
+        isClosing = isClosing || isBodyLeft || isEndless || isStopping()
         if isClosing || !request.keepsAlive {
             head.headers.replaceOrAdd(name: "connection", value: "close")
         } else if request.isOld {
@@ -137,14 +156,24 @@ final class HTTP1RulesEntrance: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
     private let isStopping: @Sendable () -> Bool
+    private let overflowed: @Sendable () -> Void
 
-    init(isStopping: @escaping @Sendable () -> Bool) { self.isStopping = isStopping }
+    /// - Parameters:
+    ///   - isStopping: whether the process is about to stop.
+    ///   - overflowed: told of a client that sends more requests than it reads answers.
+    init(isStopping: @escaping @Sendable () -> Bool, overflowed: @escaping @Sendable () -> Void) {
+        self.isStopping = isStopping
+        self.overflowed = overflowed
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
         do {
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-            try pipeline.addHandler(HTTP1Rules(isStopping: isStopping), position: .before(codec))
+            let gate = RequestGate(overflowed: overflowed)
+            try pipeline.addHandler(gate, position: .before(decoder))
+            try pipeline.addHandler(HTTP1Rules(gate, isStopping: isStopping), position: .before(codec))
             pipeline.removeHandler(context: context, promise: nil)
         } catch {
             // Without its rules no request may be served.

@@ -15,6 +15,11 @@ struct RequestHead: Sendable, Equatable {
         case expectation
         /// An HTTP version that is not served (RFC 9110, section 15.6.6).
         case version
+        /// A transfer coding that is not known (RFC 9112, section 6.1).
+        case coding
+        /// A transfer coding that leaves the body's end open: `chunked` is not the last one, there is a `Content-Length` beside it, or
+        /// the client is of HTTP/1.0 (RFC 9112, sections 6.1 and 6.3).
+        case framing
         /// Header fields that are too large in all (RFC 6585, section 5).
         case tooLarge
         /// Bytes that are no request.
@@ -30,6 +35,12 @@ struct RequestHead: Sendable, Equatable {
                 Problem(
                     HTTPResponse.Status(code: 505, reasonPhrase: "HTTP Version Not Supported"), "invalid_request",
                     "the gateway speaks HTTP/1.1")
+            case .coding:
+                Problem(.notImplemented, "unsupported_coding", "of transfer codings, chunked alone is read")
+            case .framing:
+                Problem(
+                    .badRequest, "invalid_request",
+                    "the end of the body is unclear: send a Content-Length, or Transfer-Encoding: chunked alone")
             case .tooLarge:
                 Problem(
                     .requestHeaderFieldsTooLarge, "header_too_large",
@@ -61,6 +72,9 @@ struct RequestHead: Sendable, Equatable {
     /// Whether the body that the client announces is worth sending.
     let isBodyWelcome: Bool
 
+    /// The bytes of the body; nil for a chunked one.
+    let bodyLength: Int?
+
     /// What `head` asks.
     init(_ head: HTTPRequestHead) {
         isHead = head.method == .HEAD
@@ -72,11 +86,19 @@ struct RequestHead: Sendable, Equatable {
         let expectations = head.headers[canonicalForm: "expect"].map { $0.lowercased() }
         // HTTP/1.0 knows no expectations, and a server ignores them.
         expectsContinue = !isOld && expectations == ["100-continue"]
+        let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
+        let isCoded = head.headers.contains(name: "transfer-encoding")
+        let length = head.headers.first(name: "content-length")
         if isOld ? hosts > 1 : hosts != 1 {
             fault = .host
+        } else if isCoded, isOld || length != nil || codings.firstIndex(of: "chunked") != codings.count - 1 {
+            fault = .framing
+        } else if codings.count > 1 {
+            fault = .coding
         } else {
             fault = isOld || expectations.isEmpty || expectsContinue ? nil : .expectation
         }
+        bodyLength = isCoded ? nil : length.flatMap { Int($0) } ?? 0
         isBodyWelcome = head.headers.first(name: "content-length").map { Int($0) ?? .max <= Self.bodyLimit } ?? true
     }
 }

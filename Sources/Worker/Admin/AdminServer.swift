@@ -2,7 +2,6 @@ import AdapterKit
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import JOSE
 import Logging
 import NIOCore
@@ -42,10 +41,9 @@ struct AdminServer: Sendable {
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(idleTimeout: Self.idle, httpDecoderConfiguration: limits))
         let application = Application(
-            router: router, server: try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
+            router: router,
+            server: .arrivals(.init(idleTimeout: Self.idle, httpDecoderConfiguration: limits), tls: tls),
             configuration: .init(address: .hostname(address.host, port: address.port)),
             onServerRunning: { channel in
                 logger.notice(

@@ -95,9 +95,11 @@ public struct ConfigurationReader {
         // After the worker's, for the tiers are part of topics' names.
         readTopics(topics, into: &configuration)
         readLog(root.section("log"), into: &configuration.log)
-        configuration.admin = AdminReader(source: source).read(root.section("admin"))
+        let (admin, pickup) = (root.section("admin"), root.section("pickup"))
+        configuration.admin = AdminReader(source: source).read(admin)
         configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
-            root.section("pickup"), isThere: root.key("pickup") != nil)
+            pickup, isThere: root.key("pickup") != nil)
+        ListenAddresses.check(configuration, admin: admin, pickup: pickup)
         TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
         // Known, and read by whoever runs them.
         _ = root.value(Configuration.Tests.section.name)

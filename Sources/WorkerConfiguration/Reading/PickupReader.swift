@@ -176,6 +176,8 @@ struct HostAndPort {
     let host: String
     let port: Int
 
+    init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
     init?(_ text: String) {
         // The last colon: an IPv6 address has some of its own, in brackets.
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// What the brokers say of an event that was sent: one word for all calls that share the event.
+final class Delivery: Sendable {
+    /// The brokers' word.
+    enum Word: Sendable {
+        case taken
+        /// The event was not taken, and this is what its callers are told.
+        case refused(Problem)
+    }
+
+    private struct State {
+        var word: Word?
+        var waiting: [Int: CheckedContinuation<Word?, Never>] = [:]
+        /// Waits that were over before they began.
+        var over: Set<Int> = []
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The word; nil while there is none.
+    var word: Word? { state.withLock { $0.word } }
+
+    /// Notes the word. Only the first counts.
+    func end(_ word: Word) {
+        let waiting = state.withLock { state in
+            guard state.word == nil else { return [CheckedContinuation<Word?, Never>]() }
+            state.word = word
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.resume(returning: word) }
+    }
+
+    /// The word, if it comes within `wait`.
+    func word(within wait: Duration) async -> Word? {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let timer = Task {
+            try await Task.sleep(for: wait)
+            expire(number)
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { continuation in
+            let (isOver, word) = state.withLock { state -> (Bool, Word?) in
+                let isOver = state.over.remove(number) != nil || state.word != nil
+                if !isOver { state.waiting[number] = continuation }
+                return (isOver, state.word)
+            }
+            if isOver { continuation.resume(returning: word) }
+        }
+    }
+
+    private func expire(_ number: Int) {
+        let continuation = state.withLock { state in
+            let continuation = state.waiting.removeValue(forKey: number)
+            if continuation == nil { state.over.insert(number) }
+            return continuation
+        }
+        continuation?.resume(returning: nil)
+    }
+}

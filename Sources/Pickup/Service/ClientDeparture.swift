@@ -1,0 +1,42 @@
+import NIOCore
+import NIOHTTPTypes
+
+/// Tells a stream that its client is gone. A client that closes its side counts: the system cannot tell it from one that left until
+/// something is sent to it.
+final class ClientDeparture: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+
+    private var hasLeft = false
+    /// Told once: a connection has one stream at a time.
+    private var told: (@Sendable () -> Void)?
+
+    /// Has `body` run once the client of `channel` has left, at once where it already has; another stream of the connection replaces it.
+    static func tell(_ channel: any Channel, _ body: @escaping @Sendable () -> Void) {
+        channel.eventLoop.execute {
+            // A connection that is closed has no handlers.
+            guard let handler = try? channel.pipeline.syncOperations.handler(type: Self.self) else { return body() }
+            handler.tell(body)
+        }
+    }
+
+    private func tell(_ body: @escaping @Sendable () -> Void) {
+        if hasLeft { body() } else { told = body }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed { left() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        left()
+        context.fireChannelInactive()
+    }
+
+    private func left() {
+        hasLeft = true
+        told?()
+        told = nil
+    }
+}

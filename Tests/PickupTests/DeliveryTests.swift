@@ -1,0 +1,65 @@
+import AdapterKit
+import Kafka
+import Synchronization
+import Testing
+
+@testable import Pickup
+
+/// What the brokers say of an event, as all calls hear it that share the event.
+@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
+    private static func detail(_ word: Delivery.Word?) -> String? {
+        switch word {
+        case .taken: "taken"
+        case .refused(let problem): problem.detail
+        case nil: nil
+        }
+    }
+
+    @Test func `every call hears the first word, whether it came before it or after`() async {
+        let delivery = Delivery()
+        let early = (0..<3).map { _ in Task { Self.detail(await delivery.word(within: .seconds(600))) } }
+        delivery.end(.refused(.silent))
+        delivery.end(.taken)
+        for task in early { #expect(await task.value == Problem.silent.detail) }
+        #expect(Self.detail(await delivery.word(within: .zero)) == Problem.silent.detail)
+        #expect(Self.detail(delivery.word) == Problem.silent.detail)
+    }
+
+    @Test func `a call whose time is over hears nothing, and the others still do`() async {
+        let delivery = Delivery()
+        let other = Task { Self.detail(await delivery.word(within: .seconds(600))) }
+        #expect(Self.detail(await delivery.word(within: .zero)) == nil)
+        delivery.end(.taken)
+        #expect(await other.value == "taken")
+    }
+
+    @Test func `an ask whose event was not taken is under way no more, and its calls hear of it`() async {
+        let now = UnixTime(seconds: 1_800_000_000)
+        let desk = TokenDesk(capacity: 1 << 20) { now }
+        let ask = AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now)
+        desk.asks.withLock { $0.sent(ask, as: [1]) }
+        let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
+        let arrival = await withCheckedContinuation { continuation in
+            desk.room.wait(
+                for: [1], after: 0, event: SampleLetter.awaited("e-1"), until: .now + .seconds(600), unless: { nil }
+            ) { continuation.resume(returning: $0) }
+            desk.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .refused(.silent))
+        }
+        guard case .unsent(let problem) = arrival else { Issue.record("not told"); return }
+        #expect(problem.detail == Problem.silent.detail)
+        #expect(Self.detail(ask.delivery.word) == problem.detail, "a call that shares it a moment later hears it, too")
+        #expect(desk.asks.withLock { $0.current([1], version: 0, at: now) } == nil)
+    }
+
+    @Test func `the word about an earlier event leaves a later ask alone`() {
+        let now = UnixTime(seconds: 1_800_000_000)
+        let desk = TokenDesk(capacity: 1 << 20) { now }
+        let (old, new) = (
+            AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now), AsksUnderWay.Ask(event: "e-2", after: 0, sentAt: now)
+        )
+        desk.asks.withLock { $0.sent(new, as: [1]) }
+        let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
+        desk.delivered(OutgoingAsk(record: record, name: [1], ask: old), .refused(.silent))
+        #expect(desk.asks.withLock { $0.current([1], version: 0, at: now) } == new)
+    }
+}
