@@ -51,6 +51,19 @@ import Testing
         #expect(desk.asks.withLock { $0.current([1], version: 0, at: now) } == nil)
     }
 
+    @Test func `a call that shares an event that was taken hears so at once`() async {
+        let now = UnixTime(seconds: 1_800_000_000)
+        let desk = TokenDesk(capacity: 1 << 20) { now }
+        let ask = AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now)
+        desk.asks.withLock { $0.sent(ask, as: [1]) }
+        let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
+        desk.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .taken)
+        let current = desk.asks.withLock { $0.current([1], version: 0, at: now) }
+        #expect(
+            current == ask && current?.delivery === Delivery.taken, "an ask that was sent costs no delivery of its own")
+        #expect(Self.detail(await current?.delivery.word(within: .zero)) == "taken")
+    }
+
     @Test func `the word about an earlier event leaves a later ask alone`() {
         let now = UnixTime(seconds: 1_800_000_000)
         let desk = TokenDesk(capacity: 1 << 20) { now }

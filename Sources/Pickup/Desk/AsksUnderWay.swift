@@ -11,9 +11,11 @@ struct AsksUnderWay: Sendable {
         let after: Int64
         let sentAt: UnixTime
         /// What the brokers say of its event.
-        let delivery = Delivery()
+        fileprivate(set) var delivery = Delivery()
 
-        static func == (one: Ask, other: Ask) -> Bool { one.delivery === other.delivery }
+        static func == (one: Ask, other: Ask) -> Bool {
+            one.event == other.event && one.after == other.after && one.sentAt == other.sentAt
+        }
     }
 
     /// How long an ask is taken for answered late rather than lost, in microseconds.
@@ -48,6 +50,11 @@ struct AsksUnderWay: Sendable {
             if asks.count >= capacity { asks = [:] }
         }
         asks[name] = ask
+    }
+
+    /// The brokers took the event `event` of an ask: from then on it needs no word of its own.
+    mutating func taken(_ name: [UInt8], event: String) {
+        if asks[name]?.event == event { asks[name]?.delivery = .taken }
     }
 
     /// The ask of the event `event` failed to be sent, or ended without a token: the next may go at once.

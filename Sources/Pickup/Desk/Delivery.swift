@@ -9,6 +9,13 @@ final class Delivery: Sendable {
         case refused(Problem)
     }
 
+    /// The delivery of every event that was taken.
+    static let taken = {
+        let delivery = Delivery()
+        delivery.end(.taken)
+        return delivery
+    }()
+
     private struct State {
         var word: Word?
         var waiting: [Int: CheckedContinuation<Word?, Never>] = [:]

@@ -75,9 +75,12 @@ final class TokenDesk: Sendable {
     /// The brokers' word about the event of `ask`, for every call that shares it.
     func delivered(_ ask: OutgoingAsk, _ word: Delivery.Word) {
         ask.ask.delivery.end(word)
-        guard case .refused(let problem) = word else { return }
-        asks.withLock { $0.ended(ask.name, event: ask.ask.event) }
-        room.unsent(ask.ask.event, problem)
+        switch word {
+        case .taken: asks.withLock { $0.taken(ask.name, event: ask.ask.event) }
+        case .refused(let problem):
+            asks.withLock { $0.ended(ask.name, event: ask.ask.event) }
+            room.unsent(ask.ask.event, problem)
+        }
     }
 
     // MARK: How far they are heard
