@@ -161,6 +161,29 @@ struct FetchedKeysTests {
         }
     }
 
+    @Test func `a set without a usable key is fetched again soon, though nobody asks`() async throws {
+        let scene = try Scene()
+        try await scene.run(scene.published(scene.old)) { scene in
+            #expect(await scene.pause.next() == .seconds(1))
+            scene.pause.answer(.success(()))
+            #expect(await scene.pause.next() == .seconds(600))
+            scene.clock.advance(by: .seconds(30))
+            _ = try await scene.outcomes([(scene.new, 1)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(.success(KeySetDocument(bytes: Array(#"{"keys":[]}"#.utf8))))
+            }
+            #expect(await scene.pause.next() == .seconds(1))
+            scene.clock.advance(by: .seconds(1))
+            // The oldest pause is the one that the first set was given.
+            for _ in 0..<2 { scene.pause.answer(.success(())) }
+            _ = await scene.fetch.next()
+            let outcomes = try await scene.outcomes([(scene.old, 5)]) {
+                scene.fetch.answer(try scene.published(scene.old))
+            }
+            #expect(outcomes == ["u-42": 5])
+        }
+    }
+
     @Test func `an issuer that stalls takes no more of a caller's time than the caller has`() async throws {
         try await Scene().run(nil) { scene in
             // The pause until the set is fetched again.

@@ -174,7 +174,7 @@ public final class FetchedKeys: KeySource {
         state.withLock { $0.isRunning = true }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepFresh() }
-            group.addTask { for await _ in self.wishes.stream { await self.fetchOnce() } }
+            group.addTask { await self.grantWishes() }
         }
         let waiters = state.withLock { state in
             state.isRunning = false
@@ -184,6 +184,25 @@ public final class FetchedKeys: KeySource {
     }
 
     private func wish() { wishes.continuation.yield() }
+
+    private func grantWishes() async {
+        await withDiscardingTaskGroup { retries in
+            for await _ in wishes.stream {
+                await fetchOnce()
+                // `keepFresh` may pause until the set that was withdrawn would have been due.
+                let now = now()
+                let wait = state.withLock { $0.cache.lacksKeys ? $0.cache.nextDue(at: now) : nil }
+                if let wait { retries.addTask { await self.retry(after: wait) } }
+            }
+            retries.cancelAll()
+        }
+    }
+
+    private func retry(after wait: Duration) async {
+        do { try await pause(wait) } catch { return }
+        let now = now()
+        if state.withLock({ $0.cache.beginIfDue(at: now) }) { wish() }
+    }
 
     private func keepFresh() async {
         while !Task.isCancelled {
