@@ -64,15 +64,17 @@ public struct DeviceAccess: Sendable {
     ///
     /// - Parameters:
     ///   - now: the moment, by a clock that is set.
+    ///   - deadline: the latest moment to wait until for an issuer's keys; nil for as long as a fetch takes.
     /// - Throws: `AccessRefusal`.
     public func verify(
-        _ credentials: DeviceCredentials?, for request: ProvenRequest, now: UnixTime
+        _ credentials: DeviceCredentials?, for request: ProvenRequest, now: UnixTime,
+        until deadline: ContinuousClock.Instant? = nil
     ) async throws(AccessRefusal) -> Device {
         guard let credentials, !credentials.session.isEmpty else { throw AccessRefusal(.noSession) }
         if credentials.proof == nil, requiresProof || credentials.scheme == .dpop {
             throw AccessRefusal(.proofMissing)
         }
-        let session = try await session(credentials.session, now)
+        let session = try await session(credentials.session, now, deadline)
         if session.boundKey != nil, credentials.scheme == .bearer { throw AccessRefusal(.proofMissing) }
         guard let proof = credentials.proof else { return Device(session: session, proof: nil) }
         let checked = try proofs.check(
@@ -102,12 +104,12 @@ public struct DeviceAccess: Sendable {
 
     /// The session that `token` is, checked now or within the last half minute.
     private func session(
-        _ token: [UInt8], _ now: UnixTime
+        _ token: [UInt8], _ now: UnixTime, _ deadline: ContinuousClock.Instant?
     ) async throws(AccessRefusal) -> Session {
         let name = Self.name(of: token)
         if let session = verified.session(name, at: now), !isWithdrawn(session) { return session }
         let session: Session
-        do throws(AccessRefusal) { session = try await verify(token, now) } catch {
+        do throws(AccessRefusal) { session = try await verify(token, now, deadline) } catch {
             if error.answer == .unauthorised { verified.forget(name) }
             throw error
         }
@@ -116,12 +118,14 @@ public struct DeviceAccess: Sendable {
     }
 
     /// The session that `token` is, by all rules that it satisfies.
-    private func verify(_ token: [UInt8], _ now: UnixTime) async throws(AccessRefusal) -> Session {
+    private func verify(
+        _ token: [UInt8], _ now: UnixTime, _ deadline: ContinuousClock.Instant?
+    ) async throws(AccessRefusal) -> Session {
         var found: Session?
         var refusal = AccessRefusal(.noSession)
         for verifier in sessions {
             do throws(AccessRefusal) {
-                let session = try await verifier.verify(token, now: now)
+                let session = try await verifier.verify(token, now: now, until: deadline)
                 found?.add(session)
                 found = found ?? session
             } catch { refusal = refusal.clearer(error) }

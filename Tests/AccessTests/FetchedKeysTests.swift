@@ -42,11 +42,17 @@ private struct Scene: Sendable {
         .success(KeySetDocument(bytes: try SampleIssuer.document(keys)))
     }
 
-    /// What becomes of a session of `key`.
-    func outcome(_ key: SigningKey) async -> String {
+    /// A set without a usable key, each in a way of its own.
+    static let unusableSets = [
+        #"{"keys":[]}"#, #"{"keys":[{}]}"#, #"{"keys":[{"kty":"oct","k":"AAAA","alg":"HS256","kid":"old"}]}"#,
+        #"{"keys":[{"kty":"EC","crv":"P-256","use":"enc","kid":"old","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#,
+    ]
+
+    /// What becomes of a session of `key`, where its keys are waited for until `deadline`.
+    func outcome(_ key: SigningKey, until deadline: ContinuousClock.Instant? = nil) async -> String {
         do throws(AccessRefusal) {
             return try await verifier.verify(
-                (try? SampleIssuer.session(key)) ?? [], now: SampleIssuer.now
+                (try? SampleIssuer.session(key)) ?? [], now: SampleIssuer.now, until: deadline
             ).user(by: "sub") ?? "nobody"
         } catch {
             guard case .later(let wait) = error.answer else { return error.reason.rawValue }
@@ -96,11 +102,118 @@ struct FetchedKeysTests {
         }
     }
 
-    @Test(arguments: ["<html>", "{}", #"{"keys":[]}"#])
-    func `a document that is no key set is a failure`(text: String) async throws {
-        try await Scene().run(.success(KeySetDocument(bytes: Array(text.utf8)))) { scene in
+    @Test(arguments: ["<html>", "{}", #"{"keys":null}"#, #"{"keys":[]"#])
+    func `a document that is no key set is a failure, and the keys of before go on`(text: String) async throws {
+        let broken = Result<KeySetDocument, any Error>.success(KeySetDocument(bytes: Array(text.utf8)))
+        try await Scene().run(broken) { scene in
             #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
-            #expect(scene.keys.condition.problem != nil)
+            #expect(scene.keys.condition.problem == .notAKeySet && scene.keys.condition.failures == 1)
+            #expect(!scene.keys.condition.lacksKeys)
+        }
+        let scene = try Scene()
+        try await scene.run(scene.published(scene.old)) { scene in
+            scene.clock.advance(by: .seconds(30))
+            let outcomes = try await scene.outcomes([(scene.new, 1)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(broken)
+            }
+            #expect(outcomes == ["keys_unavailable, later 30": 1])
+            #expect(await scene.outcome(scene.old) == "u-42")
+            #expect(scene.keys.condition.isUsable && scene.keys.condition.failures == 1)
+        }
+    }
+
+    @Test(arguments: Scene.unusableSets)
+    func `a set without a usable key withdraws the keys of before at once`(text: String) async throws {
+        let empty = Result<KeySetDocument, any Error>.success(
+            KeySetDocument(bytes: Array(text.utf8), maxAge: .seconds(86_400)))
+        let scene = try Scene()
+        let thumbprint = try #require(try JWK.thumbprint(of: scene.old.verificationKey))
+        try await scene.run(scene.published(scene.old)) { scene in
+            #expect(!scene.keys.isWithdrawn(thumbprint))
+            scene.clock.advance(by: .seconds(30))
+            let outcomes = try await scene.outcomes([(scene.new, 1)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(empty)
+            }
+            #expect(outcomes == ["keys_unavailable, later 1": 1])
+            #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
+            #expect(scene.keys.isWithdrawn(thumbprint))
+            let condition = scene.keys.condition
+            #expect(condition.lacksKeys && !condition.isUsable && condition.keys == 0)
+            #expect(condition.failures == 0 && condition.problem == .noUsableKey && condition.age == .zero)
+            // What fails now brings nothing back.
+            scene.clock.advance(by: .seconds(1))
+            let failed = try await scene.outcomes([(scene.old, 1)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(.failure(Down()))
+            }
+            #expect(failed == ["keys_unavailable, later 1": 1])
+            #expect(scene.keys.isWithdrawn(thumbprint) && scene.keys.condition.lacksKeys)
+            scene.clock.advance(by: .seconds(1))
+            let served = try await scene.outcomes([(scene.old, 10)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(try scene.published(scene.old))
+            }
+            #expect(served == ["u-42": 10])
+            #expect(!scene.keys.isWithdrawn(thumbprint) && scene.keys.condition.isUsable)
+            #expect(!scene.keys.condition.lacksKeys && scene.keys.condition.problem == nil)
+        }
+    }
+
+    @Test func `a set without a usable key is fetched again soon, though nobody asks`() async throws {
+        let scene = try Scene()
+        try await scene.run(scene.published(scene.old)) { scene in
+            #expect(await scene.pause.next() == .seconds(1))
+            scene.pause.answer(.success(()))
+            #expect(await scene.pause.next() == .seconds(600))
+            scene.clock.advance(by: .seconds(30))
+            _ = try await scene.outcomes([(scene.new, 1)]) {
+                _ = await scene.fetch.next()
+                scene.fetch.answer(.success(KeySetDocument(bytes: Array(#"{"keys":[]}"#.utf8))))
+            }
+            #expect(await scene.pause.next() == .seconds(1))
+            scene.clock.advance(by: .seconds(1))
+            // The oldest pause is the one that the first set was given.
+            for _ in 0..<2 { scene.pause.answer(.success(())) }
+            _ = await scene.fetch.next()
+            let outcomes = try await scene.outcomes([(scene.old, 5)]) {
+                scene.fetch.answer(try scene.published(scene.old))
+            }
+            #expect(outcomes == ["u-42": 5])
+        }
+    }
+
+    @Test func `an issuer that stalls takes no more of a caller's time than the caller has`() async throws {
+        try await Scene().run(nil) { scene in
+            // The pause until the set is fetched again.
+            #expect(await scene.pause.next() == .seconds(1))
+            await withTaskGroup(of: String.self) { group in
+                group.addTask { await scene.outcome(scene.old, until: scene.clock.now + .seconds(2)) }
+                #expect(await scene.pause.next() == .seconds(2))
+                scene.pause.answer(.success(()))
+                #expect(await scene.pause.next() == .seconds(1))
+                scene.pause.answer(.success(()))
+                #expect(await group.next() == "keys_unavailable, later 1")
+            }
+            // Whoever has no time left does not wait at all.
+            #expect(await scene.outcome(scene.old, until: scene.clock.now) == "keys_unavailable, later 1")
+            // The fetch goes on all the same.
+            let outcomes = try await scene.outcomes([(scene.old, 5)]) {
+                scene.fetch.answer(try scene.published(scene.old))
+            }
+            #expect(outcomes == ["u-42": 5])
+            #expect(scene.fetch.count == 1)
+        }
+    }
+
+    @Test func `a signature that does not fit waits for another set no longer than its caller has`() async throws {
+        let scene = try Scene()
+        let replaced = try SampleIssuer.key(.es256, "old")
+        try await scene.run(scene.published(scene.old)) { scene in
+            scene.clock.advance(by: .seconds(30))
+            #expect(await scene.outcome(replaced, until: scene.clock.now) == "keys_unavailable, later 1")
+            #expect(await scene.outcome(scene.old, until: scene.clock.now) == "u-42")
         }
     }
 

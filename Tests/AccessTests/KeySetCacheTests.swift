@@ -125,6 +125,34 @@ struct KeySetCacheTests {
         #expect(cache.set == nil)
     }
 
+    @Test func `an issuer without a usable key is asked again soon, and nobody is refused meanwhile`() {
+        var cache = filled(maxAge: .seconds(86_400))
+        _ = cache.lookUp("z", after: nil, at: at(30))
+        cache.withdrew(at: at(30))
+        #expect(cache.lacksKeys && cache.set == nil && !cache.isUsable(at: at(30)))
+        let answer = cache.settle(.init(fetch: 2, firstCertain: 2), "a", after: nil, at: at(30))
+        #expect(answer.kind == "later 1")
+        var (now, pauses) = (30, [Int]())
+        for _ in 0..<8 {
+            let pause = Int(cache.nextDue(at: at(now)).components.seconds)
+            #expect(cache.lookUp("a", after: nil, at: at(now)).kind == "later \(pause)")
+            pauses.append(pause)
+            now += pause
+            let isDue = cache.beginIfDue(at: at(now))
+            #expect(isDue)
+            cache.withdrew(at: at(now))
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60])
+        #expect(cache.failures == 0)
+        // A failure on top changes nothing, not even after a day.
+        cache.failed(at: at(now))
+        #expect(cache.lacksKeys && cache.isWithdrawn("any"))
+        let isDue = cache.beginIfDue(at: at(now + 100_000))
+        #expect(isDue && cache.lacksKeys)
+        cache.fetched(new, maxAge: nil, at: at(now + 100_000))
+        #expect(!cache.lacksKeys && cache.lookUp("a", after: nil, at: at(now + 100_000)).kind.hasPrefix("keys a of"))
+    }
+
     @Test func `pauses after failures double up to a minute`() {
         var cache = KeySetCache(KeySetTimes())
         var (now, pauses) = (0, [Int]())

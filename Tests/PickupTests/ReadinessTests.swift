@@ -52,6 +52,13 @@ import Testing
             "sessions", "the session issuer's keys are too old to check sessions with"
         ),
         (
+            "no usable key published",
+            facts {
+                $0.sessions = [keys, .init(problem: .noUsableKey, lacksKeys: true, age: .seconds(1), isUsable: false)]
+            },
+            "sessions", "the session issuer publishes no usable key"
+        ),
+        (
             "certificate expired", facts { $0.certificateEnd = now }, "certificate",
             "pickup.tls.certificate expired at \(now)"
         ),

@@ -100,6 +100,51 @@ import Testing
         #expect(!cache.takesPast && !isTaken)
     }
 
+    @Test func `a token of the past counts once nothing newer can be unread`() {
+        var cache = TokenCache(capacity: 1 << 20)
+        cache.openPast()
+        let isTaken = cache.recall(token(5), for: [1], at: Self.now)
+        #expect(isTaken && cache[[1]] == nil && cache.outline(of: [1]) == nil && cache.highestVersion(of: [1]) == 5)
+        cache.settlePast(from: 6)
+        #expect(cache[[1]] == nil)
+        cache.settlePast(from: 5)
+        #expect(cache[[1]]?.version == 5)
+        cache.settlePast(from: 9)
+        #expect(cache[[1]]?.version == 5, "what counts goes on")
+        cache.recall(token(3), for: [2], at: Self.now)
+        let isNewer = cache.put(token(4), for: [2], at: Self.now)
+        #expect(isNewer && cache[[2]]?.version == 4, "what is published now counts at once")
+    }
+
+    @Test func `a newer record out of another partition takes the older token with it, be it ended or an erasure`() {
+        var cache = TokenCache(capacity: 1 << 20)
+        cache.recall(token(5), for: [1], at: Self.now)
+        cache.recall(token(9, lives: -1), for: [1], at: Self.now)
+        cache.recall(token(5), for: [2], at: Self.now)
+        cache.recallErasure(of: [2], upTo: 6)
+        cache.recall(token(7), for: [3], at: Self.now)
+        cache.recallErasure(of: [3], upTo: 6)
+        cache.put(token(5), for: [4], at: Self.now)
+        cache.recallErasure(of: [4], upTo: 6)
+        #expect(cache[[1]] == nil && cache[[2]] == nil)
+        #expect(cache[[3]]?.version == 7 && cache[[4]]?.version == 5, "newer than the erasure")
+        let isTaken = [UInt8(1), 2].map { cache.recall(token(8), for: [$0], at: Self.now) }
+        #expect(isTaken == [false, false], "minted anew, rather than doubtful")
+    }
+
+    @Test func `where the memory is full, tokens of the past that never count make room`() {
+        var cache = TokenCache(capacity: 64 << 10)
+        cache.openPast()
+        var number = 0
+        while cache.recall(token(1000 - Int64(number)), for: key(number), at: Self.now) { number += 1 }
+        #expect(number > 50 && cache.count == number)
+        cache.settlePast(from: 1)
+        #expect(cache[key(0)] == nil, "some of what was read was not taken")
+        cache.put(token(2000), for: key(-1), at: Self.now)
+        cache.trim(at: Self.now)
+        #expect(cache.count == 1 && cache[key(-1)]?.version == 2000)
+    }
+
     // MARK: Any sequence
 
     /// What a cache must agree with: every record of each subject, in order of publication.

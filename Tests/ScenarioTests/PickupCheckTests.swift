@@ -43,6 +43,15 @@ extension DeviceScenarios {
             #expect(open.output.contains("pickup speaks plain text and names no proxy"))
             #expect(open.output.contains("keys of pickup.session: ok, 1 key"))
 
+            try Data(#"{"keys":[]}"#.utf8).write(to: keys)
+            let keyless = try await check([apps])
+            #expect(keyless.status == 1, "\(keyless.output)")
+            #expect(
+                keyless.output.contains(
+                    "pickup.session.jwks: \(keys.path): no public signing key for RS256, PS256, ES256, EdDSA; add the issuer's key"
+                ), "\(keyless.output)")
+            try Data(try JWK.setJSON(of: [key.verificationKey])).write(to: keys)
+
             let proven = try await check([apps, "proof: dpop", "trusted_proxies: [10.0.0.0/8]"])
             #expect(proven.output.contains("a proof of possession counts once on each instance"))
             #expect(!proven.output.contains("names no proxy"))

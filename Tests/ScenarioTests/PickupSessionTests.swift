@@ -1,5 +1,6 @@
 import AdapterKit
 import Foundation
+import FoundationNetworking
 @_spi(Signing) import JOSE
 import Kafka
 import ProgramTestSupport
@@ -71,6 +72,82 @@ extension DeviceScenarios {
             await gateway.stop()
             worker.terminate()
             await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `an issuer that withdraws its only key ends its sessions, and says so in readiness and log`()
+            async throws
+        {
+            let key = try SigningKey.generate(.es256, keyID: "session-1")
+            let issuer = Issuer([key])
+            let server = try await StubServer.start(issuer, now: { UnixTime(microseconds: 0) })
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let port = try Gateway.freePort()
+            let gateway = try await Gateway.start(
+                shop, issuer: key, keySet: "\(server.url)/jwks", more: ["metrics: 127.0.0.1:\(port)"])
+            let path = "/v1/apps/onesignal-shop/token"
+            let session = try gateway.session("ann", by: key)
+            #expect(try await gateway.call(path, session: session).status == 200)
+
+            issuer.publish([])
+            // A session of a key that is not known has the set fetched again.
+            let unknown = try gateway.session("ann", by: try SigningKey.generate(.es256, keyID: "session-9"))
+            while try await gateway.call(path, session: session).status == 200 {
+                _ = try await gateway.call(path, session: unknown)
+            }
+            for shown in [session, unknown] {
+                let refused = try await gateway.call(path, session: shown)
+                #expect(refused.status == 503 && refused.text("code") == "unavailable", "\(refused.text)")
+                #expect(refused.headers["retry-after"] != nil)
+            }
+            let unready = try await gateway.call("/health/ready")
+            #expect(unready.status == 503)
+            #expect(
+                unready.body?["dependencies"]?["sessions"]?.string == "the session issuer publishes no usable key")
+            let lost = "the session issuer publishes no usable key; its sessions get 503 until it does"
+            try #require(await gateway.program.wrote(lost))
+            var metrics = ""
+            while !metrics.contains("remint_pickup_session_keys 0\n") {
+                let url = try #require(URL(string: "http://127.0.0.1:\(port)/metrics"))
+                metrics = String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
+            }
+
+            issuer.publish([key])
+            _ = try await gateway.health { $0.status == 200 }
+            #expect(try await gateway.call(path, session: session).status == 200)
+            try #require(await gateway.program.wrote("the session issuer publishes a usable key again"))
+            #expect(gateway.program.errorText.components(separatedBy: lost).count == 2)
+            #expect(!gateway.program.errorText.contains("the session issuer's keys can"))
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await server.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `an issuer that stalls makes no call wait longer than it asked to, and two seconds at most`()
+            async throws
+        {
+            let key = try SigningKey.generate(.es256, keyID: "session-1")
+            let server = try await StubServer.start(Issuer([key]), now: { UnixTime(microseconds: 0) })
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop, issuer: key, keySet: "\(server.url)/jwks")
+            let session = try gateway.session("ann", by: try SigningKey.generate(.es256, keyID: "session-2"))
+            server.misbehaviour = .silence
+            // The issuer has half a second in any case; the rest is a busy machine's.
+            for (wait, most) in [(0, 1.5), (30, 3)] {
+                let before = server.requests.count
+                // Until a call came that had the keys fetched.
+                while server.requests.count == before {
+                    let start = ContinuousClock.now
+                    let answer = try await gateway.call("/v1/apps/onesignal-shop/token?wait=\(wait)", session: session)
+                    #expect(.now - start < .seconds(most), "wait=\(wait)")
+                    #expect(answer.status == 503 && answer.headers["retry-after"] != nil, "\(answer.text)")
+                }
+            }
+            await gateway.stop()
+            await server.stop()
             await shop.broker.close()
         }
 

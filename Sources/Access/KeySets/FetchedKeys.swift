@@ -4,7 +4,7 @@ import Synchronization
 /// Keys that live at a URL or in a file, fetched when they are needed and before they are too old.
 ///
 /// Somebody has to `run` it: only there it fetches, one set at a time. Callers wait for a fetch at most, whose own time
-/// limit is the fetching closure's affair; a caller whose task is cancelled stops waiting. Before `run` and after it,
+/// limit is the fetching closure's affair, or until their deadline; a caller whose task is cancelled stops waiting. Before `run` and after it,
 /// what is not known yet is `.later`. What is fetched when, and who waits for it, is `KeySetCache`'s to say.
 public final class FetchedKeys: KeySource {
     /// What an operator wants to know of a set.
@@ -19,21 +19,24 @@ public final class FetchedKeys: KeySource {
         public let failures: Int
         /// What was wrong with the last document; nil where it was used, or none came.
         public let problem: KeySetError?
+        /// Whether the latest set that came has no usable key: the issuer has withdrawn them all, or never had one.
+        public let lacksKeys: Bool
         /// How long ago a set last came; nil before the first.
         public let age: Duration?
-        /// Whether sessions can be checked: a set came, and it is not too old to serve.
+        /// Whether sessions can be checked: a set with a usable key came, and it is not too old to serve.
         public let isUsable: Bool
 
         /// A set of which an operator wants to know this.
         package init(
             keys: Int = 0, skipped: Int = 0, isStale: Bool = false, failures: Int = 0, problem: KeySetError? = nil,
-            age: Duration?, isUsable: Bool
+            lacksKeys: Bool = false, age: Duration?, isUsable: Bool
         ) {
             self.keys = keys
             self.skipped = skipped
             self.isStale = isStale
             self.failures = failures
             self.problem = problem
+            self.lacksKeys = lacksKeys
             self.age = age
             self.isUsable = isUsable
         }
@@ -66,8 +69,8 @@ public final class FetchedKeys: KeySource {
     ///   - now: a clock that nobody sets.
     ///   - pause: returns after so long, or throws when its task is cancelled.
     ///   - fetch: brings the document, or throws; ends within a time of its own, 10 seconds or less.
-    ///   - ended: called after each fetch, with the reason where it brought no set that can be used: the fetch's own error, or
-    ///     a `KeySetError`.
+    ///   - ended: called after each fetch, with the reason where it brought no key: the fetch's own error, or a `KeySetError`. All
+    ///     but `KeySetError.noUsableKey` are failures, which leave the keys of before as they are.
     public init(
         algorithms: Set<Algorithm>, times: KeySetTimes = KeySetTimes(),
         now: @escaping @Sendable () -> ContinuousClock.Instant,
@@ -90,13 +93,16 @@ public final class FetchedKeys: KeySource {
             Condition(
                 keys: state.cache.set?.count ?? 0, skipped: state.cache.set?.skipped ?? 0,
                 isStale: state.cache.isStale(at: now), failures: state.cache.failures, problem: state.problem,
-                age: state.cache.fetchedAt.map { $0.duration(to: now) }, isUsable: state.cache.isUsable(at: now))
+                lacksKeys: state.cache.lacksKeys, age: state.cache.fetchedAt.map { $0.duration(to: now) },
+                isUsable: state.cache.isUsable(at: now))
         }
     }
 
     // MARK: Asking
 
-    public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
+    public func keys(
+        for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?
+    ) async -> KeyAnswer {
         let ticket: KeySetCache.Ticket
         switch lookUp(keyID, after: generation) {
         case .keys(let candidates, let isRefreshDue):
@@ -109,13 +115,13 @@ public final class FetchedKeys: KeySource {
         case .unknown: return .unknown
         case .later(let wait): return .later(wait)
         }
-        await waitForEnd(of: ticket.fetch)
+        await waitForEnd(of: ticket.fetch, until: deadline)
         let now = now()
         return state.withLock { $0.cache.settle(ticket, keyID, after: generation, at: now) }
     }
 
     public func isWithdrawn(_ thumbprint: String) -> Bool {
-        state.withLock { $0.cache.set.map { !$0.holds(thumbprint) } ?? false }
+        state.withLock { $0.cache.isWithdrawn(thumbprint) }
     }
 
     private func lookUp(_ keyID: String?, after generation: Int?) -> KeySetCache.Action {
@@ -125,6 +131,19 @@ public final class FetchedKeys: KeySource {
             // Nobody would fetch.
             return state.cache.candidates(for: keyID, after: generation).map { .keys($0, isRefreshDue: false) }
                 ?? .later(.seconds(1))
+        }
+    }
+
+    private func waitForEnd(of fetch: Int, until deadline: ContinuousClock.Instant?) async {
+        guard let deadline else { return await waitForEnd(of: fetch) }
+        let limit = now().duration(to: deadline)
+        guard limit > .zero else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.waitForEnd(of: fetch) }
+            // Canceled once the fetch has ended.
+            group.addTask { _ = try? await self.pause(limit) }
+            await group.next()
+            group.cancelAll()
         }
     }
 
@@ -155,7 +174,7 @@ public final class FetchedKeys: KeySource {
         state.withLock { $0.isRunning = true }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepFresh() }
-            group.addTask { for await _ in self.wishes.stream { await self.fetchOnce() } }
+            group.addTask { await self.grantWishes() }
         }
         let waiters = state.withLock { state in
             state.isRunning = false
@@ -165,6 +184,25 @@ public final class FetchedKeys: KeySource {
     }
 
     private func wish() { wishes.continuation.yield() }
+
+    private func grantWishes() async {
+        await withDiscardingTaskGroup { retries in
+            for await _ in wishes.stream {
+                await fetchOnce()
+                // `keepFresh` may pause until the set that was withdrawn would have been due.
+                let now = now()
+                let wait = state.withLock { $0.cache.lacksKeys ? $0.cache.nextDue(at: now) : nil }
+                if let wait { retries.addTask { await self.retry(after: wait) } }
+            }
+            retries.cancelAll()
+        }
+    }
+
+    private func retry(after wait: Duration) async {
+        do { try await pause(wait) } catch { return }
+        let now = now()
+        if state.withLock({ $0.cache.beginIfDue(at: now) }) { wish() }
+    }
 
     private func keepFresh() async {
         while !Task.isCancelled {
@@ -188,6 +226,8 @@ public final class FetchedKeys: KeySource {
         let waiters = state.withLock { [set, maxAge, problem = failure as? KeySetError] state in
             if let set {
                 state.cache.fetched(set, maxAge: maxAge, at: now)
+            } else if problem == .noUsableKey {
+                state.cache.withdrew(at: now)
             } else {
                 state.cache.failed(at: now)
             }

@@ -26,7 +26,7 @@ public struct KeySet: Sendable {
     /// `key_ops` are for something other than verifying, when it is weak, and when it is not a public key. A key without
     /// `alg` serves every one of `algorithms` that its type allows.
     ///
-    /// - Throws: `KeySetError`, but for `.weakSecret`.
+    /// - Throws: `KeySetError`, but for `.weakSecret`. `.noUsableKey` is thrown for a document that is a JWK Set all the same.
     public init(parsing document: [UInt8], algorithms: Set<Algorithm>) throws(KeySetError) {
         guard document.count <= Self.mostBytes else { throw .tooLarge }
         // A key that names a member twice is no reason to do without the others: it alone is passed over.

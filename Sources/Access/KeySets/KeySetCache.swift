@@ -12,6 +12,9 @@
 /// A made-up `kid` therefore costs the issuer one request per cool-down at most, and refuses nobody whose key is new:
 /// that one waits up to a cool-down. A caller whose key is gone is told "later" a few times and is refused when its turn
 /// or its session's end comes.
+///
+/// A set without any usable key is an answer as well: no key of before counts any more. It says of no session that it is
+/// another one's, so that everybody is told "later", and it is fetched again as soon as a set that could not be fetched.
 struct KeySetCache: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -53,7 +56,9 @@ struct KeySetCache: Sendable {
     private var nextFetch: Instant?
     private var lastBegin: Instant?
     private(set) var failures = 0
-    /// When a set last came; nil before the first.
+    /// The sets without a usable key that came since the last that had one.
+    private var withdrawals = 0
+    /// When a set last came, be it without a usable key; nil before the first.
     private(set) var fetchedAt: Instant?
 
     init(_ times: KeySetTimes) { self.times = times }
@@ -66,6 +71,12 @@ struct KeySetCache: Sendable {
 
     /// Whether there is a set that is not too old to serve.
     func isUsable(at now: Instant) -> Bool { held.map { now < $0.usableUntil } ?? false }
+
+    /// Whether the latest set that came has no usable key.
+    var lacksKeys: Bool { withdrawals > 0 }
+
+    /// Whether the latest set that came does not hold the key with this thumbprint.
+    func isWithdrawn(_ thumbprint: String) -> Bool { lacksKeys || held.map { !$0.set.holds(thumbprint) } ?? false }
 
     /// Whether the fetch of this number has ended.
     func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
@@ -119,8 +130,19 @@ struct KeySetCache: Sendable {
         lastSuccess = lastFetch
         fetchedAt = now
         failures = 0
+        withdrawals = 0
         underWaySince = nil
         nextFetch = lastBegin?.advanced(by: times.coolDown)
+    }
+
+    /// The fetch brought a set without a usable key: the issuer has withdrawn every key of before.
+    mutating func withdrew(at now: Instant) {
+        held = nil
+        fetchedAt = now
+        failures = 0
+        withdrawals = min(withdrawals + 1, 1000)
+        underWaySince = nil
+        nextFetch = now.advanced(by: times.pause(after: withdrawals))
     }
 
     /// The fetch failed, or brought something that is no key set.

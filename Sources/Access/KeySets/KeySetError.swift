@@ -6,8 +6,8 @@ public enum KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
     case notAKeySet
     /// More members than the limit.
     case tooManyKeys
-    /// No key at all, or none that verifies with an algorithm that is allowed. More often a fault than a statement, so
-    /// that the set there is stays until it is too old.
+    /// A key set without a key that verifies with an algorithm that is allowed: no key at all, or only others. It is the
+    /// issuer's answer all the same, and withdraws the keys of before.
     case noUsableKey
     /// A shared secret that is shorter than its algorithm's digest (RFC 7518, section 3.2).
     case weakSecret

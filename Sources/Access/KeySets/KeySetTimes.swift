@@ -8,9 +8,9 @@ public struct KeySetTimes: Sendable {
     public var coolDown: Duration
     /// How long a set that is not fresh any more serves while it cannot be fetched.
     public var staleFor: Duration
-    /// The pause after a first fetch that failed; it doubles with each that fails.
+    /// The pause after a first fetch that failed, or that brought no usable key; it doubles with each that does.
     public var firstRetry: Duration
-    /// The longest pause after a fetch that failed.
+    /// The longest pause after such a fetch.
     public var longestRetry: Duration
     /// How long callers wait for a fetch that is under way. Those who come when it has taken longer are told to come later.
     public var patience: Duration
@@ -37,7 +37,7 @@ public struct KeySetTimes: Sendable {
         return min(max(maxAge, freshness.lowerBound), freshness.upperBound)
     }
 
-    /// The pause after so many failures in a row.
+    /// The pause after so many fetches in a row that failed, or that brought no usable key.
     func pause(after failures: Int) -> Duration {
         var pause = firstRetry
         for _ in 1..<max(failures, 1) {

@@ -25,19 +25,25 @@ public enum KeyAnswer: Sendable {
 public protocol KeySource: Sendable {
     /// The keys for a token's `kid`.
     ///
-    /// May wait for a set that is on its way, and never longer than one fetch takes.
+    /// May wait for a set that is on its way, until `deadline`, and never longer than one fetch takes.
     ///
     /// - Parameters:
     ///   - keyID: the token's `kid`; nil for a token that has none.
     ///   - generation: candidates of this set and of earlier ones did not sign the token; nil at first.
-    func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer
+    ///   - deadline: the latest moment of the answer; nil for the end of the fetch.
+    func keys(for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?) async -> KeyAnswer
 
-    /// Whether the latest set there is does not hold the key with this thumbprint (RFC 7638). Where there is no set, no key is
-    /// withdrawn.
+    /// Whether the latest set that came does not hold the key with this thumbprint (RFC 7638). A set without a usable key holds
+    /// none. Before a set came, and once the last is too old to serve, no key is withdrawn.
     func isWithdrawn(_ thumbprint: String) -> Bool
 }
 
 extension KeySource {
     /// The keys for a token's `kid`; nil for a token that has none.
     public func keys(for keyID: String?) async -> KeyAnswer { await keys(for: keyID, after: nil) }
+
+    /// The keys for a token's `kid`, waited for as long as the fetch takes.
+    public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
+        await keys(for: keyID, after: generation, until: nil)
+    }
 }

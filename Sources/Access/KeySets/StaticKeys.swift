@@ -7,7 +7,9 @@ public struct StaticKeys: KeySource {
 
     public func isWithdrawn(_ thumbprint: String) -> Bool { !set.holds(thumbprint) }
 
-    public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
+    public func keys(
+        for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?
+    ) async -> KeyAnswer {
         // There is no later set that another look could find.
         guard generation == nil, let candidates = set.candidates(for: keyID, generation: 0) else { return .unknown }
         return .keys(candidates)

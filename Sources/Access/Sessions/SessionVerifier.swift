@@ -19,16 +19,19 @@ public struct SessionVerifier: Sendable {
     ///
     /// May wait for the issuer's keys; see `KeySource`.
     ///
+    /// - Parameter deadline: the latest moment to wait until for keys; nil for as long as a fetch takes.
     /// - Throws: `AccessRefusal`: what `token` is not, or `.keysUnavailable` with `.later` where it cannot be told yet.
     public func verify(
-        _ token: [UInt8], now: UnixTime
+        _ token: [UInt8], now: UnixTime, until deadline: ContinuousClock.Instant? = nil
     ) async throws(AccessRefusal) -> Session {
         guard !token.isEmpty else { throw AccessRefusal(.noSession) }
         let claimed = try ClaimedSession(token, rules: rules, now: now)
-        guard let first = try await candidates(for: claimed, after: nil) else { throw AccessRefusal(.unknownKey) }
+        guard let first = try await candidates(for: claimed, after: nil, until: deadline) else {
+            throw AccessRefusal(.unknownKey)
+        }
         if let key = claimed.signer(among: first.keys) { return try session(claimed, key) }
         // A key of a later set may have signed, under the same id too: some issuers replace a key and keep its id.
-        guard let second = try await candidates(for: claimed, after: first.generation),
+        guard let second = try await candidates(for: claimed, after: first.generation, until: deadline),
             let key = claimed.signer(among: second.keys)
         else { throw AccessRefusal(.badSignature) }
         return try session(claimed, key)
@@ -50,9 +53,9 @@ public struct SessionVerifier: Sendable {
 
     /// - Returns: nil where the issuer has no such key.
     private func candidates(
-        for claimed: ClaimedSession, after generation: Int?
+        for claimed: ClaimedSession, after generation: Int?, until deadline: ContinuousClock.Instant?
     ) async throws(AccessRefusal) -> KeyCandidates? {
-        switch await keys.keys(for: claimed.token.keyID, after: generation) {
+        switch await keys.keys(for: claimed.token.keyID, after: generation, until: deadline) {
         case .unknown: return nil
         case .later(let wait): throw AccessRefusal(.keysUnavailable, retryAfter: wait)
         case .keys(let candidates):

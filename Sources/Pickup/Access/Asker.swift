@@ -43,9 +43,11 @@ struct AskerAccess: Sendable {
     /// - Parameters:
     ///   - address: where the request comes from.
     ///   - allowsQuery: whether the session may stand in the query (RFC 6750, section 2.3), where no header can be set.
+    ///   - wait: how long the call waits for its answer; an issuer whose keys are awaited may take some of it.
     /// - Throws: `Problem`.
     func asker(
-        of request: Request, for name: String, from address: IPAddress?, allowsQuery: Bool = false
+        of request: Request, for name: String, from address: IPAddress?, allowsQuery: Bool = false,
+        within wait: @autoclosure () -> Duration
     ) async throws(Problem) -> (asker: Asker, app: PickupApp) {
         let credentials = ShownCredentials(request, allowsQuery: allowsQuery)
         try arrivals.admit(credentials, from: address)
@@ -57,7 +59,7 @@ struct AskerAccess: Sendable {
                 try limit(asker, app)
                 return (asker, app)
             }
-            return try await device(credentials.device, request, name)
+            return try await device(credentials.device, request, name, within: wait())
         } catch let error as Problem { throw error } catch {
             let refusal = error as? AccessRefusal ?? AccessRefusal.noSession
             refused(refusal.reason.rawValue)
@@ -80,14 +82,15 @@ struct AskerAccess: Sendable {
     }
 
     private func device(
-        _ credentials: DeviceCredentials?, _ request: Request, _ name: String
+        _ credentials: DeviceCredentials?, _ request: Request, _ name: String, within wait: Duration
     ) async throws -> (asker: Asker, app: PickupApp) {
         guard let devices, let url = ComparableURL(publicURL + request.uri.path) else {
             throw AccessRefusal.noSession
         }
         let proven = ProvenRequest(method: request.method.rawValue, url: url)
         let time = now()
-        let device = try await devices.verify(credentials, for: proven, now: time)
+        let device = try await devices.verify(
+            credentials, for: proven, now: time, until: .now + KeySourceFile.patience(within: wait))
         guard let app = apps[name] else { throw AccessRefusal.appNotOpened }
         let user = try SessionWay.user(of: device.session, by: app.ways)
         let vouched = app.vouched(user)

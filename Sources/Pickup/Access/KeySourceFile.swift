@@ -13,7 +13,10 @@ struct KeySourceFile: Sendable {
     private let session: Configuration.Pickup.Session
 
     /// The time of a fetch, from the connection to the last byte.
-    private static let timeout = Duration.seconds(5)
+    static let timeout = Duration.seconds(5)
+    /// The time of a call's wait that may pass before the issuer's keys are there: the least time that an issuer has to answer in, and the
+    /// most that one that stalls takes of any call.
+    private static let patience = Duration.milliseconds(500) ... .seconds(2)
 
     /// The keys of `session`, which nobody has fetched yet.
     ///
@@ -25,13 +28,19 @@ struct KeySourceFile: Sendable {
         trusting authorities: TrustedAuthorities? = nil, logger: Logger
     ) {
         self.session = session
-        let place = session.keySet
-        let journal = FetchJournal(logger)
+        let journal = FetchJournal(session, logger)
         keys = FetchedKeys(
-            algorithms: session.algorithms, times: KeySetTimes(coolDown: session.coolDown), now: { .now },
+            algorithms: session.algorithms,
+            times: KeySetTimes(coolDown: session.coolDown, patience: Self.patience.upperBound),
+            now: { .now },
             pause: { try await Task.sleep(for: $0) },
-            fetch: { try await Self.fetch(place, trusting: authorities, within: timeout) },
+            fetch: { try await Self.fetch(session, trusting: authorities, within: timeout) },
             ended: { journal.record($0) })
+    }
+
+    /// Returns the longest wait for the issuer's keys of a call that waits for `wait`.
+    static func patience(within wait: Duration) -> Duration {
+        min(max(wait, patience.lowerBound), patience.upperBound)
     }
 
     /// Whether `other` has the same keys, fetched in the same way.
@@ -42,14 +51,34 @@ struct KeySourceFile: Sendable {
     /// Fetches what is asked for, until the task is cancelled.
     func run() async { await keys.run() }
 
-    /// The JWK Set in the file `path`. Others may read the file, but not change it: whoever can write it signs sessions for
+    /// The JWK Set in the file of `session`. Others may read the file, but not change it: whoever can write it signs sessions for
     /// everybody.
     ///
     /// - Throws: `PickupError`.
-    static func document(in path: String) throws(PickupError) -> [UInt8] {
+    static func document(of session: Configuration.Pickup.Session) throws(PickupError) -> [UInt8] {
         do throws(GuardedFileError) {
-            return try GuardedFile.read(path, .instructions, limit: KeySet.mostBytes).withBytes { Array($0) }
-        } catch { throw PickupError("pickup.session.jwks: \(error.path) \(error.message)") }
+            return try GuardedFile.read(session.keySet, .instructions, limit: KeySet.mostBytes).withBytes { Array($0) }
+        } catch { throw PickupError("pickup.\(session.name).jwks: \(error.path) \(error.message)") }
+    }
+
+    /// Checks that the file of `session` has a key that verifies its sessions.
+    ///
+    /// - Throws: `PickupError` with the file and the edit.
+    static func requireKey(in session: Configuration.Pickup.Session) throws(PickupError) {
+        let document = try document(of: session)
+        do throws(KeySetError) { _ = try KeySet(parsing: document, algorithms: session.algorithms) } catch {
+            let reason = error == .noUsableKey ? flaw(of: session) : "\(error); write the issuer's JWK Set to the file"
+            throw PickupError("pickup.\(session.name).jwks: \(session.keySet): \(reason)")
+        }
+    }
+
+    /// Returns the words for a key set of `session` without a key that verifies its sessions.
+    fileprivate static func flaw(of session: Configuration.Pickup.Session) -> String {
+        let names = Algorithm.allCases.filter(session.algorithms.contains).map(\.rawValue).joined(separator: ", ")
+        return """
+            no public signing key for \(names); add the issuer's key to the key set, or its algorithm to \
+            pickup.\(session.name).algorithms
+            """
     }
 
     /// Gets the keys of `session` once.
@@ -59,20 +88,21 @@ struct KeySourceFile: Sendable {
     static func look(at session: Configuration.Pickup.Session, within limit: Duration) async throws(PickupError)
         -> String
     {
-        let document = try await fetch(session.keySet, trusting: nil, within: limit)
+        let document = try await fetch(session, trusting: nil, within: min(limit, timeout))
         do throws(KeySetError) {
             let set = try KeySet(parsing: document.bytes, algorithms: session.algorithms)
             return "\(set.count) \(set.count == 1 ? "key" : "keys")"
-        } catch { throw PickupError(error.description) }
+        } catch { throw PickupError(error == .noUsableKey ? flaw(of: session) : error.description) }
     }
 
     private static func fetch(
-        _ place: String, trusting authorities: TrustedAuthorities?, within limit: Duration
+        _ session: Configuration.Pickup.Session, trusting authorities: TrustedAuthorities?, within limit: Duration
     ) async throws(PickupError) -> KeySetDocument {
-        guard place.contains("://") else { return KeySetDocument(bytes: try Self.document(in: place), maxAge: nil) }
+        let place = session.keySet
+        guard place.contains("://") else { return KeySetDocument(bytes: try document(of: session), maxAge: nil) }
         // Said again here, where the request is made: keys that came in plain text are anybody's.
         guard let url = try? EndpointURL(parsing: String(place.prefix { $0 != "?" })), url.isEncrypted || url.isLoopback
-        else { throw PickupError("pickup.session.jwks must be an https URL, or a file") }
+        else { throw PickupError("pickup.\(session.name).jwks must be an https URL, or a file") }
         let request = TransportRequest(
             url: place, host: url.authority,
             headers: [(name: "Accept", value: "application/jwk-set+json, application/json")],
@@ -88,19 +118,41 @@ struct KeySourceFile: Sendable {
     }
 }
 
-/// Reports that the issuer's keys cannot be had, once in each outage and for each reason, and that they can be had again.
+/// Reports that the issuer's keys cannot be had, or that there is none, once in each outage and for each reason, and that they can
+/// be had again.
 private final class FetchJournal: Sendable {
-    private let outage = Mutex(Outage())
+    private struct State {
+        /// Fetches that fail.
+        var fetching = Outage()
+        /// Sets without a usable key.
+        var lacking = Outage()
+    }
+
+    private let state = Mutex(State())
     private let epoch = ContinuousClock.now
+    private let session: Configuration.Pickup.Session
     private let logger: Logger
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ session: Configuration.Pickup.Session, _ logger: Logger) {
+        self.session = session
+        self.logger = logger
+    }
 
-    func record(_ failure: (any Error)?) {
+    /// Records the end of a fetch that brought keys, or the reason that it brought none.
+    func record(_ reason: (any Error)?) {
         let now = ContinuousClock.now - epoch
-        let notice = outage.withLock { outage in
-            failure.map { outage.failed("\($0)", at: now) } ?? outage.succeeded(at: now)
+        // A set without a usable key was fetched all the same.
+        let lacksKeys = reason as? KeySetError == .noUsableKey
+        let (fetching, lacking) = state.withLock { state -> (Outage.Notice?, Outage.Notice?) in
+            if let reason, !lacksKeys { return (state.fetching.failed("\(reason)", at: now), nil) }
+            let fetched = state.fetching.succeeded(at: now)
+            return (fetched, lacksKeys ? state.lacking.failed("", at: now) : state.lacking.succeeded(at: now))
         }
+        if let fetching { reportFetches(fetching) }
+        if let lacking { reportKeys(lacking) }
+    }
+
+    private func reportFetches(_ notice: Outage.Notice) {
         switch notice {
         case .failed(let reason):
             logger.error(
@@ -110,7 +162,19 @@ private final class FetchJournal: Sendable {
             logger.notice(
                 "the session issuer's keys can be fetched again",
                 metadata: [LogKey.outage: "\(Outage.text(length))"])
-        case nil: break
+        }
+    }
+
+    private func reportKeys(_ notice: Outage.Notice) {
+        switch notice {
+        case .failed:
+            logger.error(
+                "the session issuer publishes no usable key; its sessions get 503 until it does",
+                metadata: [LogKey.detail: "pickup.\(session.name).jwks: \(KeySourceFile.flaw(of: session))"])
+        case .recovered(let length):
+            logger.notice(
+                "the session issuer publishes a usable key again",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
         }
     }
 }

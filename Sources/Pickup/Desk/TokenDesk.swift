@@ -18,6 +18,17 @@ final class TokenDesk: Sendable {
         var tail = TailState()
         /// When the latest partition began to be followed: tokens published before may be unknown.
         var tailStart = UnixTime(seconds: 0)
+
+        func streams(of key: [UInt8]) -> [AsyncStream<HeldToken>.Continuation] {
+            listeners[key].map { Array($0.streams.values) } ?? []
+        }
+    }
+
+    /// A token that whoever listens to its subject hears of.
+    private struct Told {
+        let key: [UInt8]
+        let token: HeldToken
+        let streams: [AsyncStream<HeldToken>.Continuation]
     }
 
     private let state: Mutex<State>
@@ -45,28 +56,54 @@ final class TokenDesk: Sendable {
         learn(key, token, isPast: false) { $0.put(token, for: key, at: $1) }
     }
 
-    /// A token that was published before was read: the subject's newest, unless more is known.
+    /// A token that was published before was read: the newest of its subject in its partition, unless more is known. It counts at once
+    /// or from `pastReached` on.
     func recalled(_ token: HeldToken, for key: [UInt8]) {
-        learn(key, token, isPast: true) { $0.recall(token, for: key, at: $1) }
+        learn(key, token, isPast: true) { $0.recall(token, for: key, at: $1) && token.version >= $0.certain }
+    }
+
+    /// The past was read back to `version` in every partition: tokens of it count from there on, and whoever waits for one hears of it.
+    func pastReached(_ version: Int64) {
+        let before = state.withLock { state in
+            let before = state.cache.certain
+            state.cache.settlePast(from: version)
+            return state.cache.certain < before ? before : nil
+        }
+        guard let before else { return }
+        // Whoever begins to wait from here on looks at what counts now.
+        let waiting = room.keys
+        let told = state.withLock { state in
+            waiting.union(state.listeners.keys).compactMap { key -> Told? in
+                guard state.cache.hasBecomeCertain(key, since: before), let token = state.cache[key] else { return nil }
+                return Told(key: key, token: token, streams: state.streams(of: key))
+            }
+        }
+        for told in told { tell(told, isPast: true) }
     }
 
     private func learn(
         _ key: [UInt8], _ token: HeldToken, isPast: Bool, _ change: (inout TokenCache, UnixTime) -> Bool
     ) {
         let now = now()
-        let streams: [AsyncStream<HeldToken>.Continuation]? = state.withLock { state in
-            guard change(&state.cache, now) else { return nil }
-            return state.listeners[key].map { Array($0.streams.values) } ?? []
+        let told = state.withLock { state in
+            change(&state.cache, now) ? Told(key: key, token: token, streams: state.streams(of: key)) : nil
         }
-        guard let streams else { return }
-        for stream in streams { stream.yield(token) }
-        room.came(token, for: key, isPast: isPast)
+        if let told { tell(told, isPast: isPast) }
+    }
+
+    private func tell(_ told: Told, isPast: Bool) {
+        for stream in told.streams { stream.yield(told.token) }
+        room.came(told.token, for: told.key, isPast: isPast)
     }
 
     func erased(_ key: [UInt8]) { state.withLock { $0.cache.remove(key) } }
 
-    /// A subject's tokens were erased before: what is older does not count.
-    func erasedBefore(_ key: [UInt8]) { state.withLock { $0.cache.recallErasure(of: key) } }
+    /// A subject's tokens were erased before: what may be older does not count.
+    ///
+    /// - Parameter version: the highest version that an older token may have.
+    func erasedBefore(_ key: [UInt8], upTo version: Int64) {
+        state.withLock { $0.cache.recallErasure(of: key, upTo: version) }
+    }
 
     func died(_ letter: DeadLetterEntry, key: [UInt8]?) { room.died(letter, key: key) }
 
@@ -106,8 +143,12 @@ final class TokenDesk: Sendable {
     /// The past was read as far as it is wanted.
     func pastEnds() { state.withLock { $0.cache.closePast() } }
 
-    /// The highest version that an unknown token can have, as far as the clocks agree.
-    var unseen: Int64 { state.withLock { max(0, $0.tailStart.microseconds, $0.cache.forgotten) } }
+    /// The highest version that an unknown token of `key` can have, as far as the clocks agree.
+    func unseen(of key: [UInt8]) -> Int64 {
+        state.withLock { state in
+            max(0, state.tailStart.microseconds, state.cache.forgotten, state.cache.highestVersion(of: key) ?? 0)
+        }
+    }
 
     // MARK: What callers ask
 

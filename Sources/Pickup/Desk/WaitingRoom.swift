@@ -45,6 +45,9 @@ final class WaitingRoom: Sendable {
     /// How many wait.
     var count: Int { state.withLock { $0.waiters.count } }
 
+    /// The subject keys that somebody waits for.
+    var keys: Set<[UInt8]> { state.withLock { Set($0.byKey.keys) } }
+
     /// Waits for a token of `key` above `after`, or for the end of `event`, until `until`.
     ///
     /// - Parameters:

@@ -62,6 +62,9 @@ struct PastWindows<Record: Sendable>: Sendable {
         return start
     }
 
+    /// Leaves the rest of `partition` unread.
+    mutating func leave(_ partition: TopicPartition) { partitions[partition] = nil }
+
     /// Notes the record at `offset` of `partition`; nil for one that is of no use.
     mutating func append(_ record: Record?, at offset: Int64, of partition: TopicPartition) -> Finding {
         guard let part = partitions[partition], let start = part.start else { return .reading }

@@ -237,9 +237,10 @@ final class TokenFollower: Sendable {
                 state.next[start.partition] = start.offset
             }
         }
+        // Wanted once, whatever becomes of this reader: the next one goes on from these ends.
+        if !before.isEmpty { past.add(before, of: counts[topics.tokens] ?? before.count) }
         try await reader.readAlso(starts)
         if starts.contains(where: { $0.partition.topic == topics.tokens }) { state.withLock { $0.hasBegun = true } }
-        if !before.isEmpty { past.add(before) }
         return starts.map(\.partition)
     }
 

@@ -8,12 +8,18 @@ import WorkerConfiguration
 
 /// Reads what the token topic held before it was followed, newest first, until the memory for tokens is full or the rest is older than
 /// is wanted: beside the calls, with a consumer of its own.
+///
+/// It begins when every partition is followed that there was at first: where one has no leader, its records may be newer than any
+/// other's.
 final class TopicPast: Sendable {
-    /// What a record of the past says of its subject.
-    private struct Word: Sendable {
-        let key: [UInt8]
-        /// The token; nil for an erasure.
-        let token: HeldToken?
+    /// The part of the past that is to be read.
+    private struct Plan: Sendable {
+        var windows: PastWindows<PastRecord>
+        var reach: PastReach
+        /// Whether the first offsets that are wanted are known.
+        var isBounded = false
+        /// The partitions whose first records are not wanted.
+        var cut: Set<TopicPartition> = []
     }
 
     /// Partitions, each with the offset from which on it is followed.
@@ -31,7 +37,7 @@ final class TopicPast: Sendable {
     private let now: @Sendable () -> UnixTime
     /// Told how many tokens were read.
     private let noted: @Sendable (Int) -> Void
-    private let (wanted, more) = AsyncStream.makeStream(of: Ends.self)
+    private let (wanted, more) = AsyncStream.makeStream(of: (ends: Ends, count: Int).self)
 
     init(
         _ configuration: Configuration, age: Duration, brokers: String, desk: TokenDesk,
@@ -48,49 +54,45 @@ final class TopicPast: Sendable {
         self.noted = noted
     }
 
-    /// Wants partitions read that are followed from these offsets on.
-    func add(_ ends: Ends) { more.yield(ends) }
+    /// Wants partitions read that are followed from these offsets on, of `count` that there were at first.
+    func add(_ ends: Ends, of count: Int) { more.yield((ends, count)) }
 
     /// Reads what is wanted, until the task is cancelled; where the brokers fail it goes on where it was.
     func run() async {
-        for await ends in wanted {
-            var windows = PastWindows<Word>(size: max(500, Self.records / max(1, ends.count)))
-            var isBounded = false
-            var backoff = Backoff(atMost: .seconds(5))
-            while !Task.isCancelled, desk.takesPast {
-                do {
-                    try await read(ends, &windows, &isBounded)
-                    break
-                } catch {
-                    logger.warning(
-                        "the token topic's past cannot be read; it is tried again",
-                        metadata: [LogKey.kafkaError: "\(error)"])
-                }
-                // A cancellation is looked at above.
-                try? await Task.sleep(for: backoff.pause())
-            }
-            desk.pastEnds()
+        var ends: Ends = [:]
+        for await more in wanted {
+            ends.merge(more.ends) { first, _ in first }
+            if ends.count >= more.count { break }
         }
+        var plan = Plan(
+            windows: PastWindows(size: max(500, Self.records / max(1, ends.count))), reach: PastReach(of: ends.keys))
+        var backoff = Backoff(atMost: .seconds(5))
+        while !Task.isCancelled, desk.takesPast {
+            do {
+                try await read(ends, &plan)
+                break
+            } catch {
+                logger.warning(
+                    "the token topic's past cannot be read; it is tried again",
+                    metadata: [LogKey.kafkaError: "\(error)"])
+            }
+            // A cancellation is looked at above.
+            try? await Task.sleep(for: backoff.pause())
+        }
+        desk.pastEnds()
     }
 
-    private func read(_ ends: Ends, _ windows: inout PastWindows<Word>, _ isBounded: inout Bool) async throws {
+    private func read(_ ends: Ends, _ plan: inout Plan) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let reader = try KafkaConsumer(
             properties.reader(group: "\(configuration.kafka.group)-pickup"), reading: [], logger: logger)
         do {
-            if !isBounded {
-                for (partition, low) in try await lows(ends, reader) {
-                    windows.add(partition, low..<max(low, ends[partition] ?? low))
-                }
-                isBounded = true
-            }
+            if !plan.isBounded { try await bound(ends, reader, &plan) }
             // A reader that knows where the partitions are does not look for them twice.
             _ = try await reader.metadata(of: configuration.topics.tokens, within: Self.timeout)
-            let starts = windows.open.compactMap { partition in
-                windows.begin(partition).map { PartitionOffset(partition, offset: $0) }
-            }
+            let starts = plan.windows.open.compactMap { begin($0, &plan) }
             if !starts.isEmpty { try await reader.read(starts) }
-            while !windows.isEmpty, !Task.isCancelled, desk.takesPast { try await step(reader, &windows) }
+            while !plan.windows.isEmpty, !Task.isCancelled, desk.takesPast { try await step(reader, &plan) }
             await reader.close(within: .seconds(1))
         } catch {
             await reader.close(within: .seconds(1))
@@ -98,65 +100,92 @@ final class TopicPast: Sendable {
         }
     }
 
-    /// The first offset of each partition that is wanted.
-    private func lows(_ ends: Ends, _ reader: KafkaConsumer) async throws -> [TopicPartition: Int64] {
+    /// Finds the first offset of each partition that is wanted.
+    private func bound(_ ends: Ends, _ reader: KafkaConsumer, _ plan: inout Plan) async throws {
         let partitions = Array(ends.keys)
         let bounds = try await reader.bounds(of: partitions, within: Self.timeout)
+        guard bounds.count == partitions.count else {
+            throw PickupError("a partition's leader does not say where it begins")
+        }
         // What is older than the longest life has ended.
         let longest = configuration.apps.map(\.lifetime).max() ?? 0
         let seconds = min(age.components.seconds, longest + 60)
         let since = now().milliseconds - seconds * 1000
-        // A broker that does not know times is read from the beginning.
         let known = (try? await reader.offsets(of: partitions, notBefore: since, within: Self.timeout)) ?? [:]
-        return bounds.reduce(into: [:]) { lows, entry in
-            let (partition, bounds) = entry
-            // Where the newest record is older there is nothing to read.
-            lows[partition] = known[partition] ?? (known.isEmpty ? bounds.lowerBound : bounds.upperBound)
+        plan.reach.since = UnixTime(milliseconds: since).microseconds
+        for (partition, bounds) in bounds {
+            // One without a time is read until its records are too old: its leader may just not have said.
+            let low = known[partition] ?? bounds.lowerBound
+            if low > bounds.lowerBound { plan.cut.insert(partition) }
+            plan.windows.add(partition, low..<max(low, ends[partition] ?? low))
         }
+        plan.isBounded = true
+        let open = Set(plan.windows.open)
+        for partition in partitions where !open.contains(partition) { end(partition, &plan) }
+        desk.pastReached(plan.reach.certain)
     }
 
-    private func step(_ reader: KafkaConsumer, _ windows: inout PastWindows<Word>) async throws {
+    /// Begins the next window of `partition`.
+    ///
+    /// - Returns: where it begins; nil where all that is wanted was read.
+    private func begin(_ partition: TopicPartition, _ plan: inout Plan) -> PartitionOffset? {
+        if plan.reach.isEnough(of: partition) {
+            plan.cut.insert(partition)
+            plan.windows.leave(partition)
+        }
+        if let start = plan.windows.begin(partition) { return PartitionOffset(partition, offset: start) }
+        end(partition, &plan)
+        return nil
+    }
+
+    private func end(_ partition: TopicPartition, _ plan: inout Plan) {
+        plan.reach.end(partition, isWhole: !plan.cut.contains(partition))
+    }
+
+    private func step(_ reader: KafkaConsumer, _ plan: inout Plan) async throws {
         var moved: Set<TopicPartition> = []
         for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
             switch event {
             case .record(let record):
                 let partition = TopicPartition(record.position)
                 guard !moved.contains(partition) else { continue }
-                let finding = windows.append(word(record), at: record.position.offset, of: partition)
-                if finding == .ended { learn(windows.end(partition)) }
+                let finding = plan.windows.append(read(record), at: record.position.offset, of: partition)
+                if finding == .ended { learn(partition, &plan) }
                 if finding != .reading { moved.insert(partition) }
             case .endOfPartition(let partition):
                 // One that belongs to a window which has ended came together with the window's last record.
                 guard moved.insert(partition).inserted else { continue }
-                learn(windows.end(partition))
+                learn(partition, &plan)
             case .error(let error): if error.isFatal { throw error }
             case .rebalance: break
             }
         }
         var starts: [PartitionOffset] = []
         for partition in moved {
-            if let start = windows.begin(partition) {
-                starts.append(PartitionOffset(partition, offset: start))
+            if let start = begin(partition, &plan) {
+                starts.append(start)
             } else {
                 try await reader.pause([partition])
             }
         }
+        if !moved.isEmpty { desk.pastReached(plan.reach.certain) }
         try await reader.seek(to: starts)
     }
 
-    private func word(_ record: ConsumedRecord) -> Word? {
+    private func read(_ record: ConsumedRecord) -> PastRecord? {
         guard let key = record.body.key else { return nil }
-        guard record.body.hasValue else { return Word(key: key, token: nil) }
-        do throws(RecordFault) { return Word(key: key, token: try HeldToken(record.body, at: now())) } catch {
+        guard record.body.hasValue else { return .erasure(key: key, at: record.timestamp) }
+        do throws(RecordFault) { return .token(try HeldToken(record.body, at: now()), key: key) } catch {
             unreadable.count(error, .tokens, at: record.position)
             return nil
         }
     }
 
-    private func learn(_ words: [Word]) {
-        for word in words {
-            if let token = word.token { desk.recalled(token, for: word.key) } else { desk.erasedBefore(word.key) }
-        }
-        noted(words.count { $0.token != nil })
+    /// Learns what the window of `partition` holds, which was read to its last record.
+    private func learn(_ partition: TopicPartition, _ plan: inout Plan) {
+        let records = plan.windows.end(partition)
+        for record in records { record.tell(desk) }
+        plan.reach.read(records, of: partition)
+        noted(records.count(where: \.isToken))
     }
 }

@@ -60,6 +60,7 @@ struct Readiness: Sendable, Equatable {
 
     private static func problem(of keys: FetchedKeys.Condition) -> String? {
         if keys.isUsable { return nil }
+        if keys.lacksKeys { return "the session issuer publishes no usable key" }
         return keys.age == nil
             ? "the session issuer's keys were never read"
             : "the session issuer's keys are too old to check sessions with"

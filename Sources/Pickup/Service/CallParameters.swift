@@ -46,6 +46,15 @@ struct CallParameters {
         lastEvent = header ?? written
     }
 
+    /// How long a call for a token would wait; `standard` where it does not say and asks for any token.
+    static func wait(of request: Request, standard: Duration) -> Duration {
+        let query = request.uri.queryParameters
+        if let seconds = query["wait"].flatMap({ Int64($0) }) {
+            return .seconds(min(max(0, seconds), Int64(longestWait)))
+        }
+        return query["after"] == nil && query["challenge"] == nil ? standard : .zero
+    }
+
     /// How long a report's caller would wait (RFC 7240, section 4.3); nil where it does not say.
     static func preferredWait(_ request: Request) -> Int? {
         for value in request.headers[values: HTTPField.Name("Prefer") ?? .accept] {

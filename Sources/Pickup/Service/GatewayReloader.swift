@@ -59,7 +59,7 @@ final class GatewayReloader: Sendable {
     }
 
     private func take(_ new: Configuration?, _ diagnostics: [Diagnostic], _ own: [String: FileRevision?]) {
-        let diagnostics = diagnostics + (new.map(PickupService.diagnostics) ?? [])
+        let diagnostics = diagnostics + (new.map(PickupService.reloadDiagnostics) ?? [])
         guard let new, !diagnostics.contains(where: { $0.severity == .error }) else {
             return journal.refuse(diagnostics)
         }

@@ -63,6 +63,18 @@ extension PickupFiles {
 extension PickupService {
     /// What is wrong with the files of a gateway; nothing where the configuration has none.
     public static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
+        diagnostics(of: configuration) { session throws(PickupError) in try KeySourceFile.requireKey(in: session) }
+    }
+
+    /// What keeps `configuration` from being taken over. What a file of session keys holds is none of it: it may change at any time,
+    /// and an issuer that has withdrawn its keys keeps nobody from changing anything else.
+    static func reloadDiagnostics(for configuration: Configuration) -> [Diagnostic] {
+        diagnostics(of: configuration) { session throws(PickupError) in _ = try KeySourceFile.document(of: session) }
+    }
+
+    private static func diagnostics(
+        of configuration: Configuration, keySet: (Configuration.Pickup.Session) throws(PickupError) -> Void
+    ) -> [Diagnostic] {
         guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
         var diagnostics: [Diagnostic] = []
         func check(_ body: () throws(PickupError) -> Void) {
@@ -74,7 +86,7 @@ extension PickupService {
         check { () throws(PickupError) in _ = try PickupFiles.nonces(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
         for session in pickup.sessions where !session.keySet.contains("://") {
-            check { () throws(PickupError) in _ = try KeySourceFile.document(in: session.keySet) }
+            check { () throws(PickupError) in try keySet(session) }
         }
         check { () throws(PickupError) in try DeviceApps(configuration, pickup).requireOne() }
         return diagnostics

@@ -23,6 +23,7 @@ final class PickupMetrics: Sendable {
     private let ready: GaugeFamily
     private let sessionKeysAge: GaugeFamily
     private let sessionKeysFailures: GaugeFamily
+    private let sessionKeys: GaugeFamily
     private let certificateEnd: GaugeFamily
     private let start = ContinuousClock.now
     private let kafkaCertificateEnd: GaugeFamily
@@ -71,6 +72,9 @@ final class PickupMetrics: Sendable {
             "remint_pickup_session_keys_failed_fetches",
             "Fetches of the session issuer's keys that failed since the last that did not; of several issuers the most."
         )
+        sessionKeys = registry.gauge(
+            "remint_pickup_session_keys",
+            "Keys of the session issuer that sessions are checked with, 0 without any; of several issuers the fewest.")
         certificateEnd = registry.gauge(
             "remint_pickup_certificate_expiry_timestamp_seconds",
             "When the certificate of pickup.tls expires, in seconds since 1970; absent without one.")
@@ -119,6 +123,7 @@ final class PickupMetrics: Sendable {
         let sessions = health.sessions
         if let age = sessions.map({ $0.age ?? .now - start }).max() { sessionKeysAge.set(age / .seconds(1)) }
         if let failures = sessions.map(\.failures).max() { sessionKeysFailures.set(Double(failures)) }
+        if let keys = sessions.map({ $0.isUsable ? $0.keys : 0 }).min() { sessionKeys.set(Double(keys)) }
         if let end = health.certificateEnd { certificateEnd.set(Double(end.seconds)) }
     }
 }

@@ -113,21 +113,28 @@ struct PickupResponder: HTTPResponder {
     private func report(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
         try requireTokens()
         let start = ContinuousClock.now
-        let (asker, app) = try await access.asker(of: request, for: name, from: address)
+        let wait = CallParameters.preferredWait(request)
+        let (asker, app) = try await access.asker(
+            of: request, for: name, from: address, within: .seconds(wait ?? 0))
+        let left = Self.left(of: .seconds(wait ?? 0), since: start)
         try Self.requirePlain(request)
         _ = try app.subject(vouchedBy: asker.vouched)
         let body: ByteBuffer
         do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
             throw Self.tooLarge
         }
-        let wait = CallParameters.preferredWait(request)
-        let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: .seconds(wait ?? 0))
+        let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: left)
         return try step(outcome) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
             var response = try handOver(outcome, asker.subject, app)
             if let wait, let name = HTTPField.Name("Preference-Applied") { response.headers[name] = "wait=\(wait)" }
             return response
         }
+    }
+
+    /// The rest of a wait that began at `start`: an issuer whose keys were awaited had its part of it.
+    private static func left(of wait: Duration, since start: ContinuousClock.Instant) -> Duration {
+        max(.zero, wait - (.now - start))
     }
 
     /// A report comes as it is, and is not too long by its own account: a client that waits for `100 Continue` sends nothing else.
@@ -148,20 +155,25 @@ struct PickupResponder: HTTPResponder {
 
     private func token(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
         try requireTokens()
-        let (asker, app) = try await access.asker(of: request, for: name, from: address)
+        let start = ContinuousClock.now
+        let (asker, app) = try await access.asker(
+            of: request, for: name, from: address,
+            within: CallParameters.wait(of: request, standard: Self.patience))
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         let known = EntityTags(request.headers[values: .ifNoneMatch])
         if parameters.after != nil || parameters.challenge != nil {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
             let outcome = try asks.newer(
-                than: parameters.after ?? 0, key.key(app: app.name), of: app, within: parameters.wait ?? .zero)
+                than: parameters.after ?? 0, key.key(app: app.name), of: app,
+                within: Self.left(of: parameters.wait ?? .zero, since: start))
             return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
         let wait = parameters.wait ?? Self.patience
         // More than half of a life would ask for a new token at every call.
         let life = min(parameters.life, app.lifetime / 2)
-        return try step(try await asks.token(for: asker, app, life: life, within: wait)) { outcome throws(Problem) in
+        let left = Self.left(of: wait, since: start)
+        return try step(try await asks.token(for: asker, app, life: life, within: left)) { outcome throws(Problem) in
             if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
             return try answer(outcome, subject, app, unless: known)
         }
@@ -191,7 +203,8 @@ struct PickupResponder: HTTPResponder {
     ) async throws -> Response {
         try requireTokens()
         let opened = terms.current
-        let (asker, app) = try await opened.access.asker(of: request, for: name, from: address, allowsQuery: true)
+        let (asker, app) = try await opened.access.asker(
+            of: request, for: name, from: address, allowsQuery: true, within: Self.patience)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         if health.isClosing { throw Problem.draining }

@@ -196,7 +196,7 @@ struct TokenAsks: Sendable {
             known.challenge = challenge
             return .token(known)
         }
-        let unseen = isCold ? desk.unseen : 0
+        let unseen = isCold ? desk.unseen(of: key) : 0
         let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
         // Looked up and noted together: of two that come at once one is sent.
         let current = desk.asks.withLock { asks in

@@ -14,6 +14,7 @@ struct TokenTable: Sendable {
         /// The neighbors in the order of publication; of an empty place, `newer` is the next empty one.
         var (older, newer): (UInt32, UInt32) = (.max, .max)
         var isSealed = false
+        var isPast = false
     }
 
     private static let none = UInt32.max
@@ -69,6 +70,9 @@ struct TokenTable: Sendable {
     /// The version of the token at `place`.
     func version(_ place: UInt32) -> Int64 { entries[place].version }
 
+    /// Whether the token at `place` came out of the topic's past.
+    func isPast(_ place: UInt32) -> Bool { entries[place].isPast }
+
     /// The key of the token at `place`.
     func key(_ place: UInt32) -> [UInt8] {
         let entry = entries[place]
@@ -97,8 +101,9 @@ struct TokenTable: Sendable {
 
     /// Inserts a token of a key that has none, as the newest or the oldest of all.
     ///
+    /// - Parameter isPast: whether it came out of the topic's past.
     /// - Returns: its place.
-    mutating func insert(_ token: HeldToken, _ key: [UInt8], isNewest: Bool) -> UInt32 {
+    mutating func insert(_ token: HeldToken, _ key: [UInt8], isNewest: Bool, isPast: Bool) -> UInt32 {
         if isIndexFull { grow() }
         var entry = Entry()
         entry.bytes.reserveCapacity(key.count + token.text.count)
@@ -109,6 +114,7 @@ struct TokenTable: Sendable {
         entry.hash = Self.hash(key)
         entry.keyLength = UInt32(key.count)
         entry.isSealed = token.isSealed
+        entry.isPast = isPast
         content += Self.memory(entry.bytes.count, entry.recovery)
         let place = take(entry)
         link(place, isNewest: isNewest)

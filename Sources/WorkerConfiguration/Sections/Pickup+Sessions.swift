@@ -23,7 +23,7 @@ extension Configuration.Pickup {
         "jwks", .text, example: "https://login.example.com/.well-known/jwks.json", isRequired: true,
         """
         The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per cool_down at most for a key \
-        that is not known; a set that cannot be fetched is kept for a day.
+        that is not known; a set that cannot be fetched is kept for a day, and one without a usable key ends all sessions.
         """)
     /// What sessions can be signed with: whoever could check a shared secret could sign with it too.
     static let sessionAlgorithms = Algorithm.allCases.filter { $0.keyType != .secret }
