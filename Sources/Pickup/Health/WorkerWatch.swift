@@ -1,6 +1,7 @@
 import AdapterKit
 import Kafka
 import Logging
+import Pipeline
 import Synchronization
 import Telemetry
 import Worker
@@ -42,9 +43,8 @@ final class WorkerWatch: Sendable {
             var pause = Self.interval
             do throws(KafkaError) {
                 if isRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&client) }
-                let asked = try client ?? KafkaProducer(properties.producer, logger: logger)
-                client = asked
-                let found = try await asked.consumerGroups([group], within: Self.timeout)[group]
+                if client == nil { client = try KafkaProducer(properties.producer, logger: logger) }
+                let found = try await client?.consumerGroups([group], within: Self.timeout)[group]
                 state.withLock {
                     $0.presence.record(members: found?.members.count ?? 0, at: now())
                     $0.isRefused = false

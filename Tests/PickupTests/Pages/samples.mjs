@@ -8,12 +8,19 @@ const problem = (response, status, headers = {}) => {
   response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
   response.end(JSON.stringify({ status, code: 'injected' }))
 }
+// In the middle of an answer: some clients send a request again by themselves where a connection ends before it.
+const cut = (response) => response.socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"token":')
+const portal = (response) => {
+  response.writeHead(200, { 'content-type': 'text/html' })
+  response.end('<html>Sign in to the network</html>')
+}
 // What befalls each user's calls, one after the other, the next user beginning with the next fault; then they are answered.
 const faults = [
   (response) => problem(response, 429, { 'retry-after': '1' }),
-  (response) => response.destroy(),
+  cut,
   (response) => problem(response, 503, { 'retry-after': '1' }),
   (response) => problem(response, 502),
+  portal,
 ]
 const calls = new Map(), due = new Map(), early = [], urls = [], elsewhere = []
 let isUp = false
@@ -29,7 +36,7 @@ const server = createServer((request, response) => {
   request.on('data', (part) => parts.push(part)).on('end', () => {
     const number = calls.get(user) ?? 0
     calls.set(user, number + 1)
-    if (user === 'away' && !isUp) return response.destroy()
+    if (user === 'away' && !isUp) return cut(response)
     if (Date.now() < (due.get(user) ?? 0)) early.push(user)
     const shift = Number(user.split('-')[1] ?? 0)
     if (user !== 'away' && number < 3) {
