@@ -155,6 +155,9 @@ extension DeviceScenarios {
             let shop = try await Shop.open()
             try shop.configure(
                 "delivery: at_least_once\n", "delivery: at_least_once\ntopics: { tokens: remint.late }\n")
+            try await shop.broker.createTopic("remint.late", partitions: 2)
+            // The embedded broker deletes none: it says that there is none.
+            try await shop.broker.inject(.topic("remint.late", .unknownTopicOrPartition))
             let gateway = try await Gateway.start(shop, untilReady: false)
             let unready = try await gateway.health { Self.dependency("sessions", $0) == "ok" }
             #expect(unready.status == 503)
@@ -165,7 +168,7 @@ extension DeviceScenarios {
             #expect(refused.status == 503 && refused.text("code") == "unavailable", "\(refused.text)")
             try #require(await gateway.program.wrote("the topic remint.late does not exist or may not be read"))
 
-            try await shop.broker.createTopic("remint.late", partitions: 2)
+            try await shop.broker.inject(.topic("remint.late", nil))
             _ = try await gateway.health { $0.status == 200 }
             // It is deleted under the gateway, and there again.
             try await shop.broker.inject(.topic("remint.late", .unknownTopicOrPartition))

@@ -172,7 +172,7 @@ final class TokenFollower: Sendable {
         let topics = configuration.topics
         var present: [TopicMetadata] = [try await reader.metadata(of: topics.tokens, within: Self.timeout)]
         desk.changeTail { $0.silentSince = nil }
-        guard present[0].partitionCount > 0 else {
+        guard present[0].partitionCount > 0, present[0].error?.code.isAboutReading != true else {
             // It may have been deleted while it was followed: no token arrives until there is another one.
             desk.changeTail { ($0.partitions, $0.followed, $0.leaderless) = (nil, [], []) }
             throw PickupError("the topic \(topics.tokens) does not exist or may not be read")
