@@ -46,6 +46,9 @@ import Testing
             "no worker", facts { $0.workersAbsentSince = now }, "workers", "no worker is in the group since \(now)"
         ),
         (
+            "no answers", facts { $0.unansweredSince = now }, "workers", "no worker answers since \(now)"
+        ),
+        (
             "a clock ahead", facts { $0.clockDifference = 10_800_000_000 }, "clock",
             "this clock is 3h0m ahead of the records of the token topic"
         ),
@@ -131,5 +134,20 @@ import Testing
             clock.record(Self.now.advanced(bySeconds: number % 3 == 0 ? 0 : 900), at: Self.now)
         }
         #expect(clock.difference(at: Self.now) == nil)
+    }
+
+    @Test func `workers are silent once five users waited in vain, until one publishes or nobody asks`() {
+        var asks = UnansweredAsks()
+        for _ in 0..<9 { asks.missed([1], sent: Self.now, at: Self.now.advanced(bySeconds: 5)) }
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 5)) == nil, "one user's event may be a special one")
+        for user: UInt8 in 2...5 { asks.missed([user], sent: Self.now, at: Self.now.advanced(bySeconds: 6)) }
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 6)) == Self.now)
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 67)) == nil)
+        asks.answered()
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 6)) == nil)
+        for user: UInt8 in 1...4 { asks.missed([user], sent: Self.now, at: Self.now) }
+        let later = Self.now.advanced(bySeconds: 90)
+        asks.missed([5], sent: later, at: later)
+        #expect(asks.since(at: later) == nil, "the others are forgotten")
     }
 }

@@ -151,6 +151,35 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
+        @Test func `workers that stop without leaving their group are noticed by their silence`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let first = try await gateway.call(Self.path, session: try gateway.session("ann"))
+            #expect(first.status == 200, "\(first.text)")
+            worker.send(SIGSTOP)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<5 {
+                    let session = try gateway.session("user-\(number)")
+                    group.addTask {
+                        let answer = try await gateway.call("\(Self.path)?wait=4", session: session)
+                        #expect(answer.status == 503 && answer.text("code") == "unanswered", "\(answer.text)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let unready = try await gateway.health { $0.status == 503 }
+            #expect(Self.dependency("workers", unready)?.hasPrefix("no worker answers since ") == true)
+            #expect(try await gateway.call(Self.path, session: try gateway.session("ann")).status == 200)
+            worker.send(SIGCONT)
+            _ = try await gateway.health { $0.status == 200 }
+            try #require(await gateway.program.wrote("workers answer again, or nobody asks"))
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
         @Test func `a token topic that does not exist keeps the gateway from being ready until it does`() async throws {
             let shop = try await Shop.open()
             try shop.configure(

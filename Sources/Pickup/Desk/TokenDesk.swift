@@ -18,6 +18,7 @@ final class TokenDesk: Sendable {
         var tail = TailState()
         /// When the latest partition began to be followed: tokens published before may be unknown.
         var tailStart = UnixTime(seconds: 0)
+        var unanswered = UnansweredAsks()
     }
 
     private let state: Mutex<State>
@@ -55,6 +56,7 @@ final class TokenDesk: Sendable {
     ) {
         let now = now()
         let streams: [AsyncStream<HeldToken>.Continuation]? = state.withLock { state in
+            if !isPast { state.unanswered.answered() }
             guard change(&state.cache, now) else { return nil }
             return state.listeners[key].map { Array($0.streams.values) } ?? []
         }
@@ -68,11 +70,23 @@ final class TokenDesk: Sendable {
     /// A subject's tokens were erased before: what is older does not count.
     func erasedBefore(_ key: [UInt8]) { state.withLock { $0.cache.recallErasure(of: key) } }
 
-    func died(_ letter: DeadLetterEntry, key: [UInt8]?) { room.died(letter, key: key) }
+    func died(_ letter: DeadLetterEntry, key: [UInt8]?) {
+        state.withLock { $0.unanswered.answered() }
+        room.died(letter, key: key)
+    }
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 
+    /// An ask for the subject `key`, sent at `sent`, was not answered while its caller waited.
+    func missed(_ key: [UInt8], sent: UnixTime) {
+        let now = now()
+        state.withLock { $0.unanswered.missed(key, sent: sent, at: now) }
+    }
+
     // MARK: How far they are heard
+
+    /// Since when no worker answers; nil where one does or nobody knows.
+    var unansweredSince: UnixTime? { state.withLock { $0.unanswered }.since(at: now()) }
 
     /// Which partitions are followed, and since when no broker answers.
     var tail: TailState { state.withLock { $0.tail } }

@@ -16,6 +16,7 @@ final class GatewayHealth: Sendable {
         var silentSince: UnixTime?
         var workersAbsentSince: UnixTime?
         var isClockWrong = false
+        var unansweredSince: UnixTime?
     }
 
     private let follower: TokenFollower
@@ -53,7 +54,7 @@ final class GatewayHealth: Sendable {
         return Readiness(
             Readiness.Facts(
                 isStopping: isStopping, tail: follower.tail, workersAbsentSince: workers.absentSince,
-                clockDifference: follower.clockDifference,
+                unansweredSince: follower.unansweredSince, clockDifference: follower.clockDifference,
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
@@ -82,6 +83,7 @@ final class GatewayHealth: Sendable {
     /// Logs, once for each change, what is wrong that nobody else logs, and that it is right again.
     func report() {
         reportClock()
+        reportAnswers()
         let now = now()
         let (silentSince, absentSince) = (follower.tail.silentSince, workers.absentSince)
         let (silence, absence, expiry) = state.withLock { state in
@@ -110,6 +112,20 @@ final class GatewayHealth: Sendable {
         case (false, true):
             logger.error("the certificate of pickup.tls has expired; devices refuse to connect until it is replaced")
         case (true, false): logger.notice("the certificate of pickup.tls is valid again")
+        default: break
+        }
+    }
+
+    private func reportAnswers() {
+        let since = follower.unansweredSince
+        let before = state.withLock { state in
+            defer { state.unansweredSince = since }
+            return state.unansweredSince
+        }
+        switch (before, since) {
+        case (nil, _?):
+            logger.error("no worker answers; live tokens that are known are served, and nothing new is minted")
+        case (_?, nil): logger.notice("workers answer again, or nobody asks")
         default: break
         }
     }

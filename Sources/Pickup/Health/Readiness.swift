@@ -30,6 +30,8 @@ struct Readiness: Sendable, Equatable {
         var tail = TailState()
         /// Since when no worker is in the group; nil while one is, and while nobody knows.
         var workersAbsentSince: UnixTime?
+        /// Since when no worker answers what is asked; nil where one does or nobody knows.
+        var unansweredSince: UnixTime?
         /// By how much the clock is ahead of those that date tokens' records, in microseconds; nil where it agrees or nobody knows.
         var clockDifference: Int64?
         /// The session issuers' keys; empty where only backends ask.
@@ -49,7 +51,7 @@ struct Readiness: Sendable, Equatable {
         var found: [(Dependency, String?)] = [
             (.brokers, facts.tail.silentSince.map { "no broker answers since \($0)" }),
             (.tokens, Self.tokens(facts.tail)),
-            (.workers, facts.workersAbsentSince.map { "no worker is in the group since \($0)" }),
+            (.workers, Self.workers(facts)),
             (.clock, facts.clockDifference.map(Self.clock)),
         ]
         if !facts.sessions.isEmpty { found.append((.sessions, facts.sessions.lazy.compactMap(Self.problem).first)) }
@@ -67,6 +69,11 @@ struct Readiness: Sendable, Equatable {
         case 1: return "1 partition is not followed yet"
         default: return "\(behind) partitions are not followed yet"
         }
+    }
+
+    private static func workers(_ facts: Facts) -> String? {
+        facts.workersAbsentSince.map { "no worker is in the group since \($0)" }
+            ?? facts.unansweredSince.map { "no worker answers since \($0)" }
     }
 
     private static func clock(_ difference: Int64) -> String {
