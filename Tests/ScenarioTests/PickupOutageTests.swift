@@ -171,6 +171,8 @@ extension DeviceScenarios {
             let unready = try await gateway.health { $0.status == 503 }
             #expect(Self.dependency("workers", unready)?.hasPrefix("no worker answers since ") == true)
             #expect(try await gateway.call(Self.path, session: try gateway.session("ann")).status == 200)
+            // The log is written once a second.
+            try #require(await gateway.program.wrote("no worker answers; live tokens that are known are served"))
             worker.send(SIGCONT)
             _ = try await gateway.health { $0.status == 200 }
             try #require(await gateway.program.wrote("workers answer again, or nobody asks"))
