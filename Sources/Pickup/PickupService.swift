@@ -99,8 +99,10 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             probeWait: configuration.worker.admission.probeWait.components.seconds,
             cold: ColdAsks(rate: pickup.coldRate, sender: sender) { metrics.asked($0) })
         let certificate = try ServedCertificate(pickup)
+        let workers = WorkerWatch(configuration, brokers: brokers, logger: logger, now: now)
         let health = GatewayHealth(
-            follower: follower, sessions: terms.current.sources.map(\.keys), certificateEnd: certificate?.end,
+            follower: follower, workers: workers, sessions: terms.current.sources.map(\.keys),
+            certificateEnd: certificate?.end,
             logger: logger, now: now)
         let responder = PickupResponder(
             terms: terms, streams: streams(metrics),
@@ -124,8 +126,15 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             let following = Task.detached { await follower.run() }
             let recalling = Task.detached { await past.run() }
             let keeping = Task.detached { await upkeep.run() }
-            let watching = Task.detached { await watch(reloader, producer, follower, metrics) }
-            defer { for task in [following, recalling, keeping, watching] { task.cancel() } }
+            let looking = Task.detached { await workers.run() }
+            let watching = Task.detached {
+                await watch(
+                    reloader, producer, metrics,
+                    renew: {
+                        follower.renew(); workers.renew()
+                    })
+            }
+            defer { for task in [following, recalling, keeping, looking, watching] { task.cancel() } }
             let drain = PickupDrain(health: health, desk: desk, grace: pickup.drain, logger: logger)
             group.addTask { try await server.run(drain) }
             if let address = pickup.metrics {
@@ -164,7 +173,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
 
     /// Follows the configuration's files and those of the Kafka clients' certificates, until the task is cancelled.
     private func watch(
-        _ reloader: GatewayReloader?, _ producer: ProducerPlace, _ follower: TokenFollower, _ metrics: PickupMetrics
+        _ reloader: GatewayReloader?, _ producer: ProducerPlace, _ metrics: PickupMetrics,
+        renew: @escaping @Sendable () -> Void
     ) async {
         await withDiscardingTaskGroup { group in
             if let reloader, let files = origin?.files {
@@ -175,7 +185,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             let watcher = CertificateWatcher(
                 certificates, logger: logger,
                 renew: { [logger] in
-                    follower.renew()
+                    renew()
                     do throws(KafkaError) { try producer.renew() } catch {
                         logger.warning(
                             "new Kafka clients cannot be made; those of before go on",

@@ -6,7 +6,9 @@
     pickup.py returns … [--devices 5000]
     pickup.py streams … [--devices 2000] [--seconds 120]
     pickup.py abuse   … [--devices 10000] --pid GATEWAY: those who only take, while others call
-    pickup.py kills   … [--devices 200] [--seconds 120]: devices that report and retry as told while somebody kills gateway and worker
+    pickup.py kills   … [--devices 200] [--seconds 120]: devices that report and retry as told while somebody kills gateway and worker;
+                      `--url` may name several instances, a comma between: a device whose instance is gone goes to the next
+                      (failover.py starts and kills all of them)
     pickup.py rotate  … [--rate 500] [--seconds 60]: sessions of an issuer whose keys are replaced all the time; its key set is served
                       at http://127.0.0.1:9900/jwks.json for `pickup.session.jwks` (needs PyJWT and cryptography)
 
@@ -32,9 +34,16 @@ def claims(token):
 class Device:
     """A connection that is kept, as an HTTP client of a phone keeps it."""
 
-    def __init__(self, host, port, user, session):
+    def __init__(self, host, port, user, session, others=()):
         self.host, self.port, self.user, self.session = host, port, user, session
+        self.others = list(others)
         self.reader = self.writer = None
+
+    def move(self):
+        """To the next instance, as a load balancer does."""
+        if self.others:
+            self.others.append((self.host, self.port))
+            self.host, self.port = self.others.pop(0)
 
     async def open(self):
         if self.writer is None or self.writer.is_closing():
@@ -196,27 +205,30 @@ async def streams(options, devices):
 
 async def kills(options, devices):
     """Each device reports a failure, retries as told until it has the replacement, and reports the next one a second later."""
-    answered, retries, longest, statuses = 0, 0, 0.0, {}
+    answered, retries, longest, slowest, statuses = 0, 0, 0.0, 0.0, {}
     stop = time.time() + options.seconds
 
     async def replacement(device, report):
-        nonlocal retries
+        nonlocal retries, slowest
         while True:
-            later = .5
+            later, start = .5, time.perf_counter()
             try:
                 status, answer, after = await asyncio.wait_for(ask(device, report), 30)
+                slowest = max(slowest, time.perf_counter() - start)
                 if status == 200:
                     return answer
                 statuses[status] = statuses.get(status, 0) + 1
                 later = after if after is not None else later
             except (OSError, EOFError, IndexError, asyncio.TimeoutError):
                 statuses["no answer"] = statuses.get("no answer", 0) + 1
+                slowest = max(slowest, time.perf_counter() - start)
                 device.close()
+                device.move()
             retries += 1
             await asyncio.sleep(later)
 
     async def ask(device, report):
-        return await device.call("POST", f"/v1/apps/{options.app}/reports", report, ["Prefer: wait=5"], retry_after=True)
+        return await device.call("POST", f"/v1/apps/{options.app}/reports", report, [f"Prefer: wait={options.wait}"], retry_after=True)
 
     async def one(device, number):
         nonlocal answered, longest
@@ -234,7 +246,10 @@ async def kills(options, devices):
 
     await asyncio.gather(*(one(device, number) for number, device in enumerate(devices)))
     print(f"{len(devices)} devices for {options.seconds} s: {answered} reports answered, each in the end, after {retries} retries "
-          f"({statuses}); longest {longest:.1f} s; no older token after a newer one, nobody has another's")
+          f"({statuses}); longest {longest:.1f} s, the slowest call {slowest:.1f} s of a wait of {options.wait} s; "
+          "no older token after a newer one, nobody has another's")
+    # A second for the machine, and half of one for the brokers to take the event.
+    assert slowest < options.wait + 1.5, "a call waited beyond its wait"
 
 
 class Issuer:
@@ -452,6 +467,7 @@ def main():
     parser.add_argument("--devices", type=int)
     parser.add_argument("--rate", type=int, default=100)
     parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--wait", type=int, default=5, help="what each report of `kills` waits, in seconds")
     parser.add_argument("--answered", type=int, default=1000)
     parser.add_argument("--pid", type=int)
     parser.add_argument("--issuer", default="https://login.remint.example")
@@ -461,11 +477,15 @@ def main():
     options = parser.parse_args()
     # Another failure than those of the runs before, or it is answered by their tokens.
     options.run = int(time.time()) * 1_000_000
-    host, _, port = options.url.removeprefix("http://").partition(":")
+    instances = [(host, int(port)) for host, _, port in
+                 (url.removeprefix("http://").partition(":") for url in options.url.split(","))]
     with open(options.sessions) as file:
         lines = [line.split() for line in file if line.strip()]
     count = options.devices or len(lines)
-    devices = [Device(host, int(port), user, session) for user, session in lines[:count]]
+    devices = []
+    for number, (user, session) in enumerate(lines[:count]):
+        first, *others = instances[number % len(instances):] + instances[:number % len(instances)]
+        devices.append(Device(*first, user, session, others))
     run = {"calls": calls, "hold": hold, "returns": returns, "streams": streams, "abuse": abuse, "kills": kills, "rotate": rotate}[options.what]
     asyncio.run(run(options, devices))
 

@@ -83,7 +83,8 @@ class Stage:
             raise SystemExit(f"remint {' '.join(arguments)}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         return done
 
-    def make(self):
+    def make(self, lines=""):
+        """Makes configuration and topics; `lines` are further ones of the section pickup."""
         os.umask(0o077)
         options = self.options
         self.folder.mkdir(parents=True)
@@ -100,14 +101,14 @@ class Stage:
         text += "admin: { listen: 127.0.0.1:ADMIN }\n"
         text += ("pickup:\n  listen: 127.0.0.1:HTTP\n  metrics: 127.0.0.1:METRICS\n  cache: CACHE\n  user_rate: 100000\n"
                  "  caller_rate: 100000\n  address_rate: 1000000\n  total_rate: 1000000\n"
-                 f"  api_keys: {{ start: {{ hash: {digest} }} }}\n")
+                 f"  api_keys: {{ start: {{ hash: {digest} }} }}\n{lines}")
         (shop / "template.yaml").write_text(text)
         self.notes.write_text(json.dumps({"prefix": prefix, "key": made.stdout.strip(), "brokers": options.brokers,
                                           "tokens": options.tokens}))
         self.__init__(options)
         self.configure()
-        self.run("topics", "create", "--config", str(self.configuration), "--replication", "1", "--partitions",
-                 str(options.partitions))
+        self.run("topics", "create", "--config", str(self.configuration), "--replication",
+                 str(getattr(options, "replication", 1)), "--partitions", str(options.partitions))
 
     def configure(self):
         self.admin, self.http, self.metrics = free_port(), free_port(), free_port()
@@ -142,12 +143,16 @@ class Stage:
                            {"X-Api-Key": self.key, "Remint-Vouched": json.dumps({"user": user})})
         return status, json.loads(body) if body else None
 
+    def follows(self):
+        """Whether the gateway follows the token topic: without a worker it is not ready."""
+        return json.loads(ask(f"http://127.0.0.1:{self.http}/health/ready")[1])["dependencies"]["tokens"] == "ok"
+
     def until(self, what, begin, seconds=60):
         """Until `what` returns something; what, and after which time."""
         while True:
             try:
                 found = what()
-            except (OSError, urllib.error.URLError):
+            except (OSError, ValueError, urllib.error.URLError):
                 found = None
             if found:
                 return found, time.monotonic() - begin
@@ -213,7 +218,7 @@ def start(stage, options):
 def renew(stage, options):
     stage.configure()
     begin = stage.launch("gateway", "pickup")
-    stage.until(lambda: ask(f"http://127.0.0.1:{stage.http}/health/ready")[0] == 200, begin)
+    stage.until(stage.follows, begin)
     writer, chance = Writer(options), random.Random(3)
     begin, number, shown = time.monotonic(), 0, 0
     print(f"{options.rate} renewals a second of {options.users} users, cache {options.cache}; {load()}")
@@ -240,7 +245,7 @@ def hold(stage, options):
     stage.configure()
     begin = stage.launch("gateway", "pickup")
     resource.prlimit(stage.processes["gateway"].pid, resource.RLIMIT_NOFILE, (options.devices + 1000, options.devices + 1000))
-    stage.until(lambda: ask(f"http://127.0.0.1:{stage.http}/health/ready")[0] == 200, begin)
+    stage.until(stage.follows, begin)
     stage.until(lambda: time.monotonic() - begin > 10, begin)
     before, sockets = stage.resident(), []
     for _ in range(options.devices):
@@ -269,7 +274,7 @@ def grow(stage, options):
     from confluent_kafka.admin import AdminClient, NewPartitions
     stage.configure()
     begin = stage.launch("gateway", "pickup")
-    stage.until(lambda: ask(f"http://127.0.0.1:{stage.http}/health/ready")[0] == 200, begin)
+    stage.until(stage.follows, begin)
     admin, topic = AdminClient({"bootstrap.servers": stage.brokers}), f"{stage.prefix}.tokens"
     count = len(admin.list_topics(topic, timeout=20).topics[topic].partitions)
     begin = time.monotonic()

@@ -43,6 +43,20 @@ import Testing
             "no partition of the token topic has a leader"
         ),
         (
+            "no worker", facts { $0.workersAbsentSince = now }, "workers", "no worker is in the group since \(now)"
+        ),
+        (
+            "no answers", facts { $0.unansweredSince = now }, "workers", "no worker answers since \(now)"
+        ),
+        (
+            "a clock ahead", facts { $0.clockDifference = 10_800_000_000 }, "clock",
+            "this clock is 3h0m ahead of the records of the token topic"
+        ),
+        (
+            "a clock behind", facts { $0.clockDifference = -400_000_000 }, "clock",
+            "this clock is 6m40s behind the records of the token topic"
+        ),
+        (
             "keys never read", facts { $0.sessions = [keys, .init(failures: 3, age: nil, isUsable: false)] },
             "sessions",
             "the session issuer's keys were never read"
@@ -85,6 +99,62 @@ import Testing
     @Test func `a gateway without sessions or certificate does not speak of them`() {
         let readiness = Readiness(Readiness.Facts(tail: TailState(partitions: 1, followed: [0])), at: Self.now)
         #expect(readiness.isReady)
-        #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .gateway])
+        #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .workers, .clock, .gateway])
+    }
+
+    @Test func `a worker that is back within the time that calls wait was not missed`() {
+        var presence = WorkerPresence()
+        #expect(presence.absentSince(at: Self.now) == nil, "nobody was asked")
+        presence.record(members: 2, at: Self.now)
+        let left = Self.now.advanced(bySeconds: 60)
+        presence.record(members: 0, at: left)
+        #expect(presence.absentSince(at: left.advanced(bySeconds: 9)) == nil)
+        presence.record(members: 0, at: left.advanced(bySeconds: 9))
+        #expect(presence.absentSince(at: left.advanced(bySeconds: 10)) == left)
+        presence.record(members: 1, at: left.advanced(bySeconds: 11))
+        #expect(presence.absentSince(at: left.advanced(bySeconds: 60)) == nil)
+    }
+
+    @Test func `a group that is empty from the first look on has no worker`() {
+        var presence = WorkerPresence()
+        presence.record(members: 0, at: Self.now)
+        #expect(presence.absentSince(at: Self.now) == Self.now)
+    }
+
+    @Test func `a clock is wrong once three records in a row differ, until one agrees`() {
+        var clock = ClockComparison()
+        let wrong = Self.now.advanced(bySeconds: 10_800)
+        for _ in 0..<2 { clock.record(Self.now, at: wrong) }
+        #expect(clock.difference(at: wrong) == nil, "two may be late")
+        clock.record(Self.now, at: wrong)
+        #expect(clock.difference(at: wrong) == 10_800_000_000)
+        #expect(clock.difference(at: wrong.advanced(bySeconds: 601)) == nil, "nobody knows any more")
+        clock.record(wrong.advanced(bySeconds: -2), at: wrong)
+        #expect(clock.difference(at: wrong) == nil)
+        for _ in 0..<3 { clock.record(Self.now, at: Self.now.advanced(bySeconds: -400)) }
+        #expect(clock.difference(at: Self.now) == -400_000_000)
+    }
+
+    @Test func `records of a slow worker among others are no wrong clock`() {
+        var clock = ClockComparison()
+        for number: Int64 in 0..<30 {
+            clock.record(Self.now.advanced(bySeconds: number % 3 == 0 ? 0 : 900), at: Self.now)
+        }
+        #expect(clock.difference(at: Self.now) == nil)
+    }
+
+    @Test func `workers are silent once five users waited in vain, until one publishes or nobody asks`() {
+        var asks = UnansweredAsks()
+        for _ in 0..<9 { asks.missed([1], sent: Self.now, at: Self.now.advanced(bySeconds: 5)) }
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 5)) == nil, "one user's event may be a special one")
+        for user: UInt8 in 2...5 { asks.missed([user], sent: Self.now, at: Self.now.advanced(bySeconds: 6)) }
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 6)) == Self.now)
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 67)) == nil)
+        asks.answered()
+        #expect(asks.since(at: Self.now.advanced(bySeconds: 6)) == nil)
+        for user: UInt8 in 1...4 { asks.missed([user], sent: Self.now, at: Self.now) }
+        let later = Self.now.advanced(bySeconds: 90)
+        asks.missed([5], sent: later, at: later)
+        #expect(asks.since(at: later) == nil, "the others are forgotten")
     }
 }

@@ -131,7 +131,9 @@ extension Scenarios {
             let alerts = try text("prometheus/remint.rules.yaml").matches(of: /- alert: (\w+)/).map { String($0.1) }
             #expect(alerts.count > 15)
             for alert in alerts {
-                #expect(tests.firstMatch(of: try Regex("alertname: \(alert)\\s+exp_alerts:")) != nil, "\(alert)")
+                // A case without a time of its own is the one above once more: promtool refuses the whole file.
+                let form = "- eval_time: \\w+\\s+alertname: \(alert)\\s+exp_alerts:"
+                #expect(tests.firstMatch(of: try Regex(form)) != nil, "\(alert)")
             }
         }
 

@@ -44,6 +44,8 @@ public actor EmbeddedBroker {
         case noErrors(Request)
         /// Every request for this topic fails with this error; nil ends that.
         case topic(String, ResponseError?)
+        /// The partition is led by this broker; nil takes its leader away.
+        case leader(TopicPartition, Int32?)
         /// The broker refuses connections.
         case brokerDown(Int32)
         /// The broker is back.
@@ -101,6 +103,9 @@ public actor EmbeddedBroker {
         case .noErrors(let request): unsafe rd_kafka_mock_clear_request_errors(cluster, request.rawValue)
         case .topic(let topic, let error):
             unsafe rd_kafka_mock_topic_set_error(cluster, topic, error?.code ?? RD_KAFKA_RESP_ERR_NO_ERROR)
+        case .leader(let partition, let broker):
+            code = unsafe rd_kafka_mock_partition_set_leader(
+                cluster, partition.topic, partition.partition, broker ?? -1)
         case .brokerDown(let broker): code = unsafe rd_kafka_mock_broker_set_down(cluster, broker)
         case .brokerUp(let broker):
             code = unsafe rd_kafka_mock_broker_set_up(cluster, broker)

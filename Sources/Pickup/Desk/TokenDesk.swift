@@ -18,6 +18,7 @@ final class TokenDesk: Sendable {
         var tail = TailState()
         /// When the latest partition began to be followed: tokens published before may be unknown.
         var tailStart = UnixTime(seconds: 0)
+        var unanswered = UnansweredAsks()
 
         func streams(of key: [UInt8]) -> [AsyncStream<HeldToken>.Continuation] {
             listeners[key].map { Array($0.streams.values) } ?? []
@@ -85,8 +86,10 @@ final class TokenDesk: Sendable {
         _ key: [UInt8], _ token: HeldToken, isPast: Bool, _ change: (inout TokenCache, UnixTime) -> Bool
     ) {
         let now = now()
-        let told = state.withLock { state in
-            change(&state.cache, now) ? Told(key: key, token: token, streams: state.streams(of: key)) : nil
+        let told: Told? = state.withLock { state in
+            if !isPast { state.unanswered.answered() }
+            guard change(&state.cache, now) else { return nil }
+            return Told(key: key, token: token, streams: state.streams(of: key))
         }
         if let told { tell(told, isPast: isPast) }
     }
@@ -105,7 +108,10 @@ final class TokenDesk: Sendable {
         state.withLock { $0.cache.recallErasure(of: key, upTo: version) }
     }
 
-    func died(_ letter: DeadLetterEntry, key: [UInt8]?) { room.died(letter, key: key) }
+    func died(_ letter: DeadLetterEntry, key: [UInt8]?) {
+        state.withLock { $0.unanswered.answered() }
+        room.died(letter, key: key)
+    }
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 
@@ -120,7 +126,16 @@ final class TokenDesk: Sendable {
         }
     }
 
+    /// An ask for the subject `key`, sent at `sent`, was not answered while its caller waited.
+    func missed(_ key: [UInt8], sent: UnixTime) {
+        let now = now()
+        state.withLock { $0.unanswered.missed(key, sent: sent, at: now) }
+    }
+
     // MARK: How far they are heard
+
+    /// Since when no worker answers; nil where one does or nobody knows.
+    var unansweredSince: UnixTime? { state.withLock { $0.unanswered }.since(at: now()) }
 
     /// Which partitions are followed, and since when no broker answers.
     var tail: TailState { state.withLock { $0.tail } }

@@ -21,6 +21,7 @@ final class TokenFollower: Sendable {
         /// The number of partitions of a topic when it was first seen: later ones are read from their first record.
         var counts: [String: Int] = [:]
         var records = 0
+        var clock = ClockComparison()
     }
 
     private static let timeout = Duration.seconds(2)
@@ -53,6 +54,10 @@ final class TokenFollower: Sendable {
     var tail: TailState { desk.tail }
     /// Whether the token topic was followed once: before, a token that is minted would not arrive.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
+    /// By how much this clock is ahead of those that date tokens' records, in microseconds; nil where it agrees or nobody knows.
+    var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
+    /// Since when no worker answers what is asked; nil where one does or nobody knows.
+    var unansweredSince: UnixTime? { desk.unansweredSince }
     /// How many tokens' records were read since the start.
     var records: Int { state.withLock { $0.records } }
 
@@ -169,7 +174,9 @@ final class TokenFollower: Sendable {
         let topics = configuration.topics
         var present: [TopicMetadata] = [try await reader.metadata(of: topics.tokens, within: Self.timeout)]
         desk.changeTail { $0.silentSince = nil }
-        guard present[0].partitionCount > 0 else {
+        guard present[0].partitionCount > 0, present[0].error?.code.isAboutReading != true else {
+            // It may have been deleted while it was followed: no token arrives until there is another one.
+            desk.changeTail { ($0.partitions, $0.followed, $0.leaderless) = (nil, [], []) }
             throw PickupError("the topic \(topics.tokens) does not exist or may not be read")
         }
         if isWhole {
@@ -195,7 +202,8 @@ final class TokenFollower: Sendable {
         desk.changeTail { [present] tail in
             tail.partitions = present[0].partitionCount
             tail.leaderless = present[0].leaderless
-            tail.followed = Set(tokens).subtracting(behind)
+            // A partition that lost its leader brings nothing until it has one again.
+            tail.followed = Set(tokens).subtracting(behind).subtracting(present[0].leaderless)
         }
     }
 
@@ -254,8 +262,13 @@ final class TokenFollower: Sendable {
         let isToken = record.position.topic == topics.tokens
         state.withLock { state in
             let position = record.position
-            state.next[TopicPartition(topic: position.topic, partition: position.partition)] = position.nextOffset
-            if isToken { state.records += 1 }
+            let partition = TopicPartition(topic: position.topic, partition: position.partition)
+            state.next[partition] = position.nextOffset
+            guard isToken else { return }
+            state.records += 1
+            // One that is caught up with is as old as the outage.
+            guard let published = record.timestamp, !state.behind.contains(partition) else { return }
+            state.clock.record(UnixTime(milliseconds: published), at: now())
         }
         do throws(RecordFault) {
             let read = try FollowedRecord(record.body, at: record.position, configuration, now: now()) {

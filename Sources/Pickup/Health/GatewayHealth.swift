@@ -14,9 +14,13 @@ final class GatewayHealth: Sendable {
         var certificateEnd: UnixTime?
         var hasExpired = false
         var silentSince: UnixTime?
+        var workersAbsentSince: UnixTime?
+        var isClockWrong = false
+        var unansweredSince: UnixTime?
     }
 
     private let follower: TokenFollower
+    private let workers: WorkerWatch
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let state: Mutex<State>
@@ -25,10 +29,11 @@ final class GatewayHealth: Sendable {
     ///   - sessions: the session issuers' keys; empty where only backends ask.
     ///   - certificateEnd: the end of the certificate that devices see; nil for plain text.
     init(
-        follower: TokenFollower, sessions: [FetchedKeys], certificateEnd: UnixTime?,
+        follower: TokenFollower, workers: WorkerWatch, sessions: [FetchedKeys], certificateEnd: UnixTime?,
         logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.follower = follower
+        self.workers = workers
         self.logger = logger
         self.now = now
         state = Mutex(State(sessions: sessions, certificateEnd: certificateEnd))
@@ -48,7 +53,8 @@ final class GatewayHealth: Sendable {
         let (isStopping, sessions, end) = state.withLock { ($0.isStopping, $0.sessions, $0.certificateEnd) }
         return Readiness(
             Readiness.Facts(
-                isStopping: isStopping, tail: follower.tail,
+                isStopping: isStopping, tail: follower.tail, workersAbsentSince: workers.absentSince,
+                unansweredSince: follower.unansweredSince, clockDifference: follower.clockDifference,
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
@@ -74,15 +80,25 @@ final class GatewayHealth: Sendable {
 
     // MARK: Logging
 
-    /// Logs, once for each change, that no broker answers or one does again, and that the certificate has expired or was replaced.
+    /// Logs, once for each change, what is wrong that nobody else logs, and that it is right again.
     func report() {
+        reportClock()
+        reportAnswers()
         let now = now()
-        let silentSince = follower.tail.silentSince
-        let (silence, expiry) = state.withLock { state in
-            let before = (state.silentSince, state.hasExpired)
-            state.silentSince = silentSince
+        let (silentSince, absentSince) = (follower.tail.silentSince, workers.absentSince)
+        let (silence, absence, expiry) = state.withLock { state in
+            let before = (state.silentSince, state.workersAbsentSince, state.hasExpired)
+            (state.silentSince, state.workersAbsentSince) = (silentSince, absentSince)
             state.hasExpired = state.certificateEnd.map { $0 <= now } ?? false
-            return ((before.0, silentSince), (before.1, state.hasExpired))
+            return ((before.0, silentSince), (before.1, absentSince), (before.2, state.hasExpired))
+        }
+        switch absence {
+        case (nil, _?):
+            logger.error("no worker is in the group; live tokens that are known are served, and nothing new is minted")
+        case (let start?, nil):
+            let length = Duration.microseconds(now.microseconds(since: start))
+            logger.notice("a worker is in the group again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+        default: break
         }
         switch silence {
         case (nil, _?):
@@ -97,6 +113,34 @@ final class GatewayHealth: Sendable {
             logger.error("the certificate of pickup.tls has expired; devices refuse to connect until it is replaced")
         case (true, false): logger.notice("the certificate of pickup.tls is valid again")
         default: break
+        }
+    }
+
+    private func reportAnswers() {
+        let since = follower.unansweredSince
+        let before = state.withLock { state in
+            defer { state.unansweredSince = since }
+            return state.unansweredSince
+        }
+        switch (before, since) {
+        case (nil, _?):
+            logger.error("no worker answers; live tokens that are known are served, and nothing new is minted")
+        case (_?, nil): logger.notice("workers answer again, or nobody asks")
+        default: break
+        }
+    }
+
+    private func reportClock() {
+        let isWrong = follower.clockDifference != nil
+        let wasWrong = state.withLock { state in
+            defer { state.isClockWrong = isWrong }
+            return state.isClockWrong
+        }
+        if isWrong, !wasWrong {
+            logger.error(
+                "this clock and the records of the token topic differ; sessions and tokens are judged by a wrong time")
+        } else if wasWrong, !isWrong {
+            logger.notice("this clock and the records of the token topic agree again")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Access
 import AdapterKit
+import HTTPTransport
 
 /// Whether the gateway can serve devices, and what keeps it from that. A value without a clock.
 struct Readiness: Sendable, Equatable {
@@ -9,6 +10,10 @@ struct Readiness: Sendable, Equatable {
         case brokers
         /// The token topic is followed.
         case tokens
+        /// A worker is there to mint tokens.
+        case workers
+        /// The clock agrees with those that date tokens' records.
+        case clock
         /// Sessions can be checked.
         case sessions
         /// The certificate that devices see is valid.
@@ -23,6 +28,12 @@ struct Readiness: Sendable, Equatable {
         var isStopping = false
         /// Which partitions of the token topic are followed, and since when no broker answers.
         var tail = TailState()
+        /// Since when no worker is in the group; nil while one is, and while nobody knows.
+        var workersAbsentSince: UnixTime?
+        /// Since when no worker answers what is asked; nil where one does or nobody knows.
+        var unansweredSince: UnixTime?
+        /// By how much the clock is ahead of those that date tokens' records, in microseconds; nil where it agrees or nobody knows.
+        var clockDifference: Int64?
         /// The session issuers' keys; empty where only backends ask.
         var sessions: [FetchedKeys.Condition] = []
         /// The end of the certificate that devices see; nil for plain text.
@@ -40,6 +51,8 @@ struct Readiness: Sendable, Equatable {
         var found: [(Dependency, String?)] = [
             (.brokers, facts.tail.silentSince.map { "no broker answers since \($0)" }),
             (.tokens, Self.tokens(facts.tail)),
+            (.workers, Self.workers(facts)),
+            (.clock, facts.clockDifference.map(Self.clock)),
         ]
         if !facts.sessions.isEmpty { found.append((.sessions, facts.sessions.lazy.compactMap(Self.problem).first)) }
         if let end = facts.certificateEnd {
@@ -56,6 +69,16 @@ struct Readiness: Sendable, Equatable {
         case 1: return "1 partition is not followed yet"
         default: return "\(behind) partitions are not followed yet"
         }
+    }
+
+    private static func workers(_ facts: Facts) -> String? {
+        facts.workersAbsentSince.map { "no worker is in the group since \($0)" }
+            ?? facts.unansweredSince.map { "no worker answers since \($0)" }
+    }
+
+    private static func clock(_ difference: Int64) -> String {
+        let length = Outage.text(.microseconds(Int64(clamping: difference.magnitude)))
+        return "this clock is \(length) \(difference > 0 ? "ahead of" : "behind") the records of the token topic"
     }
 
     private static func problem(of keys: FetchedKeys.Condition) -> String? {

@@ -62,7 +62,7 @@ final class PickupMetrics: Sendable {
             labels: ["app"])
         ready = registry.gauge(
             "remint_pickup_ready",
-            "1 while the gateway has what it needs, by dependency: brokers, tokens, sessions, certificate, gateway.",
+            "1 while the gateway has what it needs, by dependency: brokers, tokens, workers, clock, sessions, certificate, gateway.",
             labels: ["dependency"])
         sessionKeysAge = registry.gauge(
             "remint_pickup_session_keys_age_seconds",

@@ -32,6 +32,8 @@ struct TokenAsks: Sendable {
         var report: [UInt8]?
         var challenge: String?
         let until: ContinuousClock.Instant
+        /// When the event was sent; nil where none was.
+        var sent: UnixTime?
     }
 
     /// What came of an ask.
@@ -147,6 +149,10 @@ struct TokenAsks: Sendable {
             if let problem = waiting(wait.app) { throw problem }
             guard let event = wait.event else { return .nothing }
             if event.delivery.word == nil { throw Self.untaken }
+            // Whoever waits less gives a worker no time to answer.
+            if let sent = wait.sent, now().microseconds(since: sent) >= Self.leastMissed {
+                desk.missed(wait.key, sent: sent)
+            }
             return .accepted(event: event.awaited.id, after: wait.after, challenge: wait.challenge)
         case .deadLetter(let code):
             guard let event = wait.event else { return .nothing }
@@ -217,8 +223,11 @@ struct TokenAsks: Sendable {
             Wait(
                 app: app.name, key: key, after: ask.after, known: version, event: (awaited, name, ask.delivery),
                 report: isCold ? report : nil,
-                challenge: challenge, until: until))
+                challenge: challenge, until: until, sent: ask.sentAt))
     }
+
+    /// The age of an ask without an answer that says something of the workers, in microseconds.
+    private static let leastMissed: Int64 = 3_000_000
 
     private func send(
         _ ask: OutgoingAsk, _ unseen: Int64, _ isCold: Bool, within wait: Duration

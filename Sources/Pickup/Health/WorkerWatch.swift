@@ -1,0 +1,80 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Synchronization
+import Telemetry
+import Worker
+import WorkerConfiguration
+
+/// Asks the coordinator of the workers' group again and again whether anybody is in it.
+final class WorkerWatch: Sendable {
+    private static let interval = Duration.seconds(4)
+    private static let timeout = Duration.seconds(5)
+    /// The pause after a question without an answer: the brokers are away, or they describe no groups.
+    private static let pauseAfterFailure = Duration.seconds(15)
+
+    private let properties: KafkaProperties
+    private let logger: Logger
+    private let now: @Sendable () -> UnixTime
+    private let state = Mutex((presence: WorkerPresence(), isRefused: false))
+    private let isRenewalDue = Atomic(false)
+
+    init(
+        _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime
+    ) {
+        properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        self.logger = logger
+        self.now = now
+    }
+
+    /// Since when no worker is in the group; nil while one is, and while nobody knows.
+    var absentSince: UnixTime? { state.withLock { $0.presence }.absentSince(at: now()) }
+
+    /// Watches with a new client: the files of its certificates changed.
+    func renew() { isRenewalDue.store(true, ordering: .relaxed) }
+
+    /// Watches until the task is canceled. Brokers that are away change nothing: readiness has a name of its own for that.
+    func run() async {
+        let group = properties.group(of: .live)
+        // A client of its own: a question keeps whatever else the client has to do waiting.
+        var client: KafkaProducer?
+        while !Task.isCancelled {
+            var pause = Self.interval
+            do throws(KafkaError) {
+                if isRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&client) }
+                if client == nil { client = try KafkaProducer(properties.producer, logger: logger) }
+                let found = try await client?.consumerGroups([group], within: Self.timeout)[group]
+                state.withLock {
+                    $0.presence.record(members: found?.members.count ?? 0, at: now())
+                    $0.isRefused = false
+                }
+            } catch {
+                note(error)
+                pause = Self.pauseAfterFailure
+            }
+            // A cancellation is looked at above.
+            try? await Task.sleep(for: pause)
+        }
+        await Self.end(&client)
+    }
+
+    private static func end(_ client: inout KafkaProducer?) async {
+        await client?.close(within: .zero)
+        client = nil
+    }
+
+    /// Logs once that the group is not described to this account.
+    private func note(_ error: KafkaError) {
+        guard error.code == .groupAuthorizationFailed else { return }
+        let wasRefused = state.withLock { state in
+            defer { state.isRefused = true }
+            return state.isRefused
+        }
+        if !wasRefused {
+            logger.warning(
+                "this account may not describe the workers' group; readiness does not depend on workers",
+                metadata: [LogKey.kafkaError: "\(error)"])
+        }
+    }
+}

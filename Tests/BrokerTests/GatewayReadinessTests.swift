@@ -1,0 +1,114 @@
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension BrokerTests {
+    /// A gateway's readiness where only a real broker can decide: who is in the workers' group, and partitions that are added.
+    @Suite(.timeLimit(.minutes(10))) struct GatewayReadinessTests {
+        @Test func `a gateway is ready while a worker is in the group, and not otherwise`() async throws {
+            let shop = try await Shop(.init())
+            let gateway = try await Gateway(shop)
+            let absent = try await gateway.health {
+                $0.contains(#""workers":"no worker is in the group since "#) && $0.contains(#""tokens":"ok""#)
+            }
+            #expect(absent.hasSuffix("503"), "\(absent)")
+            #expect(absent.contains(#""brokers":"ok""#), "\(absent)")
+            let unanswered = try await gateway.token("ann", "?wait=1")
+            #expect(unanswered.hasSuffix("503") && unanswered.contains("unanswered"), "\(unanswered)")
+
+            let worker = try shop.startProgram()
+            _ = try await gateway.health { $0.hasSuffix("200") }
+            try #require(await gateway.program.wrote("a worker is in the group again"))
+            let answered = try await gateway.token("ann", "?wait=30")
+            #expect(answered.hasSuffix("200"), "\(answered)")
+
+            worker.terminate()
+            await worker.waitForEnd()
+            let left = try await gateway.health { $0.hasSuffix("503") }
+            #expect(left.contains(#""workers":"no worker is in the group since "#), "\(left)")
+            #expect(try await gateway.token("ann", "").hasSuffix("200"), "what is known is served")
+            let lost = "no worker is in the group; live tokens that are known are served, and nothing new is minted"
+            func losses() -> Int { gateway.program.errorText.components(separatedBy: lost).count - 1 }
+            // The log is written once a second.
+            while losses() < 2 { try await Task.sleep(for: .milliseconds(50)) }
+            #expect(losses() == 2, "\(gateway.program.errorText)")
+            await gateway.stop()
+            await shop.close()
+        }
+
+        @Test(.enabled(if: Cluster.canAlterTopics, Cluster.howToAlterTopics))
+        func `partitions added to the token topic are followed, and the gateway is ready by itself`() async throws {
+            let shop = try await Shop(.init())
+            let worker = try shop.startProgram()
+            let gateway = try await Gateway(shop)
+            _ = try await gateway.health { $0.hasSuffix("200") }
+            try await Cluster.addPartitions(to: shop.topics.tokens, upTo: 12)
+            let start = ContinuousClock.now
+            // The worker learns of new partitions within half a minute, and publishes on all of them then.
+            for number in 0..<60 {
+                let answer = try await gateway.token("user-\(number)", "?wait=30")
+                #expect(answer.hasSuffix("200"), "\(answer)")
+            }
+            _ = try await gateway.health { $0.hasSuffix("200") }
+            while try await TopicReader.ends(of: (6..<12).map { .init(topic: shop.topics.tokens, partition: $0) })
+                .allSatisfy({ $0.value == 0 })
+            {
+                let answer = try await gateway.token("user-\(UInt32.random(in: .min ... .max))", "?wait=30")
+                #expect(answer.hasSuffix("200"), "\(answer)")
+            }
+            report(
+                "6 partitions added to the token topic: a token on one of them within \(ContinuousClock.now - start)")
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.close()
+        }
+    }
+}
+
+/// A gateway in a process of its own, in front of a shop's topics, for a backend.
+private struct Gateway {
+    let program: Program
+    private let address: String
+    private let key: String
+
+    init(_ shop: Shop) async throws {
+        let made = try await Program.run(Repository.remint, ["pickup-key", "test"])
+        key = made.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
+        let hash = try #require(made.errorText.firstMatch(of: /\b[0-9a-f]{64}\b/)?.0)
+        let file = shop.folder.appending(path: "pickup.yaml")
+        let text = try String(contentsOf: shop.folder.appending(path: "remint.yaml"), encoding: .utf8)
+        let section =
+            "pickup:\n  listen: 127.0.0.1:0\n  drain: 0s\n  user_rate: 10000\n  api_keys: { test: { hash: \(hash) } }\n"
+        try Data("\(text)\n\(section)".utf8).write(to: file)
+        program = try Program(Repository.remint, ["pickup", "--config", file.path])
+        try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
+        address = String(try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/)).1)
+    }
+
+    /// Returns the body and, at its end, the status of `/health/ready` once they are as wanted.
+    func health(until isWanted: (String) -> Bool) async throws -> String {
+        while true {
+            let answer = try await call("/health/ready")
+            if isWanted(answer) { return answer }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// Returns the body and, at its end, the status of a call for the token of `user`.
+    func token(_ user: String, _ query: String) async throws -> String {
+        try await call(
+            "/v1/apps/braze-ios/token\(query)",
+            ["-H", "X-Api-Key: \(key)", "-H", #"Remint-Vouched: {"user":"\#(user)"}"#])
+    }
+
+    private func call(_ path: String, _ options: [String] = []) async throws -> String {
+        try await Program.run("curl", ["-s", "-w", "%{http_code}"] + options + ["http://\(address)\(path)"]).outputText
+    }
+
+    func stop() async {
+        program.terminate()
+        await program.waitForEnd()
+    }
+}

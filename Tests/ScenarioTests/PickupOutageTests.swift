@@ -1,0 +1,214 @@
+import AdapterKit
+import Foundation
+@_spi(Signing) import JOSE
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension DeviceScenarios {
+    /// Brokers, leaders and topics that go and return under a gateway: it is not ready, and ready again by itself.
+    @Suite(.timeLimit(.minutes(10))) struct PickupOutageTests {
+        private static let path = "/v1/apps/braze-ios/token"
+
+        private static func dependency(_ name: String, _ answer: Gateway.Answer) -> String? {
+            answer.body?["dependencies"]?[name]?.string
+        }
+
+        private static func version(_ answer: Gateway.Answer) throws -> Int64 {
+            try #require(answer.body?["version"]?.integer, "\(answer.text)")
+        }
+
+        /// Opens a stream of `session`'s tokens.
+        private static func stream(_ gateway: Gateway, _ session: String) throws -> Program {
+            try Program(
+                "curl",
+                [
+                    "-sN", "--max-time", "300", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
+                    "http://\(gateway.address)\(path)/stream",
+                ])
+        }
+
+        /// A new token of `user`, as a worker publishes it.
+        private static func token(_ user: String) -> ProducerRecord {
+            let now = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
+            let (expires, version) = (now.seconds + 3600, now.microseconds)
+            let value = """
+                {"app":"braze-ios","vendor":"braze","subject":{"user":"\(user)"},"token":"e.e.s","algorithm":"RS256",\
+                "key_id":"k","issued_at":\(now.seconds),"expires_at":\(expires),"version":\(version),"event_id":"e"}
+                """
+            let headers = [
+                RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_source", "/remint/braze-ios"),
+                RecordHeader("ce_id", "e"), RecordHeader("remint-key-id", "k"),
+                RecordHeader("remint-expires-at", "\(expires)"), RecordHeader("remint-version", "\(version)"),
+            ]
+            return ProducerRecord(
+                topic: "remint.tokens", key: Array("braze-ios/\(user)".utf8), value: Array(value.utf8),
+                headers: headers)
+        }
+
+        @Test func `brokers that return find the gateway ready by itself, with its streams and its waiting calls`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
+            let first = try Self.version(try await gateway.call(Self.path, session: ann))
+            let stream = try Self.stream(gateway, ann)
+            try #require(await stream.wrote("id: \(first)"), "\(stream.errorText)")
+
+            try await shop.broker.inject(.brokerDown(1))
+            let unready = try await gateway.health { $0.status == 503 }
+            #expect(Self.dependency("brokers", unready)?.hasPrefix("no broker answers since ") == true)
+            #expect(try await gateway.call(Self.path, session: ann).body?["version"]?.integer == first)
+            let waited = try await gateway.call("\(Self.path)?after=\(first)&wait=2", session: ann)
+            #expect(waited.status == 204, "\(waited.text)")
+            let refused = try await gateway.call("\(Self.path)?wait=30", session: ben)
+            #expect(refused.status == 503 && refused.text("code") == "unavailable", "\(refused.text)")
+            #expect(refused.headers["retry-after"] != nil)
+            let isStreaming = stream.status < 0
+            #expect(isStreaming, "\(stream.errorText)")
+            async let held = newer(than: first, gateway, ann)
+
+            try await shop.broker.inject(.brokerUp(1))
+            let ready = try await gateway.health { $0.status == 200 }
+            #expect(Self.dependency("brokers", ready) == "ok" && Self.dependency("tokens", ready) == "ok")
+            try #require(await gateway.program.wrote("the brokers answer again"))
+            // The worker may return later than the gateway.
+            var answer = try await gateway.call("\(Self.path)?wait=30", session: ben)
+            while answer.status != 200 { answer = try await gateway.call("\(Self.path)?wait=30", session: ben) }
+            let report = try await gateway.report(
+                Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: ann)
+            let second = try Self.version(report)
+            #expect(second > first)
+            #expect(try await held == second)
+            #expect(await stream.wrote("id: \(second)"), "\(stream.errorText)")
+            #expect(!stream.errorText.contains("event: reconnect"))
+            stream.kill()
+            await stream.waitForEnd()
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        /// The version of the next token above `version`, waited for as devices do.
+        private func newer(than version: Int64, _ gateway: Gateway, _ session: String) async throws -> Int64 {
+            while true {
+                let answer = try await gateway.call("\(Self.path)?after=\(version)&wait=30", session: session)
+                if answer.status == 200 { return try Self.version(answer) }
+                #expect(answer.status == 204, "\(answer.text)")
+            }
+        }
+
+        @Test func `a partition without a leader stops its own users alone, and a gateway without any is not ready`()
+            async throws
+        {
+            let shop = try await Shop.open()
+            let issuer = try SigningKey.generate(.es256, keyID: "session-1")
+            let gateway = try await Gateway.start(shop, issuer: issuer)
+            let names = (0..<16).map { "user-\($0)" }
+            try await shop.produce(names.map(Self.token))
+            let places = try await shop.outputs().compactMap { record -> (Int32, String)? in
+                guard let key = record.body.key else { return nil }
+                return (record.position.partition, String(decoding: key.dropFirst("braze-ios/".count), as: UTF8.self))
+            }
+            let still = try #require(places.first { $0.0 == 0 }?.1)
+            let served = try #require(places.first { $0.0 == 1 }?.1)
+            var versions: [String: Int64] = [:]
+            for user in [still, served] {
+                versions[user] = try await newer(than: 0, gateway, try gateway.session(user))
+            }
+            let (left, right) = (try gateway.session(still), try gateway.session(served))
+
+            try await shop.broker.inject(.leader(TopicPartition(topic: "remint.tokens", partition: 0), nil))
+            let waited = try await gateway.call("\(Self.path)?after=\(versions[still] ?? 0)&wait=3", session: left)
+            #expect(waited.status == 204, "\(waited.text)")
+            #expect(try await gateway.call(Self.path, session: left).status == 200, "what is known is served")
+            #expect(try await gateway.call("/health/ready").status == 200)
+            try await shop.produce([Self.token(served)])
+            #expect(try await newer(than: versions[served] ?? 0, gateway, right) > 0)
+            // One that starts now is ready as well, for the users of all other partitions.
+            let second = try await Gateway.start(shop, issuer: issuer)
+            try await shop.produce([Self.token(served)])
+            #expect(try await newer(than: 0, second, right) > 0)
+
+            try await shop.broker.inject(.leader(TopicPartition(topic: "remint.tokens", partition: 1), nil))
+            for instance in [gateway, second] {
+                let unready = try await instance.health { $0.status == 503 }
+                #expect(Self.dependency("tokens", unready) == "no partition of the token topic has a leader")
+            }
+            for partition: Int32 in [0, 1] {
+                try await shop.broker.inject(.leader(TopicPartition(topic: "remint.tokens", partition: partition), 1))
+            }
+            for instance in [gateway, second] { _ = try await instance.health { $0.status == 200 } }
+            try await shop.produce([Self.token(still)])
+            for instance in [gateway, second] {
+                #expect(try await newer(than: versions[still] ?? 0, instance, left) > 0)
+            }
+            await second.stop()
+            await gateway.stop()
+            await shop.broker.close()
+        }
+
+        @Test func `workers that stop without leaving their group are noticed by their silence`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let first = try await gateway.call(Self.path, session: try gateway.session("ann"))
+            #expect(first.status == 200, "\(first.text)")
+            worker.send(SIGSTOP)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<5 {
+                    let session = try gateway.session("user-\(number)")
+                    group.addTask {
+                        let answer = try await gateway.call("\(Self.path)?wait=4", session: session)
+                        #expect(answer.status == 503 && answer.text("code") == "unanswered", "\(answer.text)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let unready = try await gateway.health { $0.status == 503 }
+            #expect(Self.dependency("workers", unready)?.hasPrefix("no worker answers since ") == true)
+            #expect(try await gateway.call(Self.path, session: try gateway.session("ann")).status == 200)
+            // The log is written once a second.
+            try #require(await gateway.program.wrote("no worker answers; live tokens that are known are served"))
+            worker.send(SIGCONT)
+            _ = try await gateway.health { $0.status == 200 }
+            try #require(await gateway.program.wrote("workers answer again, or nobody asks"))
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
+        @Test func `a token topic that does not exist keeps the gateway from being ready until it does`() async throws {
+            let shop = try await Shop.open()
+            try shop.configure(
+                "delivery: at_least_once\n", "delivery: at_least_once\ntopics: { tokens: remint.late }\n")
+            try await shop.broker.createTopic("remint.late", partitions: 2)
+            // The embedded broker deletes none: it says that there is none.
+            try await shop.broker.inject(.topic("remint.late", .unknownTopicOrPartition))
+            let gateway = try await Gateway.start(shop, untilReady: false)
+            let unready = try await gateway.health { Self.dependency("sessions", $0) == "ok" }
+            #expect(unready.status == 503)
+            #expect(Self.dependency("tokens", unready) == "the token topic is not followed")
+            #expect(Self.dependency("brokers", unready) == "ok")
+            let session = try gateway.session("ann")
+            let refused = try await gateway.call("\(Self.path)?wait=30", session: session)
+            #expect(refused.status == 503 && refused.text("code") == "unavailable", "\(refused.text)")
+            try #require(await gateway.program.wrote("the topic remint.late does not exist or may not be read"))
+
+            try await shop.broker.inject(.topic("remint.late", nil))
+            _ = try await gateway.health { $0.status == 200 }
+            // It is deleted under the gateway, and there again.
+            try await shop.broker.inject(.topic("remint.late", .unknownTopicOrPartition))
+            let gone = try await gateway.health { $0.status == 503 }
+            #expect(Self.dependency("tokens", gone) == "the token topic is not followed")
+            try await shop.broker.inject(.topic("remint.late", nil))
+            _ = try await gateway.health { $0.status == 200 }
+            await gateway.stop()
+            await shop.broker.close()
+        }
+    }
+}
