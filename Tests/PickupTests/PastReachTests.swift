@@ -195,7 +195,9 @@ import Testing
         let desk = TokenDesk(capacity: 1 << 20) { Self.now }
         desk.tailBegins()
         let arrivals = Mutex<[Int64]>([])
-        desk.room.wait(for: [1], after: 0, until: .now + .seconds(3600), unless: { desk.newest([1]) }) { arrival in
+        desk.room.wait(
+            for: [1], after: 0, until: .now + .seconds(3600), unless: { desk.newest([1]).map(Arrival.token) }
+        ) { arrival in
             if case .token(let token) = arrival { arrivals.withLock { $0.append(token.version) } }
         }
         let subject = Subject(user: "user")
@@ -211,7 +213,9 @@ import Testing
         #expect(await iterator.next()?.version == 200)
         // Of one that counts as soon as the rest was read, whoever waits hears then.
         desk.recalled(Self.token(50), for: [2])
-        desk.room.wait(for: [2], after: 0, until: .now + .seconds(3600), unless: { desk.newest([2]) }) { arrival in
+        desk.room.wait(
+            for: [2], after: 0, until: .now + .seconds(3600), unless: { desk.newest([2]).map(Arrival.token) }
+        ) { arrival in
             if case .token(let token) = arrival { arrivals.withLock { $0.append(token.version) } }
         }
         #expect(arrivals.withLock { $0 } == [200])
