@@ -125,7 +125,7 @@ final class TopicPast: Sendable {
                 let finding = windows.append(word(record), at: record.position.offset, of: partition)
                 if finding == .ended { learn(windows.end(partition)) }
                 if finding != .reading { moved.insert(partition) }
-            case .endOfPartition(let partition):
+            case .endOfPartition(let partition, _):
                 // One that belongs to a window which has ended came together with the window's last record.
                 guard moved.insert(partition).inserted else { continue }
                 learn(windows.end(partition))
