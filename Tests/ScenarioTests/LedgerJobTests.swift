@@ -58,7 +58,7 @@ extension OperatorScenarios {
                     Self.app,
                 ])
             #expect(ledger.outputText.contains("RING"), "\(ledger.outputText) \(ledger.errorText)")
-            #expect(ledger.outputText.split(separator: "\n").count == 2, "\(ledger.outputText)")
+            #expect(ledger.outputText.split(separator: "\n").count == 3, "\(ledger.outputText)")
             let misspelt = try await Program.run(
                 Repository.remint,
                 [
