@@ -165,8 +165,9 @@ extension CampaignScenarios {
             for words in ["20 live tokens of \(first) are left in the ledger (20 can be re-issued)", next] {
                 #expect(revoked.outputText.contains(words), "\(revoked.outputText)")
             }
-            let again = try await operatorOf.remint(
-                ["keys", "revoke", first, "--key", operatorOf.ring], brokers: false)
+            let again = try await operatorOf.remint([
+                "keys", "revoke", first, "--key", operatorOf.ring, "--brokers", "127.0.0.1:1",
+            ])
             #expect(again.outputText.contains("an unknown number of live tokens of \(first)"), "\(again.outputText)")
             func generate() async throws -> String {
                 let generated = try await operatorOf.remint(["keys", "generate", "--key", operatorOf.ring])
