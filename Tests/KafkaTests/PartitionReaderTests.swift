@@ -17,7 +17,7 @@ import Testing
             for event in await reader.events(limit: 10, within: .seconds(1)) {
                 switch event {
                 case .record(let record): records.append(record)
-                case .endOfPartition(let partition):
+                case .endOfPartition(let partition, _):
                     #expect(open.remove(partition) != nil, "\(partition) ends once")
                 case .rebalance: Issue.record("a reader is a member of no group")
                 case .error(let error): throw error

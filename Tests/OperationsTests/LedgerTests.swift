@@ -223,7 +223,7 @@ import Testing
 
 extension LedgerTable {
     /// Takes a token's record. `named` is the user in its value, where that is not the key's.
-    fileprivate mutating func take(
+    mutating func take(
         _ key: String, key keyID: String, expires: Int64, version: Int64, offset: Int64, named: String? = nil,
         ring: String? = nil
     ) {

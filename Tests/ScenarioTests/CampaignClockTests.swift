@@ -71,7 +71,7 @@ extension CampaignScenarios {
             func refusal() async throws -> String? {
                 do {
                     try await ring.requireNoLiveToken(
-                        of: old, brokers: shop.broker.bootstrapServers, logger: quiet, display: NoDisplay())
+                        of: [old], brokers: shop.broker.bootstrapServers, logger: quiet, display: NoDisplay())
                     return nil
                 } catch let error as TokensLive { return error.description }
             }

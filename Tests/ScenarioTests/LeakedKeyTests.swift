@@ -152,6 +152,51 @@ extension CampaignScenarios {
             await shop.broker.close()
         }
 
+        @Test func `a second leak does not hide the first, whatever command declares it`() async throws {
+            let shop = try await Shop.open(partitions: 4)
+            let worker = try await shop.startWorker()
+            let operatorOf = Operator(shop: shop, ring: Self.infobip.app)
+            try await Self.infobip.issue(20, shop)
+            let first = try #require(try shop.ring(Self.infobip.app).versions.first?.id)
+            let revoked = try await operatorOf.remint(
+                ["keys", "revoke", first, "--key", operatorOf.ring], brokers: true)
+            #expect(revoked.status == 0, "\(revoked.errorText)")
+            let next = "remint rotate revoke --key \(operatorOf.ring) --key-version \(first) --promote ID"
+            for words in ["20 live tokens of \(first) are left in the ledger (20 can be re-issued)", next] {
+                #expect(revoked.outputText.contains(words), "\(revoked.outputText)")
+            }
+            let again = try await operatorOf.remint([
+                "keys", "revoke", first, "--key", operatorOf.ring, "--brokers", "127.0.0.1:1",
+            ])
+            #expect(again.outputText.contains("an unknown number of live tokens of \(first)"), "\(again.outputText)")
+            func generate() async throws -> String {
+                let generated = try await operatorOf.remint(["keys", "generate", "--key", operatorOf.ring])
+                try #require(generated.status == 0, "\(generated.errorText)")
+                return try #require(try shop.ring(Self.infobip.app).versions.last?.id)
+            }
+            // The revocation of the first one is stopped before it asks for anybody, and its successor leaks.
+            let second = try await generate()
+            try await operatorOf.does(
+                "revoke", "--key-version", first, "--promote", second, "--no-reissue", brokers: true)
+            let third = try await generate()
+            let status = try await operatorOf.status()
+            #expect(status["live_old"] as? Int == 20, "\(status)")
+            let both = try await operatorOf.run(
+                "revoke", ["--key-version", second, "--promote", third, "--no-reissue"], brokers: true)
+            #expect(both.status == 0, "\(both.errorText)")
+            let now = try await operatorOf.status()
+            #expect(now["live_revoked"] as? [String: Int] == [first: 20], "\(now)")
+            try await operatorOf.isRefused(
+                "retire", brokers: true, saying: "20 live tokens are left of \(first), which is revoked")
+            try await operatorOf.does("reissue", "--rate", "0", brokers: true)
+            #expect(try await operatorOf.ledger(of: first) == 0)
+            #expect(try await operatorOf.ledger(of: third) == 20)
+            try await operatorOf.does("retire", brokers: true)
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
         @Test func `campaigns forth and back five times between two versions each re-issue everybody`() async throws {
             let users = Self.few
             let shop = try await Shop.open(partitions: Self.partitions(users))

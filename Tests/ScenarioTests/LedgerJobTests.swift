@@ -51,6 +51,23 @@ extension OperatorScenarios {
             #expect(again.errorText.contains("the ledger is read anew"))
             #expect(Set(try await shop.bulkEvents().map(\.id)).count == 4)
 
+            let ledger = try await Program.run(
+                Repository.remint,
+                [
+                    "ledger", "--config", shop.configuration, "--brokers", shop.broker.bootstrapServers, "--key",
+                    Self.app,
+                ])
+            #expect(ledger.outputText.contains("RING"), "\(ledger.outputText) \(ledger.errorText)")
+            #expect(ledger.outputText.split(separator: "\n").count == 3, "\(ledger.outputText)")
+            let misspelt = try await Program.run(
+                Repository.remint,
+                [
+                    "reissue", "--config", shop.configuration, "--brokers", shop.broker.bootstrapServers, "--ledger",
+                    "--key-id", "2O26", "--state", shop.folder.appending(path: "misspelt.json").path,
+                ])
+            #expect(misspelt.status == 1, "\(misspelt.outputText)")
+            let words = "no live token of a version 2O26, which no ring lists either; it holds those of \(version) (1)"
+            #expect(misspelt.errorText.contains(words), "\(misspelt.errorText)")
             let unknown = try await job("--key", "none")
             #expect(unknown.status != 0 && unknown.errorText.contains("no key ring is called none"))
             try shop.configure("  bootstrap_servers", "  group: others\n  bootstrap_servers")

@@ -131,7 +131,7 @@ extension KeyScenarios {
                     case .record(let record): records.append(record)
                     case .rebalance(let rebalance): try await reader.answer(rebalance)
                     case .error(let error): if error.isFatal { throw error }
-                    case .endOfPartition(let partition): ended.insert(partition)
+                    case .endOfPartition(let partition, _): ended.insert(partition)
                     }
                 }
             }

@@ -42,7 +42,8 @@ extension KafkaConsumer {
         }
         defer { unsafe rd_kafka_topic_partition_destroy(place) }
         return unsafe .endOfPartition(
-            TopicPartition(topic: String(cString: place.pointee.topic), partition: place.pointee.partition))
+            TopicPartition(topic: String(cString: place.pointee.topic), partition: place.pointee.partition),
+            at: place.pointee.offset)
     }
 
     private func appendRecords(of event: OpaquePointer, to events: inout [Event]) {

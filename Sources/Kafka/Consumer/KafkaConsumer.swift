@@ -13,8 +13,9 @@ public actor KafkaConsumer {
         case record(ConsumedRecord)
         /// Partitions come or go; always the last of the events returned together.
         case rebalance(Rebalance)
-        /// Everything that a partition held was read; more may come. Only with `enable.partition.eof`.
-        case endOfPartition(TopicPartition)
+        /// Everything before the offset was read of a partition, and a reader gets no more of it now: it ends there, or a reader of
+        /// committed records waits there for an open transaction. More may come. Only with `enable.partition.eof`.
+        case endOfPartition(TopicPartition, at: Int64)
         /// Something went wrong. Only a fatal one ends the consumer; the library repairs the others by itself.
         case error(KafkaError)
     }

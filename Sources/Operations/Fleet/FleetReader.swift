@@ -60,7 +60,7 @@ package actor FleetReader {
         let time = now()
         var problems: [String] = []
         var holds = ControlHolds()
-        do { holds = try await control.read(at: time) } catch {
+        do { holds = try await control.read(at: time, within: Self.groupPatience) } catch {
             problems.append("suspensions and pauses are unknown: \(error)")
         }
         var lanes: [FleetStatus.LaneState] = []
@@ -143,7 +143,8 @@ package actor FleetReader {
             let bounds = try await consumers[.live].bounds(of: partitions, within: Self.patience)
             if bounds != letters.bounds {
                 letters.states =
-                    try await LetterStates.read(configuration, brokers: brokers, logger: logger) ?? LetterStates()
+                    try await LetterStates.read(
+                        configuration, brokers: brokers, within: Self.groupPatience, logger: logger) ?? LetterStates()
                 letters.bounds = bounds
             }
             return FleetStatus.Topic(

@@ -13,6 +13,7 @@ package struct LedgerReader {
     private let configuration: Configuration
     private let brokers: String
     private let memory: Int
+    private let patience: Duration
     private let logger: Logger
     private let display: any ProgressDisplay
 
@@ -21,35 +22,43 @@ package struct LedgerReader {
 
     /// A reader of the token topic at `brokers`, which shows on `display` how far it is.
     ///
-    /// - Parameter memory: what the table takes at most, in bytes; the Kafka client takes some 64 MB besides.
+    /// - Parameters:
+    ///   - memory: what the table takes at most, in bytes; the Kafka client takes some 64 MB besides.
+    ///   - patience: the longest time to wait for an open transaction that hides a part of the topic.
     package init(
-        _ configuration: Configuration, brokers: String, memory: Int = Self.standardMemory, logger: Logger,
-        display: any ProgressDisplay
+        _ configuration: Configuration, brokers: String, memory: Int = Self.standardMemory,
+        patience: Duration = TopicReader.standardPatience, logger: Logger, display: any ProgressDisplay
     ) {
         self.configuration = configuration
         self.brokers = brokers
         self.memory = memory
+        self.patience = patience
         self.logger = logger
         self.display = display
     }
 
-    /// What lives at `now` and `filter` means.
+    /// What lives at `now` and `filter` means, and what open transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
         at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
     ) async throws -> LedgerHoldings {
         var holdings = LedgerHoldings()
-        try await eachTable(readings: 1, at: now) { table, _, _ in holdings.add(table, matching: filter, at: now) }
+        holdings.hidden = try await eachTable(readings: 1, at: now) { table, _, _ in
+            holdings.add(table, matching: filter, at: now)
+        }
         return holdings
     }
 
-    /// The subject keys of the subjects whose newest token `filter` means, those that end first in front.
+    /// The subject keys of the subjects whose newest token `filter` means, those that end first in front, and what open transactions
+    /// hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
-    package func keys(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
+    package func keys(
+        matching filter: LedgerFilter, at now: UnixTime
+    ) async throws -> (keys: [[UInt8]], hidden: HiddenOffsets?) {
         var found: [(end: Int64, key: [UInt8])] = []
-        try await eachTable(readings: 2, at: now) { table, partition, turns in
+        let hidden = try await eachTable(readings: 2, at: now) { table, partition, turns in
             try await turns.read(partition) { record in
                 guard let key = record.key,
                     let end = table.end(key: key, offset: record.position.offset, matching: filter, at: now)
@@ -58,7 +67,7 @@ package struct LedgerReader {
             }
         }
         found.sort { $0.end < $1.end }
-        return found.map(\.key)
+        return (found.map(\.key), hidden)
     }
 
     /// Calls `body` with the table of each slice of each partition.
@@ -66,15 +75,16 @@ package struct LedgerReader {
     /// - Parameters:
     ///   - readings: how often each is read in all, `body`'s included.
     ///   - now: what versions and times are held against.
+    /// - Returns: what open transactions hide of the topic.
     private func eachTable(
         readings: Int, at now: UnixTime, _ body: (LedgerTable, TopicPartition, inout LedgerTurns) async throws -> Void
-    ) async throws {
+    ) async throws -> HiddenOffsets? {
         let reader = try await TopicReader(
             configuration.topics.tokens, configuration, brokers: brokers, logger: logger)
         let plan = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map { partition, bounds in
             (partition, bounds.count, LedgerPlan.slices(records: bounds.count, memory: memory))
         }
-        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count * readings }, display)
+        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count * readings }, patience, display)
         defer { turns.end() }
         for (partition, records, slices) in plan {
             for slice in slices {
@@ -85,6 +95,7 @@ package struct LedgerReader {
                 try await body(table, partition, &turns)
             }
         }
+        return turns.hidden
     }
 }
 
@@ -94,9 +105,14 @@ private struct LedgerTurns {
     private let total: Int
     private var passed = 0
     private var display: any ProgressDisplay
+    /// The time that is left for waiting for open transactions, in all partitions together.
+    private var patience: Duration
+    /// What they hide, by partition.
+    private var hiddenOffsets: [TopicPartition: HiddenOffsets] = [:]
 
-    init(_ reader: TopicReader, total: Int, _ display: any ProgressDisplay) {
+    init(_ reader: TopicReader, total: Int, _ patience: Duration, _ display: any ProgressDisplay) {
         self.reader = reader
+        self.patience = patience
         self.total = total
         self.display = display
     }
@@ -104,11 +120,22 @@ private struct LedgerTurns {
     /// Reads every record of `partition`.
     mutating func read(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
         let before = passed
-        try await reader.read([partition]) { record, done, _ in
+        let hidden = try await reader.readVisible([partition], within: patience) { record, done, _ in
             each(record)
             display.show(before + done, of: total, "\(before + done) of \(total) offsets")
         }
+        if let hidden {
+            // Several readings of a partition hide the same; the next partition's transaction had its time, too.
+            hiddenOffsets[partition] = hiddenOffsets[partition] ?? hidden
+            patience = .zero
+        }
         passed += reader.bounds[partition]?.count ?? 0
+    }
+
+    /// What open transactions hide of the topic.
+    var hidden: HiddenOffsets? {
+        let parts = hiddenOffsets.sorted { $0.key.partition < $1.key.partition }.map(\.value)
+        return parts.dropFirst().reduce(into: parts.first) { $0?.add($1) }
     }
 
     mutating func end() { display.clear() }

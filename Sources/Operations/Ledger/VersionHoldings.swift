@@ -19,6 +19,8 @@ package struct VersionHoldings: Sendable, Equatable {
     package let unreadable: Int
     /// Records that are no tokens.
     package let strangers: Int
+    /// What open transactions hide of the token topic; nil where it was read whole.
+    package let hidden: HiddenOffsets?
     /// The end of the last of the tokens, in seconds since 1970; nil where there is none.
     package private(set) var lastEnd: Int64?
 
@@ -29,6 +31,7 @@ package struct VersionHoldings: Sendable, Equatable {
         self.version = version
         unreadable = holdings.unreadable
         strangers = holdings.strangers
+        hidden = holdings.hidden
         for holding in holdings.list where holding.keyID.hasSameBytes(as: version) && holding.live > 0 {
             let owner = ring.owner(of: holding.label)
             guard owner != .other else { continue }
@@ -50,7 +53,7 @@ package struct VersionHoldings: Sendable, Equatable {
     /// Live tokens whose users can be asked for.
     package var waiting: Int { askable + unknownAskable }
     /// Whether the ledger was read whole and shows no live token.
-    package var isClear: Bool { live == 0 && unreadable == 0 && strangers == 0 }
+    package var isClear: Bool { live == 0 && unreadable == 0 && strangers == 0 && hidden == nil }
 
     /// The words for when the last of the tokens ends, such as `ends at 2026-11-21T10:00:00Z`; empty where there is none.
     ///
@@ -63,33 +66,47 @@ package struct VersionHoldings: Sendable, Equatable {
             "ended at \(end) by this machine's clock, which may be ahead: a token counts for \(DurationText.format(seconds: tolerance.seconds)) longer"
     }
 
-    /// An app's name as a line can show it: it comes from a record.
-    private static func shown(_ app: String) -> String {
+    /// A name as a line can show it: it comes from a record.
+    static func shown(_ app: String) -> String {
         let isPlain =
             app.utf8.count <= 64 && app.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0 != "\u{7F}" }
         return isPlain ? app : "(a name that cannot be shown)"
     }
 
-    /// The number of each kind, in a line; empty where there is none.
-    package var reasons: String {
+    /// The number of each kind of token, in a line; empty where there is none.
+    package var tokenReasons: String {
         var parts: [String] = []
-        func add(_ count: Int, _ one: String, _ many: String) {
-            if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
-        }
-        add(askable, "can be re-issued", "can be re-issued")
+        add(askable, "can be re-issued", "can be re-issued", to: &parts)
         add(
             challengeBound, "answers a challenge, which only its device can renew",
-            "answer a challenge, which only their devices can renew")
+            "answer a challenge, which only their devices can renew", to: &parts)
         for (app, count) in orphaned.sorted(by: { $0.key < $1.key }) {
             add(
                 count, "is of the app \(Self.shown(app)), which is not configured",
-                "are of the app \(Self.shown(app)), which is not configured")
+                "are of the app \(Self.shown(app)), which is not configured", to: &parts)
         }
         add(
             unknownRing, "names no ring of this configuration with that version",
-            "name no ring of this configuration with that version")
-        add(unreadable, "record of the token topic cannot be read", "records of the token topic cannot be read")
-        add(strangers, "record of the token topic is no token", "records of the token topic are no tokens")
+            "name no ring of this configuration with that version", to: &parts)
         return parts.joined(separator: "; ")
+    }
+
+    /// What keeps the ledger from knowing all tokens, in a line; empty where nothing does.
+    package var doubts: String {
+        var parts: [String] = []
+        add(
+            unreadable, "record of the token topic cannot be read", "records of the token topic cannot be read",
+            to: &parts)
+        add(
+            strangers, "record of the token topic is no token", "records of the token topic are no tokens", to: &parts)
+        if let hidden { parts.append(hidden.fact) }
+        return parts.joined(separator: "; ")
+    }
+
+    /// The number of each kind, and what is unknown, in a line; empty where there is none.
+    package var reasons: String { [tokenReasons, doubts].filter { !$0.isEmpty }.joined(separator: "; ") }
+
+    private func add(_ count: Int, _ one: String, _ many: String, to parts: inout [String]) {
+        if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
     }
 }

@@ -6,15 +6,18 @@ package import WorkerConfiguration
 extension LetterStates {
     /// What the topic of parked letters says now; nil where there is no such topic.
     ///
-    /// - Throws: `KafkaError`.
+    /// - Parameter patience: the longest time to wait for an open transaction.
+    /// - Throws: `KafkaError`, or `HiddenOffsets`.
     package static func read(
-        _ configuration: Configuration, brokers: String, logger: Logger
+        _ configuration: Configuration, brokers: String, within patience: Duration = TopicReader.standardPatience,
+        logger: Logger
     ) async throws -> LetterStates? {
         let topic = configuration.topics.parkedLetters
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         guard try await properties.exists(topic, logger: logger) else { return nil }
         var states = LetterStates()
-        let reader = try await TopicReader(topic, configuration, brokers: brokers, logger: logger)
+        let reader = try await TopicReader(
+            topic, configuration, brokers: brokers, patience: patience, logger: logger)
         try await reader.readAll { record, _, _ in states.take(record.body) }
         return states
     }

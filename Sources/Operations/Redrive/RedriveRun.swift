@@ -88,7 +88,7 @@ package struct RedriveRun {
             for event in await consumer.events(limit: batch, within: .milliseconds(500)) {
                 switch event {
                 case .record(let record): if reading?.took(record.position) == true { records.append(record) }
-                case .endOfPartition(let partition): reading?.ended(partition)
+                case .endOfPartition(let partition, let offset): reading?.ended(partition, at: offset)
                 case .error(let error): if error.isFatal { throw error }
                 case .rebalance(let rebalance):
                     try await consumer.answer(rebalance)

@@ -7,12 +7,12 @@ extension CampaignReissue {
     /// - Parameter events: the events that lay before the workers when the version was revoked; nil where none matter.
     /// - Returns: the tokens that it shows; nil where the campaign was paused meanwhile.
     /// - Throws: `CampaignStopped` where it shows nobody, and some of those events have no outcome yet.
-    func settle(_ rotation: Rotation, behind events: EventsBefore?) async throws -> VersionHoldings? {
+    func settle(_ rotation: Rotation, behind events: EventsBefore?) async throws -> CampaignHoldings? {
         var line = display
         defer { line.clear() }
         let patience = try await waitForLane(rotation, &line) ? terms.answerWithin : .zero
         guard let holdings = try await read(rotation, for: patience, &line) else { return nil }
-        guard let events, holdings.waiting == 0 else { return holdings }
+        guard let events, holdings.waiting == 0, holdings.hidden == nil else { return holdings }
         try await wait(for: events, rotation, &line)
         // A worker that stood still may have answered one of them with the old version.
         return try await read(rotation, for: .zero, &line)
@@ -20,18 +20,26 @@ extension CampaignReissue {
 
     private func read(
         _ rotation: Rotation, for patience: Duration, _ line: inout any ProgressDisplay
-    ) async throws -> VersionHoldings? {
+    ) async throws -> CampaignHoldings? {
+        let versions = try versions(of: rotation)
         var last: Int?
         var deadline = ContinuousClock.now + patience
+        // Where nobody is left but behind an open transaction, that one may take as long as an answer.
+        let hiddenDeadline = ContinuousClock.now + terms.answerWithin
         while true {
             guard try mayGoOn(rotation) else { return nil }
             let start = ContinuousClock.now
-            let holdings = try await topics.holdings(of: rotation.from, in: ring, at: ring.now())
-            if holdings.waiting == 0 { return holdings }
+            let holdings = try await topics.holdings(of: versions, in: ring, at: ring.now())
+            if holdings.waiting == 0 {
+                guard let hidden = holdings.hidden, .now < hiddenDeadline else { return holdings }
+                line.show(0, of: hidden.count, hidden.fact)
+                try await Task.sleep(for: .milliseconds(500))
+                continue
+            }
             if let last, holdings.waiting < last { deadline = .now + terms.answerWithin }
             last = min(last ?? .max, holdings.waiting)
             guard .now < deadline else { return holdings }
-            line.show(0, of: holdings.waiting, "\(holdings.waiting) users hold a token of \(rotation.from)")
+            line.show(0, of: holdings.waiting, "\(holdings.waiting) users hold a token of \(holdings.names)")
             // A large topic is not read all the time.
             let spent = ContinuousClock.now - start
             let rest = max(Duration.milliseconds(500), min(.seconds(60), spent * 2))
@@ -63,7 +71,7 @@ extension CampaignReissue {
         guard let left, left > 0, try mayGoOn(rotation) else { return }
         let subject = left == 1 ? "1 event from before it has" : "\(left) events from before it have"
         throw CampaignStopped(
-            "0 live tokens of the revoked \(rotation.from) are in the ledger, but \(subject) no outcome yet: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (remint status), then: remint rotate reissue"
+            "0 live tokens of the revoked \(rotation.from) are in the ledger, but \(subject) no outcome yet, or lie behind an open transaction: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (remint status), then: remint rotate reissue"
         )
     }
 

@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 package import Keyring
 package import Logging
 import Pipeline
@@ -23,8 +24,8 @@ package struct CampaignReissue {
         package let sentBefore: Int
         /// Subjects that cannot be asked for.
         package let rejected: Int
-        /// The old version's tokens in the ledger.
-        package let holdings: VersionHoldings
+        /// The old version's tokens in the ledger, and with a revocation those of all revoked versions.
+        package let holdings: CampaignHoldings
     }
 
     let campaign: Campaign
@@ -45,7 +46,8 @@ package struct CampaignReissue {
         self.init(
             campaign: campaign, terms: terms,
             topics: KafkaCampaignTopics(
-                campaign.ring.configuration, brokers: brokers, logger: logger, display: display), display: display,
+                campaign.ring.configuration, brokers: brokers, patience: terms.answerWithin, logger: logger,
+                display: display), display: display,
             note: note)
     }
 
@@ -98,18 +100,24 @@ package struct CampaignReissue {
     private func finish(_ rotation: Rotation, _ report: Report) async throws {
         let holdings = report.holdings
         guard holdings.waiting == 0 else {
-            let fates = try await fates(rotation)
+            let remedy = holdings.hidden.map { "; \($0.remedy)" } ?? ""
+            let fates = try await fates(rotation) + remedy
             throw CampaignStopped(
-                "\(Self.tokens(holdings)) of \(rotation.from) left in the ledger (\(holdings.reasons)): \(fates); fix that, then ask for them again with: remint rotate reissue"
+                "\(holdings.subject) of \(holdings.names) left in the ledger (\(holdings.reasons)): \(fates); fix that, then ask for them again with: remint rotate reissue"
+            )
+        }
+        if let hidden = holdings.hidden {
+            throw CampaignStopped(
+                "\(holdings.subject) of \(holdings.names) left in the ledger as far as it can be read, but \(hidden); then: remint rotate reissue"
             )
         }
         try campaign.step("rotate reissued", detail: "\(report.sent + report.sentBefore) events", of: rotation.id) {
             $1.reissued()
         }
         guard rotation.kind == .revocation, holdings.live > 0 || holdings.unreadable > 0 else { return }
-        let end = holdings.end(at: ring.now())
+        let end = holdings.last.end(at: ring.now())
         throw CampaignStopped(
-            "\(Self.tokens(holdings)) of the revoked \(rotation.from) left in the ledger (\(holdings.reasons)); the last one \(end.isEmpty ? "ends at an unknown time" : end)"
+            "\(holdings.subject) of the revoked \(holdings.names) left in the ledger (\(holdings.reasons)); the last one \(end.isEmpty ? "ends at an unknown time" : end); see: remint rotate status"
         )
     }
 
@@ -127,16 +135,32 @@ package struct CampaignReissue {
         } else {
             end = "go on with: remint rotate reissue"
         }
-        var left = "an unknown number of live tokens is"
-        if let holdings = try? await topics.holdings(of: rotation.from, in: ring, at: ring.now()) {
-            let count = holdings.live == 1 ? "1 live token" : "\(holdings.live) live tokens"
-            left = "\(count) of \(rotation.from) \(holdings.live == 1 ? "is" : "are")"
-        }
-        return CampaignStopped("stopped before the end, \(left) left in the ledger: \(end)")
+        return CampaignStopped("stopped before the end, \(await left(by: rotation)): \(end)")
     }
 
-    private static func tokens(_ holdings: VersionHoldings) -> String {
-        holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
+    /// The sentence for a re-issue for `rotation` that `error` ended: what is left in the ledger, and the next command.
+    package func interruption(of rotation: Rotation, by error: any Error) async -> String {
+        // Brokers that failed a moment ago are not asked again.
+        let left = error is KafkaError ? Self.unknown(rotation.from) : await left(by: rotation)
+        return "stopped before the end, \(left): go on with: remint rotate reissue"
+    }
+
+    private static func unknown(_ version: String) -> String {
+        "an unknown number of live tokens of \(version) is left in the ledger"
+    }
+
+    /// What is left in the ledger of the versions that `rotation` replaces, as a part of a sentence.
+    private func left(by rotation: Rotation) async -> String {
+        guard let versions = try? versions(of: rotation),
+            let holdings = try? await topics.holdings(of: versions, in: ring, at: ring.now())
+        else { return Self.unknown(rotation.from) }
+        return holdings.left
+    }
+
+    /// The versions whose tokens `rotation` replaces: the old one, and with a revocation every revoked one of the ring, for a second leak
+    /// must not hide the first.
+    func versions(of rotation: Rotation) throws -> [String] {
+        rotation.kind == .revocation ? try ring.withRevoked(rotation.from) : [rotation.from]
     }
 
     /// Two may not re-issue for one campaign at once. One that a revocation takes over from ends within a batch.
@@ -167,7 +191,7 @@ package struct CampaignReissue {
     private func begin(_ rotation: Rotation, _ files: ReissueFiles) async throws -> ReissueProgress {
         let known = try campaign.progress(of: rotation)
         if let known, !known.isSettled { return known }
-        let filter = LedgerFilter(keyID: rotation.from, ring: ring.ledgerRing)
+        let filter = LedgerFilter(versions: try versions(of: rotation), of: ring.ledgerRing)
         let keys = try await topics.subjects(
             matching: filter, at: ClockTolerance.standard.earliest(at: ring.now()))
         // Whoever can be asked for comes first, so that a canary is made of such users alone.

@@ -6,8 +6,8 @@ package import Pipeline
 package protocol CampaignTopics {
     /// The subject keys whose newest token `filter` means, those that end first in front.
     func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]]
-    /// The live tokens of `version` of `ring`.
-    func holdings(of version: String, in ring: RingInUse, at now: UnixTime) async throws -> VersionHoldings
+    /// The live tokens of `versions` of `ring`, out of one reading.
+    func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings
     /// The ends of the topics that show outcomes.
     func ends() async throws -> TopicMarks
     /// Opens the bulk lane.

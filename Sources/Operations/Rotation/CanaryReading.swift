@@ -12,6 +12,7 @@ struct CanaryReading: CanaryOutcomes {
     private let marks: TopicMarks
     private let fresh: CanaryTally
     private let brokers: String
+    private let patience: Duration
     private let logger: Logger
     private let consumer: KafkaConsumer
     private let decoder: EventDecoder
@@ -19,11 +20,13 @@ struct CanaryReading: CanaryOutcomes {
     /// The outcomes so far.
     private(set) var tally: CanaryTally
 
+    /// - Parameter patience: the longest time for which a verdict waits for an open transaction.
     init(
-        _ tally: CanaryTally, from marks: TopicMarks, _ configuration: Configuration, brokers: String, logger: Logger,
-        now: @escaping @Sendable () -> UnixTime
+        _ tally: CanaryTally, from marks: TopicMarks, _ configuration: Configuration, brokers: String,
+        patience: Duration, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) throws {
         self.tally = tally
+        self.patience = patience
         self.now = now
         fresh = tally
         self.marks = marks
@@ -53,10 +56,13 @@ struct CanaryReading: CanaryOutcomes {
     }
 
     /// Reads everything once more, from the noted ends to the ends of now: what a verdict needs.
+    ///
+    /// - Throws: `HiddenOffsets` where an open transaction hides a part.
     mutating func readToEnd() async throws {
         var whole = fresh
         for (topic, starts) in marks.ends {
-            let reader = try await TopicReader(topic, from: starts, configuration, brokers: brokers, logger: logger)
+            let reader = try await TopicReader(
+                topic, from: starts, configuration, brokers: brokers, patience: patience, logger: logger)
             try await reader.readAll { record, _, _ in take(record, into: &whole) }
         }
         tally = whole

@@ -2,6 +2,7 @@
 package struct EventFates {
     private let prefix: String
     private var fates: [String: String] = [:]
+    private var hidden: [HiddenOffsets] = []
 
     /// None yet, of the events whose ids begin with `prefix`.
     package init(prefix: String) { self.prefix = prefix }
@@ -11,9 +12,13 @@ package struct EventFates {
         if let eventID, eventID.hasPrefix(prefix) { fates[eventID] = fate }
     }
 
-    /// The number of each, the most first.
+    /// Takes what an open transaction hides of a topic.
+    mutating func add(_ hidden: HiddenOffsets) { self.hidden.append(hidden) }
+
+    /// The number of each, the most first, and what is unknown.
     var counts: String {
-        Dictionary(grouping: fates.values) { $0 }.map { ($0.value.count, $0.key) }
-            .sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let known = Dictionary(grouping: fates.values) { $0 }.map { ($0.value.count, $0.key) }
+            .sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map { "\($0.0) \($0.1)" }
+        return (known + hidden.map(\.fact)).joined(separator: ", ")
     }
 }

@@ -11,20 +11,30 @@ struct KafkaCampaignTopics: CampaignTopics {
     private let brokers: String
     private let logger: Logger
     private let ledger: LedgerReader
+    private let patience: Duration
 
-    init(_ configuration: Configuration, brokers: String, logger: Logger, display: any ProgressDisplay) {
+    /// - Parameter patience: the longest time for which a verdict waits for an open transaction.
+    init(
+        _ configuration: Configuration, brokers: String, patience: Duration, logger: Logger,
+        display: any ProgressDisplay
+    ) {
         self.configuration = configuration
         self.brokers = brokers
         self.logger = logger
-        ledger = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
+        self.patience = patience
+        // A campaign reads the ledger again and again until its own patience ends.
+        ledger = LedgerReader(
+            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), logger: logger,
+            display: display)
     }
 
     func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
-        try await ledger.keys(matching: filter, at: now)
+        // Whom a transaction hides is asked for in the next round: the ledger says at the end of this one that it was not read whole.
+        try await ledger.keys(matching: filter, at: now).keys
     }
 
-    func holdings(of version: String, in ring: RingInUse, at now: UnixTime) async throws -> VersionHoldings {
-        try await ledger.holdings(of: version, in: ring, at: now)
+    func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings {
+        try await ledger.holdings(of: versions, in: ring, at: now)
     }
 
     func ends() async throws -> TopicMarks {
@@ -37,7 +47,8 @@ struct KafkaCampaignTopics: CampaignTopics {
     func outcomes(
         _ tally: CanaryTally, from marks: TopicMarks, now: @escaping @Sendable () -> UnixTime
     ) throws -> any CanaryOutcomes {
-        try CanaryReading(tally, from: marks, configuration, brokers: brokers, logger: logger, now: now)
+        try CanaryReading(
+            tally, from: marks, configuration, brokers: brokers, patience: patience, logger: logger, now: now)
     }
 
     func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates {
@@ -46,7 +57,8 @@ struct KafkaCampaignTopics: CampaignTopics {
         for topic in configuration.retryTopics + [configuration.topics.deadLetters] {
             let starts = rotation.start?.ends[topic]
             let reader = try await TopicReader(topic, from: starts, configuration, brokers: brokers, logger: logger)
-            try await reader.readAll { record, _, _ in
+            let partitions = Array(reader.bounds.keys)
+            let hidden = try await reader.readVisible(partitions, within: .seconds(2)) { record, _, _ in
                 let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder, at: now)
                 if topic == configuration.topics.deadLetters {
                     tally.add(letter.eventID, "dead-lettered (\(letter.code?.rawValue ?? "unknown"))")
@@ -55,12 +67,13 @@ struct KafkaCampaignTopics: CampaignTopics {
                     tally.add(letter.eventID, "deferred (\(reason))")
                 }
             }
+            if let hidden { tally.add(hidden) }
         }
         return tally
     }
 
     func suspensions(at now: UnixTime) async throws -> [String: Suspension] {
-        try await ControlStates(configuration, brokers: brokers, logger: logger).read(at: now).apps
+        try await ControlStates(configuration, brokers: brokers, logger: logger).read(at: now, within: patience).apps
     }
 
     func events() async throws -> EventsBefore {

@@ -33,18 +33,46 @@ extension LedgerRing {
     }
 }
 
-extension LedgerReader {
-    /// The tokens of `version` of `ring` that may live at `now`.
+extension RingInUse {
+    /// `version`, then the ring's revoked versions: nobody may hold a live token of these, whichever campaign is open.
     ///
-    /// - Parameter tolerance: how far `now` may be ahead.
+    /// - Throws: `KeyRingError` where the ring cannot be read.
+    package func withRevoked(_ version: String) throws -> [String] {
+        let revoked = try directory.readListing().versions.filter { $0.state == .revoked }.map(\.id)
+        return [version] + revoked.filter { !$0.hasSameBytes(as: version) }
+    }
+
+    /// The command that asks for new tokens for the users of `version`.
+    package func reissueCommand(of version: String) -> String {
+        "remint reissue --ledger --key \(ring.name) --key-id \(version)"
+    }
+}
+
+extension LedgerReader {
+    /// The tokens of `versions` of `ring` that may live at `now`, out of one reading.
+    ///
+    /// - Parameters:
+    ///   - versions: at least one; the first is the one that is meant first.
+    ///   - tolerance: how far `now` may be ahead.
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
-        of version: String, in ring: RingInUse, at now: UnixTime, tolerating tolerance: ClockTolerance = .standard
-    ) async throws -> VersionHoldings {
+        of versions: [String], in ring: RingInUse, at now: UnixTime, tolerating tolerance: ClockTolerance = .standard
+    ) async throws -> CampaignHoldings {
         let ledgerRing = ring.ledgerRing
-        let filter = LedgerFilter(keyID: version, ring: ledgerRing)
+        let filter = LedgerFilter(versions: versions, of: ledgerRing)
         let found = try await holdings(at: tolerance.earliest(at: now), matching: filter)
-        return VersionHoldings(
-            found, version: version, of: ledgerRing, apps: Set(ring.configuration.apps.map(\.name)))
+        return CampaignHoldings(found, versions: versions, of: ledgerRing, in: ring.configuration)
+    }
+}
+
+extension CampaignHoldings {
+    /// The tokens of `versions` in `found`, which were read for `ring`.
+    package init(
+        _ found: LedgerHoldings, versions: [String], of ring: LedgerRing, in configuration: Configuration
+    ) {
+        let apps = Set(configuration.apps.map(\.name))
+        let all = versions.map { VersionHoldings(found, version: $0, of: ring, apps: apps) }
+        self.init(
+            all.first ?? VersionHoldings(found, version: "", of: ring, apps: apps), Array(all.dropFirst()))
     }
 }

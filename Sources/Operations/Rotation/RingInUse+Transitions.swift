@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 package import Keyring
 package import Logging
 import Pipeline
@@ -93,18 +93,18 @@ extension RingInUse {
         guard now() >= ready else { throw TooEarly(version: version, until: ready) }
     }
 
-    /// Refuses to retire `version` unless the ledger was read whole and shows no live token of it.
+    /// Refuses to retire the first of `versions` unless the ledger was read whole and shows no live token of any of them.
     ///
     /// - Parameter tolerance: how far the clock may be ahead.
     /// - Throws: `TokensLive`, or what keeps the ledger from being read.
     package func requireNoLiveToken(
-        of version: String, brokers: String, tolerating tolerance: ClockTolerance = .standard, logger: Logger,
+        of versions: [String], brokers: String, tolerating tolerance: ClockTolerance = .standard, logger: Logger,
         display: any ProgressDisplay
     ) async throws {
         let reader = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
         let now = self.now()
-        let holdings = try await reader.holdings(of: version, in: self, at: now, tolerating: tolerance)
-        guard holdings.isClear else { throw TokensLive(holdings: holdings, end: holdings.end(at: now, tolerance)) }
+        let holdings = try await reader.holdings(of: versions, in: self, at: now, tolerating: tolerance)
+        guard holdings.isClear else { throw TokensLive(holdings, in: self, at: now, tolerance) }
     }
 
     /// Returns the sentence for what the ledger cannot know of `version`, even without a live token of it. A replaced token's end is
@@ -129,15 +129,31 @@ package struct TooEarly: Error, CustomStringConvertible {
     }
 }
 
-/// A version that still has live tokens, or that may have some which the ledger cannot tell.
+/// A version that still has live tokens, or that may have some which the ledger cannot tell; or another version of the ring that was
+/// revoked.
 package struct TokensLive: Error, CustomStringConvertible {
-    let holdings: VersionHoldings
-    let end: String
-    package var description: String {
-        let count = holdings.live
-        let tokens = count == 1 ? "1 live token is" : "\(count) live tokens are"
-        let last = end.isEmpty ? "" : "; the last one \(end)"
-        return
-            "\(holdings.version) cannot be retired: \(tokens) signed with it (\(holdings.reasons))\(last). Re-issue them, wait, or use --force"
+    package let description: String
+
+    /// The refusal where `holdings` of `ring` are not clear.
+    package init(
+        _ holdings: CampaignHoldings, in ring: RingInUse, at now: UnixTime, _ tolerance: ClockTolerance = .standard
+    ) {
+        let first = holdings.first, end = first.end(at: now, tolerance)
+        var parts: [String] = []
+        if !first.isClear {
+            let tokens = first.live == 1 ? "1 live token is" : "\(first.live) live tokens are"
+            let last = end.isEmpty ? "" : "; the last one \(end)"
+            parts.append("\(tokens) signed with it (\(first.reasons))\(last)")
+        }
+        for other in holdings.otherLiving {
+            let tokens = other.live == 1 ? "1 live token is" : "\(other.live) live tokens are"
+            parts.append(
+                "\(tokens) left of \(other.version), which is revoked (\(other.tokenReasons)): \(ring.reissueCommand(of: other.version))"
+            )
+        }
+        let way =
+            holdings.hidden.map { $0.remedy.prefix(1).uppercased() + $0.remedy.dropFirst() }
+            ?? "Re-issue them, wait"
+        description = "\(first.version) cannot be retired: \(parts.joined(separator: "; ")). \(way), or use --force"
     }
 }

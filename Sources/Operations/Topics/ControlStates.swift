@@ -43,11 +43,14 @@ package struct ControlStates {
 
     /// What holds the fleet's apps and lanes at `now`.
     ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
-    package func read(at now: UnixTime) async throws -> ControlHolds {
+    /// - Parameter patience: the longest time to wait for an open transaction.
+    /// - Throws: `KafkaError`, `MissingTopic`, or `HiddenOffsets`.
+    package func read(
+        at now: UnixTime, within patience: Duration = TopicReader.standardPatience
+    ) async throws -> ControlHolds {
         var holds = ControlHolds()
         let reader = try await TopicReader(
-            configuration.topics.control, configuration, brokers: brokers, logger: logger)
+            configuration.topics.control, configuration, brokers: brokers, patience: patience, logger: logger)
         let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
             // A record that is not valid pauses nothing.

@@ -141,7 +141,7 @@ final class TokenFollower: Sendable {
             for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
                 switch event {
                 case .record(let record): took(record)
-                case .endOfPartition(let partition): caughtUp(partition)
+                case .endOfPartition(let partition, _): caughtUp(partition)
                 case .error(let error):
                     if error.code == .allBrokersDown { desk.changeTail { $0.silentSince = $0.silentSince ?? now() } }
                     if error.isFatal { throw error }

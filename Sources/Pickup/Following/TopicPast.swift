@@ -152,7 +152,7 @@ final class TopicPast: Sendable {
                 let finding = plan.windows.append(read(record), at: record.position.offset, of: partition)
                 if finding == .ended { learn(partition, &plan) }
                 if finding != .reading { moved.insert(partition) }
-            case .endOfPartition(let partition):
+            case .endOfPartition(let partition, _):
                 // One that belongs to a window which has ended came together with the window's last record.
                 guard moved.insert(partition).inserted else { continue }
                 learn(partition, &plan)

@@ -60,7 +60,7 @@ struct BrokerCheck {
             for event in await reader.events(limit: 100, within: .milliseconds(200)) {
                 switch event {
                 case .record(let record): open.remove(TopicPartition(record.position))
-                case .endOfPartition(let partition): open.remove(partition)
+                case .endOfPartition(let partition, _): open.remove(partition)
                 case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
                 case .rebalance: break
                 }

@@ -146,7 +146,7 @@ final class ControlTopic: Sendable {
         while !open.isEmpty {
             if let end = wait(nil) { return (end, []) }
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
-                if case .endOfPartition(let partition) = event { open.remove(partition) }
+                if case .endOfPartition(let partition, _) = event { open.remove(partition) }
                 // Deleted or forbidden meanwhile: that is asked anew.
                 if case .error(let error) = event, error.isFatal || error.code.isAboutReading { throw error }
                 guard case .record(let record) = event else { continue }

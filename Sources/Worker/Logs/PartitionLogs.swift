@@ -93,7 +93,7 @@ struct PartitionLogs: Sendable {
                 case .record(let record):
                     guard open.remove(TopicPartition(record.position)) != nil else { continue }
                     found[TopicPartition(record.position)] = LogMark(record)
-                case .endOfPartition(let partition): open.remove(partition)
+                case .endOfPartition(let partition, _): open.remove(partition)
                 case .rebalance: break
                 case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
                 }

@@ -70,7 +70,7 @@ struct VersionFloor: Sendable {
                 case .record(let record):
                     guard let version = version(of: record) else { continue }
                     highest = max(highest ?? version, version)
-                case .endOfPartition(let partition): open.remove(partition)
+                case .endOfPartition(let partition, _): open.remove(partition)
                 case .rebalance, .error: break
                 }
             }

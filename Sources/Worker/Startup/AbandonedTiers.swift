@@ -67,7 +67,7 @@ struct AbandonedTiers {
             for event in await reader.events(limit: 100, within: .milliseconds(200)) {
                 switch event {
                 case .record: return true
-                case .endOfPartition(let partition): unfinished.remove(partition)
+                case .endOfPartition(let partition, _): unfinished.remove(partition)
                 case .rebalance, .error: break
                 }
             }

@@ -46,6 +46,17 @@ struct ConfigurationOptions: ParsableArguments {
         }
         return app
     }
+
+    /// The name of the configured key ring `name`.
+    ///
+    /// - Throws: `ValidationError` that names the known ones.
+    func keyRing(_ name: String, in configuration: Configuration) throws -> String {
+        guard configuration.keys.contains(where: { $0.name.hasSameBytes(as: name) }) else {
+            let known = configuration.keys.map(\.name).joined(separator: ", ")
+            throw ValidationError("no key ring is called \(name) in \(config); known: \(known)")
+        }
+        return name
+    }
 }
 
 extension ConfigurationSource {

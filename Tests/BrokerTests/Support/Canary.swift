@@ -38,6 +38,9 @@ struct Canary: Sendable {
         return try #require(try ring.versions().last?["id"])
     }
 
+    /// The configuration, as options.
+    var configured: [String] { ["--config", configuration] }
+
     private var configuration: String { shop.folder.appending(path: "remint.yaml").path }
 
     // MARK: Workers
@@ -61,6 +64,29 @@ struct Canary: Sendable {
         try await TopicReader.wait(for: count, on: shop.partitions(of: [shop.topics.tokens]))
     }
 
+    /// The users of `count` reports get a token each, wherever it lies.
+    func report(_ count: Int) async throws {
+        try await report((0..<count).map { #"{"code":22,"userId":"u\#($0)"}"# })
+        try await waitUntilConsumed()
+    }
+
+    /// Live tokens of `version` by `remint ledger`.
+    func liveTokens(of version: String) async throws -> Int {
+        let program = try await remint(["ledger", "--json", "--key", Self.app, "--key-id", version])
+        try #require(program.status == 0, "\(program.errorText)")
+        return try program.outputText.split(separator: "\n").reduce(0) { sum, line in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return sum + (object?["live"] as? Int ?? 0)
+        }
+    }
+
+    /// Waits until the worker has passed everything on the topic of the live lane.
+    private func waitUntilConsumed() async throws {
+        let partitions = shop.partitions(of: [shop.topics.live])
+        let ends = try await TopicReader.ends(of: partitions)
+        while try await TopicReader.committed(partitions, by: shop.group) != ends { try Task.checkCancellation() }
+    }
+
     /// The records of the tokens of `version`.
     func tokens(of version: String) async throws -> [ConsumedRecord] {
         try await TopicReader.records(of: shop.partitions(of: [shop.topics.tokens])).filter { record in
@@ -77,9 +103,7 @@ struct Canary: Sendable {
                 let user = String(decoding: key.dropFirst(Self.app.utf8.count + 1), as: UTF8.self)
                 return #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#
             })
-        let partitions = shop.partitions(of: [shop.topics.live])
-        let ends = try await TopicReader.ends(of: partitions)
-        while try await TopicReader.committed(partitions, by: shop.group) != ends { try Task.checkCancellation() }
+        try await waitUntilConsumed()
     }
 
     private func report(_ reports: [String]) async throws {

@@ -139,6 +139,10 @@ extension CampaignSequence {
             guard cluster.live(rotation.from) == 0 else {
                 throw Violation("\(cluster.live(rotation.from)) tokens of \(rotation.from) live after the re-issue")
             }
+            guard rotation.kind == .revocation else { break }
+            for version in after.listing.versions where version.state == .revoked && cluster.live(version.id) > 0 {
+                throw Violation("tokens of the revoked \(version.id) live after a revocation's re-issue")
+            }
         case .retire(let isForced):
             guard let rotation = after.rotation, rotation.phase == .retired else {
                 throw Violation("a retired campaign is not over")

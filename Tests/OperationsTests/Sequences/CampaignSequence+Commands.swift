@@ -86,7 +86,7 @@ extension CampaignSequence {
         case .keysPromote(let id, let isForced): try ring.promote(id, isForced: isForced)
         case .keysRetire(let id, let isForced):
             try ring.requireNoPart(of: [id], in: .retire)
-            if !isForced { try await requireNoLiveToken(of: id, ring) }
+            if !isForced { try await requireNoLiveToken(of: [id], ring) }
             _ = try ring.retire(id, isForced: isForced)
         case .keysRevoke(let id, let successor): try ring.revoke(id, promoting: successor)
         case .prepare(let id):
@@ -101,7 +101,7 @@ extension CampaignSequence {
             let rotation = try campaign.derived()
             var check = rotation
             try check.retired()
-            if !isForced { try await requireNoLiveToken(of: rotation.from, ring) }
+            if !isForced { try await requireNoLiveToken(of: try ring.withRevoked(rotation.from), ring) }
             try campaign.retire(rotation.id, isForced: isForced)
         case .revoke(let id, let successor):
             let plan = try campaign.revocation(of: id, promoting: successor)
@@ -117,9 +117,9 @@ extension CampaignSequence {
         try ring.audit.append(action, version: id, at: ring.now())
     }
 
-    private func requireNoLiveToken(of version: String, _ ring: RingInUse) async throws {
-        let holdings = try await cluster.holdings(of: version, in: ring, at: ring.now())
-        guard holdings.isClear else { throw TokensLive(holdings: holdings, end: holdings.end(at: ring.now())) }
+    private func requireNoLiveToken(of versions: [String], _ ring: RingInUse) async throws {
+        let holdings = try await cluster.holdings(of: versions, in: ring, at: ring.now())
+        guard holdings.isClear else { throw TokensLive(holdings, in: ring, at: ring.now()) }
     }
 
     private func reissue(_ mood: ModelCluster.Mood, _ canary: Double, _ campaign: Campaign) async throws {

@@ -43,6 +43,8 @@ final class ModelCluster: CampaignTopics {
     var campaign: () -> String? = { nil }
     /// The version that signs; nil where there is none.
     var signer: () -> String? = { nil }
+    /// What an open transaction hides of the tokens at a question.
+    var hidden: () -> HiddenOffsets? = { nil }
     private(set) var violation: String?
     private(set) var outcomes: [Outcome] = []
     private(set) var events = 0
@@ -96,14 +98,16 @@ final class ModelCluster: CampaignTopics {
         }.map(\.key)
     }
 
-    func holdings(of version: String, in ring: RingInUse, at now: UnixTime) async throws -> VersionHoldings {
+    func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings {
         await between()
         var table = LedgerTable(.all, subjects: tokens.count)
         for (offset, token) in tokens.values.enumerated() { table.take(token.record, offset: Int64(offset), at: now) }
         var found = LedgerHoldings()
-        found.add(table, matching: LedgerFilter(keyID: version, ring: Self.ring), at: now)
-        let holdings = VersionHoldings(found, version: version, of: Self.ring, apps: ["push"])
-        if holdings.unreadable + holdings.strangers > 0 { violation = "the model's tokens cannot be read" }
+        found.add(table, matching: LedgerFilter(versions: versions, of: Self.ring), at: now)
+        found.hidden = hidden()
+        let all = versions.map { VersionHoldings(found, version: $0, of: Self.ring, apps: ["push"]) }
+        let holdings = CampaignHoldings(all[0], Array(all.dropFirst()))
+        if holdings.first.unreadable + holdings.first.strangers > 0 { violation = "the model's tokens cannot be read" }
         return holdings
     }
 

@@ -113,7 +113,7 @@ struct Shop: ~Copyable {
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {
                 switch event {
                 case .record(let record): records.append(record)
-                case .endOfPartition(let partition): open.remove(partition)
+                case .endOfPartition(let partition, _): open.remove(partition)
                 case .error(let error): if error.isFatal { throw error }
                 case .rebalance: break
                 }

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Keyring
 import Logging
 import Operations
 import WorkerConfiguration
@@ -9,11 +10,41 @@ extension RingInUse {
     /// - Parameter brokers: instead of the configured ones.
     /// - Throws: `TokensLive`, or what keeps the ledger from being read.
     func requireNoLiveToken(
-        of version: String, instead brokers: String?, tolerating tolerance: ClockTolerance
+        of versions: [String], instead brokers: String?, tolerating tolerance: ClockTolerance
     ) async throws {
         try await requireNoLiveToken(
-            of: version, brokers: try configuration.brokers(instead: brokers), tolerating: tolerance,
+            of: versions, brokers: try configuration.brokers(instead: brokers), tolerating: tolerance,
             logger: .quiet(configuration.log), display: ProgressLine())
+    }
+
+    /// What the ledger shows of `version` and of the ring's revoked versions.
+    ///
+    /// - Parameter brokers: instead of the configured ones.
+    func holdings(of version: String, instead brokers: String?) async throws -> CampaignHoldings {
+        try await LedgerReader(
+            configuration, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
+            display: ProgressLine()
+        ).holdings(of: try withRevoked(version), in: self, at: now())
+    }
+
+    /// The sentence for what is left in the ledger of the revoked `version`, and the next command.
+    ///
+    /// - Parameter brokers: instead of the configured ones.
+    func leak(of version: String, instead brokers: String?) async -> String {
+        let signs = (try? directory.readListing())?.active != nil
+        let next =
+            "remint rotate revoke --key \(ring.name) --key-version \(version)" + (signs ? "" : " --promote ID")
+        do {
+            let holdings = try await holdings(of: version, instead: brokers)
+            guard holdings.live > 0 || holdings.unreadable > 0 || holdings.hidden != nil else {
+                return "the ledger shows 0 live tokens of \(version)"
+            }
+            let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
+            return "\(holdings.left)\(reasons); give their users new ones with: \(next)"
+        } catch {
+            return
+                "an unknown number of live tokens of \(version) is left, for the ledger cannot be read (\(error)); give their users new ones with: \(next)"
+        }
     }
 
     /// The algorithm of the ring's keys, where `option` names one or none.

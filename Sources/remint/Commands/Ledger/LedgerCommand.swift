@@ -8,15 +8,17 @@ import WorkerConfiguration
 /// `remint ledger`: who holds a live token of which key.
 struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ledger", abstract: "Shows live tokens by app and key.",
+        commandName: "ledger", abstract: "Shows live tokens by app, key ring and version.",
         discussion: """
             Reads the headers of the token topic from its beginning to where it ends now, partition by partition. Of each subject
             a hash is kept, \(LedgerTable.bytesPerSubject) bytes each in a table of at most --memory; a partition with more subjects is
-            read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides.
+            read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides. Where an open transaction
+            hides a part of the topic for more than 30 seconds, the command says so and ends with 1.
             """)
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "Only of this app.") var app: String?
+    @Option(name: .shortAndLong, help: "Only of this key ring, and of tokens whose ring nobody knows.") var key: String?
     @Option(help: "Only of this version of the key.") var keyID: String?
     @Option(help: ArgumentHelp("Only tokens that end within this time.", valueName: "1h")) var expiringWithin: String?
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
@@ -27,7 +29,9 @@ struct LedgerCommand: AsyncParsableCommand {
         let configuration = try options.loadConfiguration()
         let now = UnixTime.system()
         let filter = LedgerFilter(
-            apps: app.map { [$0] }, keyID: keyID, expiringBefore: try expiringWithin.map { try now.moment(after: $0) })
+            apps: app.map { [$0] }, keyID: keyID,
+            ring: try key.map { LedgerRing(try options.keyRing($0, in: configuration), in: configuration) },
+            expiringBefore: try expiringWithin.map { try now.moment(after: $0) })
         let ledger = try await LedgerReader(
             configuration, brokers: try configuration.brokers(instead: brokers), memory: try memory.bytes,
             logger: .quiet(configuration.log), display: ProgressLine()
@@ -37,13 +41,20 @@ struct LedgerCommand: AsyncParsableCommand {
         if ledger.strangers > 0 {
             Terminal.error("remint: \(ledger.strangers) records of the token topic are no replacement tokens")
         }
+        if ledger.unreadable > 0 {
+            Terminal.error(
+                "remint: \(ledger.unreadable) records of the token topic cannot be read: whose tokens they are is unknown"
+            )
+        }
+        if let hidden = ledger.hidden { throw hidden }
     }
 
     private func printTable(_ holdings: [LedgerHolding], _ now: UnixTime) {
-        var table = TextTable("APP", "KEY", "LIVE", "FIRST ENDS", "LAST ENDS", "ENDED")
+        var table = TextTable("APP", "RING", "KEY", "LIVE", "FIRST ENDS", "LAST ENDS", "ENDED")
         for holding in holdings {
             table.add(
-                holding.app.printable(limit: 40), holding.keyID.printable(limit: 40), String(holding.live),
+                holding.app.printable(limit: 40), holding.ring?.printable(limit: 40) ?? "-",
+                holding.keyID.printable(limit: 40), String(holding.live),
                 holding.firstEnd.map { UnixTime(seconds: $0).description } ?? "-",
                 holding.lastEnd.map { UnixTime(seconds: $0).description } ?? "-", String(holding.ended))
         }
@@ -54,6 +65,7 @@ struct LedgerCommand: AsyncParsableCommand {
         var json = JSONWriter()
         json.beginObject()
         json.member("app", holding.app)
+        if let ring = holding.ring { json.member("key_ring", ring) }
         json.member("key_id", holding.keyID)
         json.member("live", Int64(holding.live))
         if let end = holding.firstEnd { json.member("first_expires_at", end) }

@@ -17,7 +17,8 @@ struct ReissueCommand: AsyncParsableCommand {
             ends first in front. The checkpoint says what was delivered, and what is about to be. A job that was killed goes on behind
             it when the same command is run again; no more than the last batch is sent twice, with the same event ids and the
             header remint-resent. A job out of the ledger that is done reads it anew when it is run again, and one that finds nobody
-            leaves no checkpoint. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
+            leaves no checkpoint. A version that neither a ring nor the ledger knows is refused with those that the ledger holds; after
+            one that is revoked the command says how to see that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
             """)
 
@@ -104,6 +105,7 @@ struct ReissueCommand: AsyncParsableCommand {
     }
 
     private func report(_ progress: ReissueProgress, sentBefore before: Int, _ setup: ReissueSetup) {
+        defer { if let verification = setup.verification { Terminal.error("remint: \(verification)") } }
         if json {
             var writer = JSONWriter()
             writer.beginObject()

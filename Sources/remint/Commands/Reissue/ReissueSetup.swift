@@ -2,6 +2,7 @@ import AdapterKit
 import ArgumentParser
 import Foundation
 import JOSE
+import Keyring
 import Logging
 import Operations
 import Pipeline
@@ -21,10 +22,7 @@ struct ReissueSetup {
         self.configuration = configuration
         brokers = command.dryRun && !command.ledger ? "" : try configuration.brokers(instead: command.brokers)
         app = try command.app.map { try command.options.app($0, in: configuration) }
-        if let key = command.key, !configuration.keys.contains(where: { $0.name.hasSameBytes(as: key) }) {
-            let known = configuration.keys.map(\.name).joined(separator: ", ")
-            throw ValidationError("no key ring is called \(key) in \(command.options.config); known: \(known)")
-        }
+        if let key = command.key { _ = try command.options.keyRing(key, in: configuration) }
         files = ReissueFiles(state: command.state ?? Self.state(for: command, configuration))
         let rest = try command.waveRest.map { text in
             guard let rest = DurationText.parse(text) else {
@@ -88,6 +86,10 @@ struct ReissueSetup {
             "the rings \(rings.joined(separator: ", ")) have a version \(id) each, and the tokens of all are meant; for those of one: --key \(rings[0])"
     }
 
+    /// The subject keys of whom the command means.
+    ///
+    /// - Throws: `UnknownVersion` where the ledger has never seen the version that is meant; `HiddenOffsets` where it shows nobody and
+    ///   was not read whole.
     private func ledgerKeys() async throws -> [[UInt8]] {
         let now = UnixTime.system()
         let filter = LedgerFilter(
@@ -97,7 +99,32 @@ struct ReissueSetup {
         let reader = LedgerReader(
             configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine())
         // A clock that is ahead must not hide tokens that the campaigns count.
-        return try await reader.keys(matching: filter, at: ClockTolerance.standard.earliest(at: now))
+        let (keys, hidden) = try await reader.keys(
+            matching: filter, at: ClockTolerance.standard.earliest(at: now))
+        if let hidden {
+            guard !keys.isEmpty else { throw hidden }
+            Terminal.error("remint: warning: not everybody who is meant is asked for: \(hidden)")
+        }
+        if keys.isEmpty, let id = command.keyID {
+            let found = try await reader.holdings(at: now)
+            let known = LedgerRing.names(havingVersion: id, in: configuration)
+            if let unknown = UnknownVersion(id, in: found, isListed: !known.isEmpty) { throw unknown }
+        }
+        return keys
+    }
+
+    /// The sentence for how to see that nobody is left, where the version that is meant is revoked; nil where it is not.
+    var verification: String? {
+        guard command.ledger, let id = command.keyID else { return nil }
+        let rings = configuration.keys.filter { ring in
+            guard command.key.map({ $0.hasSameBytes(as: ring.name) }) ?? true, let path = ring.path else {
+                return false
+            }
+            return (try? KeyRingDirectory(path: path).readListing())?.state(of: id) == .revoked
+        }
+        guard let ring = rings.first else { return nil }
+        return
+            "\(id) is revoked; once the workers answered, the ledger must show no live token of it: remint ledger --key \(ring.name) --key-id \(id)"
     }
 
     /// The input's items, a few at a time.

@@ -66,7 +66,16 @@ struct CampaignPaceOptions: ParsableArguments {
             logger: .quiet(configuration.log), display: ProgressLines.display(asLines: progress),
             note: { Terminal.error("remint: \(name): \($0)") })
         let before = try campaign.load()
-        switch try await reissue.run() {
+        let result: CampaignReissue.Result
+        do { result = try await reissue.run() } catch {
+            // Whoever stops a leak must know how much of it is left; these say so themselves, or nothing was begun.
+            guard before.kind == .revocation, !(error is CampaignStopped), !(error is RotationError) else {
+                throw error
+            }
+            Terminal.error("remint: \(name): \(await reissue.interruption(of: before, by: error))")
+            throw error
+        }
+        switch result {
         case .paused: throw try await reissue.stop(of: before)
         case .reissued(let report): show(report, try campaign.load(), campaign.ring)
         }
@@ -80,7 +89,7 @@ struct CampaignPaceOptions: ParsableArguments {
         let holdings = report.holdings
         let live = holdings.live == 1 ? "1 live token" : "\(holdings.live) live tokens"
         let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
-        Terminal.print("\(name): the ledger shows \(live) of \(rotation.from)\(reasons)")
+        Terminal.print("\(name): the ledger shows \(live) of \(holdings.names)\(reasons)")
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
         Terminal.print("Then: remint rotate status, and remint rotate retire")
     }

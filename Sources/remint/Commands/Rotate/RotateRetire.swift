@@ -10,8 +10,9 @@ struct RotateRetire: AsyncParsableCommand {
         commandName: "retire", abstract: "Ends the use of the old version, once no token of it lives.",
         discussion: """
             Reads the whole token topic and counts the live tokens that name the ring and the version, whatever apps there are
-            today. Refused, with the number of each, while there is one, while one names no ring of the configuration, and while
-            a record cannot be read or is no token. A token that was replaced may still be on a device: the ledger has the newest
+            today, and those of the ring's revoked versions. Refused, with the number of each, while there is one, while one names
+            no ring of the configuration, while a record cannot be read or is no token, and while an open transaction hides a part
+            of the topic for more than 30 seconds. A token that was replaced may still be on a device: the ledger has the newest
             of each user alone.
             """)
 
@@ -27,7 +28,8 @@ struct RotateRetire: AsyncParsableCommand {
         var check = rotation
         try check.retired()
         if !force {
-            try await ring.requireNoLiveToken(of: rotation.from, instead: brokers, tolerating: clock.tolerance)
+            try await ring.requireNoLiveToken(
+                of: try ring.withRevoked(rotation.from), instead: brokers, tolerating: clock.tolerance)
         }
         try campaign.retire(rotation.id, isForced: force)
         let state = rotation.kind == .revocation ? "revoked" : "retired"

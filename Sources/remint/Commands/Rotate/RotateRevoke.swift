@@ -16,8 +16,9 @@ struct RotateRevoke: AsyncParsableCommand {
             publish window, no canary, no watch, no pause because of rejections, and no way back. A campaign of two other versions
             goes on: the version is revoked beside it, and the command says how to re-issue its tokens. The successor is the version that signs, or the other one
             of the campaign, or the one that --promote names; without one nothing is signed until a version is promoted, and events
-            wait in the retry tiers. The command ends with 0 once the ledger shows no live token of the version; else with 1, and
-            says how many are left and why. It can be run again at any time.
+            wait in the retry tiers. The users of every revoked version of the ring are asked for. The command ends with 0 once the
+            ledger shows no live token of any of them; else with 1, and says how many are left and why. It can be run again at any
+            time.
             """)
 
     @OptionGroup var ring: KeyRingOptions
@@ -43,18 +44,32 @@ struct RotateRevoke: AsyncParsableCommand {
                 "remint: \(ring.ring.name): it takes over from the campaign \(open.id) from \(open.from) to \(open.to) (\(open.phase.rawValue))"
             )
         }
-        let rotation = try campaign.revoke(plan, why: reason)
+        let rotation = try await revoke(plan, campaign)
         Terminal.print("\(ring.ring.name): \(plan.leaked) is revoked")
         if let beside = plan.beside { return try await report(plan, beside, ring) }
         guard let rotation else { return try await refuseWithoutSuccessor(plan, ring) }
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; the campaign is \(rotation.id)")
-        if let open = plan.open, open.from != plan.leaked, open.from != rotation.to {
+        if let open = plan.open, open.from != plan.leaked, open.from != rotation.to,
+            try ring.directory.readListing().state(of: open.from) != .revoked
+        {
             Terminal.error(
-                "remint: \(ring.ring.name): tokens of \(open.from) are not asked for any more; afterwards: remint reissue --ledger --key \(ring.ring.name) --key-id \(open.from)"
+                "remint: \(ring.ring.name): tokens of \(open.from) are not asked for any more; afterwards: \(ring.reissueCommand(of: open.from))"
             )
         }
         guard !noReissue else { return Terminal.print("Then: remint rotate reissue") }
         try await pace.reissue(for: campaign)
+    }
+
+    /// Where it fails behind the change of the ring, says what is left before it throws.
+    private func revoke(_ plan: RevocationPlan, _ campaign: Campaign) async throws -> Rotation? {
+        do { return try campaign.revoke(plan, why: reason) } catch {
+            let ring = campaign.ring
+            if (try? ring.directory.readListing())?.state(of: plan.leaked) == .revoked {
+                let left = await ring.leak(of: plan.leaked, instead: pace.brokers)
+                Terminal.error("remint: \(ring.ring.name): \(plan.leaked) is revoked; \(left)")
+            }
+            throw error
+        }
     }
 
     /// The open campaign goes on, and the users of the compromised version are asked for by a job of their own.
@@ -62,35 +77,34 @@ struct RotateRevoke: AsyncParsableCommand {
         Terminal.print(
             "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"
         )
-        let reissue = "remint reissue --ledger --key \(ring.ring.name) --key-id \(plan.leaked)"
+        let reissue = ring.reissueCommand(of: plan.leaked)
         guard !noReissue else { return Terminal.print("Then: \(reissue)") }
-        let holdings = try await holdings(plan, ring)
-        guard holdings.live > 0 || holdings.unreadable > 0 else {
+        let holdings: CampaignHoldings
+        do { holdings = try await ring.holdings(of: plan.leaked, instead: pace.brokers) } catch {
+            Terminal.error(
+                "remint: \(ring.ring.name): an unknown number of live tokens of \(plan.leaked) is left in the ledger; ask for new ones: \(reissue)"
+            )
+            throw error
+        }
+        guard holdings.live > 0 || holdings.unreadable > 0 || holdings.hidden != nil else {
             return Terminal.print("\(ring.ring.name): the ledger shows 0 live tokens of \(plan.leaked)")
         }
-        let live = holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
+        let living = [holdings.first] + holdings.otherLiving
+        let commands = living.map { ring.reissueCommand(of: $0.version) }.joined(separator: ", and: ")
+        let remedy = holdings.hidden.map { "; \($0.remedy)" } ?? ""
         throw RotationError(
-            "\(live) of the revoked \(plan.leaked) left in the ledger (\(holdings.reasons)); ask for new ones now: \(reissue)"
+            "\(holdings.subject) of the revoked \(holdings.names) left in the ledger (\(holdings.reasons)); ask for new ones now: \(commands)\(remedy)"
         )
-    }
-
-    private func holdings(_ plan: RevocationPlan, _ ring: RingInUse) async throws -> VersionHoldings {
-        let configuration = ring.configuration
-        return try await LedgerReader(
-            configuration, brokers: try configuration.brokers(instead: pace.brokers),
-            logger: .quiet(configuration.log), display: ProgressLine()
-        ).holdings(of: plan.leaked, in: ring, at: ring.now())
     }
 
     /// Nothing is signed, so nobody can get a new token.
     private func refuseWithoutSuccessor(_ plan: RevocationPlan, _ ring: RingInUse) async throws {
         let left: String
-        do {
-            let holdings = try await holdings(plan, ring)
-            left = holdings.live == 1 ? "1 live token is" : "\(holdings.live) live tokens are"
-        } catch { left = "an unknown number of live tokens is" }
+        do { left = try await ring.holdings(of: plan.leaked, instead: pace.brokers).left } catch {
+            left = "an unknown number of live tokens of \(plan.leaked) is left"
+        }
         throw RotationError(
-            "no version signs, so \(left) left; import or generate one, then: remint rotate revoke --key-version \(plan.leaked) --promote ID"
+            "no version signs, and \(left); import or generate one, then: remint rotate revoke --key-version \(plan.leaked) --promote ID"
         )
     }
 }

@@ -32,7 +32,9 @@ struct RotateStatus: AsyncParsableCommand {
         let ledgerRing = ring.ledgerRing
         let ledger = try await reader.holdings(at: now, matching: LedgerFilter(ring: ledgerRing))
         let apps = Set(ring.configuration.apps.map(\.name))
-        let old = VersionHoldings(ledger, version: rotation.from, of: ledgerRing, apps: apps)
+        let all = CampaignHoldings(
+            ledger, versions: try ring.withRevoked(rotation.from), of: ledgerRing, in: ring.configuration)
+        let old = all.first
         let new = VersionHoldings(ledger, version: rotation.to, of: ledgerRing, apps: apps)
         let logger = Logger.quiet(ring.configuration.log)
         let lag = BulkLag(
@@ -40,7 +42,7 @@ struct RotateStatus: AsyncParsableCommand {
         let waiting = await lag.value
         await lag.close()
         if json {
-            printJSON(ring, rotation, progress, waiting, old: old, new: new)
+            printJSON(ring, rotation, progress, waiting, all, new: new)
             return
         }
         let pause = rotation.pause.map { ", paused: \($0)" } ?? ""
@@ -58,14 +60,20 @@ struct RotateStatus: AsyncParsableCommand {
         let end = old.lastEnd.map { "; the last one ends at \(UnixTime(seconds: $0))" } ?? ""
         Terminal.print("live tokens of \(rotation.from): \(old.live)\(end)")
         if !old.reasons.isEmpty { Terminal.print("  \(old.reasons)") }
+        for other in all.otherLiving {
+            Terminal.print("live tokens of \(other.version), which is revoked: \(other.live)")
+            Terminal.print("  \(other.tokenReasons); ask for new ones: \(ring.reissueCommand(of: other.version))")
+        }
         Terminal.print("live tokens of \(rotation.to): \(new.live)")
+        if let hidden = all.hidden { Terminal.error("remint: warning: \(hidden)") }
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
     }
 
     private func printJSON(
-        _ ring: RingInUse, _ rotation: Rotation, _ progress: ReissueProgress?, _ waiting: Int?, old: VersionHoldings,
-        new: VersionHoldings
+        _ ring: RingInUse, _ rotation: Rotation, _ progress: ReissueProgress?, _ waiting: Int?,
+        _ all: CampaignHoldings, new: VersionHoldings
     ) {
+        let old = all.first
         var json = JSONWriter()
         json.beginObject()
         json.member("key_ring", ring.ring.name)
@@ -89,6 +97,11 @@ struct RotateStatus: AsyncParsableCommand {
         json.member("unknown_ring_old", Int64(old.unknownRing))
         json.member("unreadable", Int64(old.unreadable))
         json.member("strangers", Int64(old.strangers))
+        if let hidden = old.hidden { json.member("hidden_offsets", Int64(hidden.count)) }
+        json.name("live_revoked")
+        json.beginObject()
+        for other in all.otherLiving { json.member(other.version, Int64(other.live)) }
+        json.endObject()
         json.member("live_new", Int64(new.live))
         json.endObject()
         Terminal.print(String(decoding: json.bytes, as: UTF8.self))

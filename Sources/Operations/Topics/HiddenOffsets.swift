@@ -1,0 +1,36 @@
+package import AdapterKit
+package import Kafka
+
+/// Offsets of a topic that hold what nobody can read yet: they lie behind an open transaction, whoever's it is.
+package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The first partition with such offsets.
+    package let partition: TopicPartition
+    /// The number of these offsets, in all partitions.
+    package private(set) var count: Int
+    /// The time of the transaction's first record, by its producer's clock; nil where it is unknown.
+    package let since: UnixTime?
+
+    /// So many offsets of the topic of `partition`.
+    package init(_ partition: TopicPartition, count: Int, since: UnixTime?) {
+        self.partition = partition
+        self.count = count
+        self.since = since
+    }
+
+    /// Adds what is hidden of further partitions of the topic.
+    mutating func add(_ other: HiddenOffsets) { count += other.count }
+
+    /// What is unknown, in a line.
+    package var fact: String {
+        let lie = count == 1 ? "1 offset of \(partition.topic) lies" : "\(count) offsets of \(partition.topic) lie"
+        let time = since.map { " (since \($0))" } ?? ""
+        return "\(lie) behind an open transaction\(time): what they hold is unknown"
+    }
+
+    /// The way on, in a line.
+    package var remedy: String {
+        "see that the workers run (remint status) and wait, or find its producer with kafka-transactions.sh describe-producers --topic \(partition.topic) --partition \(partition.partition), then try again"
+    }
+
+    package var description: String { "\(fact); \(remedy)" }
+}
