@@ -87,8 +87,21 @@ public struct KeyRingDirectory: Sendable {
         }
     }
 
+    /// The versions among `ids` whose keys cannot be used by the account that the folder belongs to, each with the reason and its
+    /// remedy.
+    package func damagedKeys(of ids: Set<String>) -> [KeyRingError] {
+        ids.sorted().compactMap { id in
+            do throws(KeyRingError) {
+                try requireKeys(of: [id])
+                return nil
+            } catch { return error }
+        }
+    }
+
     /// The keys in the files of all versions, of any state, that can be read.
-    func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
+    ///
+    /// - Throws: `KeyRingError` for a listing that cannot be read.
+    package func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
         var stored: [(version: ListedVersion, key: VerificationKey)] = []
         _ = try readListing { entry throws(KeyRingError) in
             if let key = entry.storedKey() { stored.append((try entry.listed(), key)) }
@@ -187,7 +200,7 @@ public struct KeyRingDirectory: Sendable {
         }
         var editor = try KeyRingEditor(self)
         try editor.add(key, id: id, encoding: secretEncoding, at: time, as: "create")
-        try AuditLog(self).append("create", version: id, detail: key.algorithm.rawValue, at: time)
+        try AuditLog(self).append("create", version: id, detail: key.algorithm.rawValue, at: editor.time)
     }
 
     private func parse() throws(KeyRingError) -> JSONValue {

@@ -27,6 +27,11 @@ package struct RingInUse {
 
     /// The apps that use it.
     package var apps: [Configuration.App] { configuration.apps.filter { $0.key == ring.name } }
+    /// Takes the lock of the ring for a change.
+    ///
+    /// - Throws: `KeyRingError`, also where another operator holds it.
+    package func editor() throws(KeyRingError) -> KeyRingEditor { try KeyRingEditor(directory, now: now) }
+
     /// Where its changes are written down.
     package var audit: AuditLog { AuditLog(directory) }
     /// What the vendor wants done; nil for a ring that no app uses.
