@@ -76,17 +76,6 @@ public struct KeyRingDirectory: Sendable {
         return try storedKeys().first { $0.key.hasSameMaterial(as: key) }?.version
     }
 
-    /// The versions that hold the key of an earlier version of the ring, each with the earlier one.
-    ///
-    /// - Throws: `KeyRingError` for a listing that cannot be read.
-    public func repeatedKeys() throws(KeyRingError) -> [(version: ListedVersion, earlier: ListedVersion)] {
-        let stored = try storedKeys()
-        return stored.indices.compactMap { index in
-            let earlier = stored[..<index].first { $0.key.hasSameMaterial(as: stored[index].key) }
-            return earlier.map { (stored[index].version, $0.version) }
-        }
-    }
-
     /// The versions among `ids` whose keys cannot be used by the account that the folder belongs to, each with the reason and its
     /// remedy.
     package func damagedKeys(of ids: Set<String>) -> [KeyRingError] {

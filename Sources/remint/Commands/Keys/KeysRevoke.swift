@@ -9,7 +9,7 @@ struct KeysRevoke: ParsableCommand {
         commandName: "revoke", abstract: "Declares a version leaked: it stops signing at once.",
         discussion: """
             Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
-            retry tiers. Its users get new tokens with: remint reissue --ledger --key RING --key-id VERSION.
+            retry tiers. Exit code 1 while another version of any ring holds its key and is in use. Its users get new tokens with: remint reissue --ledger --key RING --key-id VERSION.
             """)
 
     @OptionGroup var ring: KeyRingOptions
@@ -18,10 +18,13 @@ struct KeysRevoke: ParsableCommand {
 
     func run() throws {
         let ring = try ring.load()
+        ring.warnOfHolders(of: version)
         let changed = try ring.revoke(version, promoting: promote)
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is revoked" : "was revoked already")")
         if try ring.directory.readListing().active == nil {
             Terminal.error("remint: warning: no version signs; promote one: remint keys promote --now VERSION")
         }
+        ring.warnOfDamagedKeys()
+        try ring.requireRevokedEverywhere(version)
     }
 }
