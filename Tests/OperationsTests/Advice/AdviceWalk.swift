@@ -139,7 +139,7 @@ final class AdviceWalk {
             }
         case .keysGenerate: try generate()
         case .keysPromote(let id): try ring.promote(id, isForced: true)
-        case .keysRetire(let id): try ring.retire(id, isForced: true)
+        case .keysRetire(let id): _ = try ring.retire(id, isForced: true)
         case .keysRevoke(let id): try ring.revoke(id, promoting: nil)
         case .moveAway: try FileManager.default.removeItem(atPath: "\(folder)/rotation.json")
         }
