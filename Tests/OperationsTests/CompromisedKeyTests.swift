@@ -24,7 +24,7 @@ import WorkerTestSupport
             try KeyRings.make("\(path)/other", version: "o")
             configuration = try readConfiguration(
                 workerConfiguration(brokers: "127.0.0.1:1", ring: "\(path)/push")
-                    .replacing("\" } }", with: "\" }, other: { path: \"\(path)/other\" } }"))
+                    .replacing("/push\" } }", with: "/push\" }, other: { path: \"\(path)/other\" } }"))
         }
 
         func ring(_ name: String) throws -> RingInUse {
@@ -109,7 +109,8 @@ import WorkerTestSupport
     }
 
     @Test(arguments: [false, true])
-    func `a revocation names the versions of other rings with the key until they are revoked`(_ isOneFile: Bool) throws {
+    func `a revocation names the versions of other rings with the key until they are revoked`(_ isOneFile: Bool) throws
+    {
         let shop = try Shop()
         try shop.add("b")
         if isOneFile {
@@ -152,7 +153,9 @@ import WorkerTestSupport
 
     // MARK: Damage
 
-    @Test(arguments: [false, true]) func `a damaged key of a third version keeps no revocation waiting`(_ isLost: Bool) throws {
+    @Test(arguments: [false, true]) func `a damaged key of a third version keeps no revocation waiting`(_ isLost: Bool)
+        throws
+    {
         let shop = try Shop()
         try shop.add("b")
         try shop.add("c")

@@ -150,7 +150,9 @@ extension KeyScenarios {
             #expect(states == ["active", "revoked"])
         }
 
-        @Test func `check reports a ring with one key twice, and fails where the key is revoked under one name`() async throws {
+        @Test func `check reports a ring with one key twice, and fails where the key is revoked under one name`()
+            async throws
+        {
             let folder = try TemporaryFolder()
             let demo = try await Program.run(
                 Repository.remint, ["demo", "--dir", "shop", "--json"], directory: folder.url)
@@ -205,14 +207,17 @@ extension KeyScenarios {
             let second = ring.replacing("braze-ios", with: "second")
             try Data(text.replacing(ring, with: "\(ring)\n\(second)").utf8).write(to: configuration)
             let key = "shop/keys/braze-ios/braze-ios-2026-11.pem"
-            let twice = try await remint("keys", "import", "--key", "second", "--pem", key, "--id", "x", "--algorithm", "RS256")
+            let twice = try await remint(
+                "keys", "import", "--key", "second", "--pem", key, "--id", "x", "--algorithm", "RS256")
             #expect(twice.status == 0, "\(twice.errorText)")
             #expect(
                 twice.errorText.contains("the key is also that of braze-ios-2026-11 (active) of the ring braze-ios"),
                 "\(twice.errorText)")
             let shared = try await remint("check")
             #expect(shared.status == 0)
-            #expect(shared.errorText.contains("hold the same key; use one ring for the apps of both"), "\(shared.errorText)")
+            #expect(
+                shared.errorText.contains("hold the same key; use one ring for the apps of both"), "\(shared.errorText)"
+            )
             for ring in ["braze-ios", "second"] {
                 let made = try await remint("keys", "generate", "--key", ring, "--id", "n", "--algorithm", "RS256")
                 #expect(made.status == 0, "\(made.errorText)")

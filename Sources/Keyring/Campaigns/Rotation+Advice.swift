@@ -5,7 +5,8 @@ extension Rotation {
         switch phase {
         case .prepared where kind == .revocation: "remint rotate revoke --key-version \(from) --promote \(to)"
         case .prepared: "remint rotate promote"
-        case .promoted where pause != nil, .canary where pause != nil, .waves where pause != nil: "remint rotate resume, then: remint rotate reissue"
+        case .promoted where pause != nil, .canary where pause != nil, .waves where pause != nil:
+            "remint rotate resume, then: remint rotate reissue"
         case .promoted, .canary, .waves: "remint rotate reissue"
         case .reissued: "remint rotate retire"
         case .retired, .aborted: "remint rotate prepare"

@@ -111,7 +111,8 @@ extension Campaign {
     private func requireWayBack(of rotation: Rotation, in listing: KeyRingListing) throws(RotationError) {
         guard listing.state(of: rotation.from)?.verifies != true else { return }
         let derived = try rotation.derived(from: listing)
-        throw RotationError("\(rotation.from) is retired and cannot sign again; finish the campaign with: \(derived.next)")
+        throw RotationError(
+            "\(rotation.from) is retired and cannot sign again; finish the campaign with: \(derived.next)")
     }
 
     /// Ends the use of the old version, and with it the campaign. The ledger was asked before.

@@ -59,10 +59,18 @@ extension RingInUse {
         return changed
     }
 
-    /// Refuses a change that only the ring's open campaign may make.
+    /// Refuses a change that only the ring's open campaign may make. What was made already is none.
     ///
     /// - Throws: `RotationError`.
     package func requireNoPart(of versions: [String], in change: Rotation.RingChange) throws {
+        let listing = try? directory.readListing()
+        let end: KeyVersion.State =
+            switch change {
+            case .promote: .active
+            case .retire: .retired
+            case .revoke: .revoked
+            }
+        guard !versions.allSatisfy({ listing?.state(of: $0) == end }) else { return }
         try RotationFile(directory).load()?.requireNoPart(of: versions, in: change)
     }
 

@@ -31,7 +31,9 @@ struct RepeatedKeys {
                 return compromised(version, stored[revoked])
             }
             // Of two versions that are in use or were, the later one is named with the earlier one.
-            return others.first { $0 < index && !isRevocation(stored[$0], version) }.map { repeated(version, stored[$0]) }
+            return others.first { $0 < index && !isRevocation(stored[$0], version) }.map {
+                repeated(version, stored[$0])
+            }
         }
     }
 

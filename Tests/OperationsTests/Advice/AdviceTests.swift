@@ -33,7 +33,8 @@ import WorkerConfiguration
     }()
 
     @Test(arguments: [nil] + Rotation.Phase.allCases.map { $0 }, Rotation.Kind.allCases)
-    func `whoever follows the advice of refusals gets on`(_ phase: Rotation.Phase?, _ kind: Rotation.Kind) async throws {
+    func `whoever follows the advice of refusals gets on`(_ phase: Rotation.Phase?, _ kind: Rotation.Kind) async throws
+    {
         let configuration = try CampaignSequenceTests.configuration()
         var (walks, longest) = (0, 0)
         for states in Self.rings where phase != nil || kind == .rotation {
@@ -52,6 +53,7 @@ import WorkerConfiguration
                 }
             }
         }
-        print("  advice: \(walks) walks from \(phase?.rawValue ?? "no campaign") (\(kind.rawValue)); longest \(longest)")
+        print(
+            "  advice: \(walks) walks from \(phase?.rawValue ?? "no campaign") (\(kind.rawValue)); longest \(longest)")
     }
 }

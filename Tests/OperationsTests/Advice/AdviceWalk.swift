@@ -67,7 +67,9 @@ final class AdviceWalk {
     /// Takes `step`, and where it is refused, first what the refusal advises, until it is taken.
     func accomplish(_ step: AdvisedCommand, _ depth: Int = 0) async throws {
         while true {
-            guard depth < Self.depth, trace.count < Self.longest else { throw Stuck(description: "\(step) leads nowhere") }
+            guard depth < Self.depth, trace.count < Self.longest else {
+                throw Stuck(description: "\(step) leads nowhere")
+            }
             do {
                 try await make(step)
                 trace.append("\(step): done")

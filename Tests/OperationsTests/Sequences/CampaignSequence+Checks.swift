@@ -64,7 +64,9 @@ extension CampaignSequence {
             guard let stage = root?["stage"]?.string, let now = root?["time"]?.string else {
                 throw Violation("a line of the log is cut: \(String(decoding: line, as: UTF8.self))")
             }
-            guard time <= now else { throw Violation("a line of the log is older than the one before: \(now), \(time)") }
+            guard time <= now else {
+                throw Violation("a line of the log is older than the one before: \(now), \(time)")
+            }
             time = now
             let isResult = stage != "intent"
             guard isResult == isOpen || end.wasFaulty && !isResult else {

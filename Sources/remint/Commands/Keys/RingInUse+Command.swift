@@ -26,7 +26,8 @@ extension RingInUse {
         }
         for holder in holders where holder.version.state.verifies {
             Terminal.error(
-                "remint: warning: \(holder) holds the key of \(version) too, so it is compromised as well: \(holder.revocation)")
+                "remint: warning: \(holder) holds the key of \(version) too, so it is compromised as well: \(holder.revocation)"
+            )
         }
     }
 

@@ -58,7 +58,8 @@ struct RotateRevoke: AsyncParsableCommand {
             )
         } else if plan.successor == nil {
             Terminal.error(
-                "remint: \(ring.ring.name): no version signs afterwards, and events wait in the retry tiers; \(plan.remedy)")
+                "remint: \(ring.ring.name): no version signs afterwards, and events wait in the retry tiers; \(plan.remedy)"
+            )
         }
         let rotation = try campaign.revoke(plan, why: reason)
         Terminal.print("\(ring.ring.name): \(plan.leaked) is revoked")
