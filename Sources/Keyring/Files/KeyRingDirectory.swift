@@ -27,6 +27,9 @@ public struct KeyRingDirectory: Sendable {
     /// The file that lists the versions.
     public var listing: String { "\(path)/keyring.json" }
 
+    /// The file of the ring's campaign.
+    var campaign: String { "\(path)/rotation.json" }
+
     /// The listing's revision; nil where there is none.
     public var revision: FileRevision? { FileRevision(of: listing) }
 

@@ -33,7 +33,7 @@ public struct KeyRingEditor: ~Copyable {
         _ directory: KeyRingDirectory, _ disk: Disk, now: @escaping @Sendable () -> UnixTime
     ) throws(KeyRingError) {
         try directory.requireOwnFolder()
-        for file in [directory.listing, RotationFile(directory).path] { try DurableWrite.requireNoLink(file) }
+        for file in [directory.listing, directory.campaign] { try DurableWrite.requireNoLink(file) }
         let lock = try Self.takeLock("\(directory.path)/keyring.lock", disk, at: now())
         try ScratchFile.removeAbandoned(in: directory.path, disk)
         listing =
