@@ -61,16 +61,21 @@ extension RingInUse {
 
     /// Refuses a change that only the ring's open campaign may make. What was made already is none.
     ///
-    /// - Throws: `RotationError`.
+    /// - Throws: `RotationError`, or `KeyRingError` for a version that is unknown, or cannot sign again.
     package func requireNoPart(of versions: [String], in change: Rotation.RingChange) throws {
-        let listing = try? directory.readListing()
+        let listing = try directory.readListing()
         let end: KeyVersion.State =
             switch change {
             case .promote: .active
             case .retire: .retired
             case .revoke: .revoked
             }
-        guard !versions.allSatisfy({ listing?.state(of: $0) == end }) else { return }
+        guard try !versions.allSatisfy({ try listing.version($0).state == end }) else { return }
+        // What no command can make is refused as that.
+        if change == .promote {
+            var check = listing
+            for version in versions { try check.promote(version, at: now()) }
+        }
         try RotationFile(directory).load()?.requireNoPart(of: versions, in: change)
     }
 

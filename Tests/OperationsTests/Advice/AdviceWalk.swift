@@ -80,11 +80,12 @@ final class AdviceWalk {
             } catch {
                 trace.append("\(step): \(error)")
                 let advice = AdvisedCommand.commands(in: "\(error)")
-                guard let first = advice.first, let last = advice.last else {
+                // What makes the rest of the sentence possible comes first in any case.
+                let before = advice.prefix { $0 == .moveAway || $0 == .keysGenerate }
+                for command in before { try await accomplish(command, depth + 1) }
+                guard let first = advice.dropFirst(before.count).first, let last = advice.last else {
                     throw Stuck(description: "no command is advised: \(error)")
                 }
-                // What makes the rest of the sentence possible comes first in any case.
-                if first == .moveAway || first == .keysGenerate { try await accomplish(first, depth + 1) }
                 try await accomplish(try filled(takesLast ? last : first), depth + 1)
             }
         }
