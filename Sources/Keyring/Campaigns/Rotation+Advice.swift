@@ -3,7 +3,7 @@ extension Rotation {
     /// The next command.
     package var next: String {
         switch phase {
-        case .prepared where kind == .revocation: "remint rotate revoke --key-version \(from) --promote \(to)"
+        case .prepared where kind == .revocation: "remint rotate revoke --key-version \(from)"
         case .prepared: "remint rotate promote"
         case .promoted where pause != nil, .canary where pause != nil, .waves where pause != nil:
             "remint rotate resume, then: remint rotate reissue"
