@@ -76,7 +76,12 @@ extension RingInUse {
             var check = listing
             for version in versions { try check.promote(version, at: now()) }
         }
-        try RotationFile(directory).load()?.requireNoPart(of: versions, in: change)
+        let open = try RotationFile(directory).load()
+        do { try open?.requireNoPart(of: versions, in: change) } catch {
+            // No step of a campaign whose old version is not in the ring can be made.
+            if let open, listing.state(of: open.from) == nil { _ = try open.derived(from: listing) }
+            throw error
+        }
     }
 
     /// Refuses a version that was retired or revoked before and that a restored listing has in use again.
