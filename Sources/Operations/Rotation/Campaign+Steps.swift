@@ -88,6 +88,8 @@ extension Campaign {
         let rotation = try step("rotate abort") { editor, rotation in
             guard rotation.phase != .aborted else { return }
             let before = rotation
+            // A revocation cannot be aborted; where the ring disagrees, what settles that comes first.
+            if before.kind == .revocation { _ = try before.derived(from: editor.listing) }
             try rotation.abort()
             let (from, to) = (rotation.from, rotation.to)
             try requireWayBack(of: before, in: editor.listing)
