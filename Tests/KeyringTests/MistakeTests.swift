@@ -50,7 +50,7 @@ import Testing
         #expect(try ring.names() == before)
     }
 
-    @Test func `a ring on disk with one key twice loads, and names the two versions`() throws {
+    @Test func `a ring on disk with one key twice loads, and both versions are seen to hold it`() throws {
         let ring = try RingFolder()
         try ring.write("c2VjcmV0", to: "x")
         try ring.write("secret\n", to: "y")
@@ -58,8 +58,44 @@ import Testing
             #"{"id": "a", "file": "x", "state": "active", "algorithm": "HS256", "encoding": "base64"}"#,
             #"{"id": "b", "file": "y", "state": "revoked", "algorithm": "HS256", "encoding": "utf8"}"#)
         #expect(try ring.load().active?.id == "a")
-        let found = try ring.directory.repeatedKeys()
-        #expect(found.map { [$0.version.id, $0.earlier.id] } == [["b", "a"]])
+        let stored = try ring.directory.storedKeys()
+        try #require(stored.map(\.version.id) == ["a", "b"])
+        #expect(stored[0].key.hasSameMaterial(as: stored[1].key))
+    }
+
+    @Test func `a key that others can read signs nothing, and is still known as the one it is`() throws {
+        let ring = try RingFolder()
+        let key = try SigningKey.generate(.es256)
+        try ring.directory.create(key, id: "a", secretEncoding: nil, at: Self.time)
+        try ring.setMode(0o644, of: "a.pem")
+        #expect(throws: KeyRingError.self) { try ring.load() }
+        #expect(try ring.directory.storedKeys().first?.key.hasSameMaterial(as: key.verificationKey) == true)
+        var editor = try KeyRingEditor(ring.directory)
+        #expect(throws: KeyRingError.self) { try editor.add(key, id: "b", at: Self.time) }
+    }
+
+    @Test func `a listing behind a link is not changed, and neither is the link`() throws {
+        let ring = try RingFolder(), elsewhere = try RingFolder()
+        try ring.directory.create(SigningKey.generate(.hs256), id: "a", secretEncoding: .hex, at: Self.time)
+        for name in ["keyring.json", "rotation.json"] {
+            if name == "rotation.json" { try ring.write("{}", to: name) }
+            try FileManager.default.moveItem(atPath: ring.path(name), toPath: elsewhere.path(name))
+            try FileManager.default.createSymbolicLink(
+                atPath: ring.path(name), withDestinationPath: elsewhere.path(name))
+            let before = try elsewhere.read(name)
+            #expect(try ring.load().active?.id == "a", "it is read as it is: so a secret's volume has it")
+            let error = #expect(throws: KeyRingError.self) { _ = try KeyRingEditor(ring.directory).listing }
+            #expect(error?.message.contains("cp --remove-destination -p") == true, "\(error?.message ?? "")")
+            #expect(try elsewhere.read(name) == before)
+            #expect(throws: KeyRingError.self) {
+                try DurableWrite(path: ring.path(name), mode: 0o600).write(SecretBytes(text: "x"))
+            }
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: ring.path(name)) == elsewhere.path(name))
+            try FileManager.default.removeItem(atPath: ring.path(name))
+            try FileManager.default.moveItem(atPath: elsewhere.path(name), toPath: ring.path(name))
+        }
+        try FileManager.default.removeItem(atPath: ring.path("rotation.json"))
+        _ = try KeyRingEditor(ring.directory).listing
     }
 
     /// Ids, and what the refusal repeats of each.

@@ -35,7 +35,9 @@ import Testing
         var listing = try Self.listing("a", "b")
         let refusal = #expect(throws: KeyRingError.self) { try listing.retire("a") }
         #expect(
-            refusal?.message == "the version \"a\" is active and cannot become retired; promote another version first")
+            refusal?.message
+                == "the version \"a\" is active and cannot become retired; promote another version first: remint keys promote ID"
+        )
         try listing.retire("b")
         let other = #expect(throws: KeyRingError.self) { try listing.promote("b", at: Self.time) }
         #expect(other?.message == "the version \"b\" is retired and cannot become active; generate or import a new one")

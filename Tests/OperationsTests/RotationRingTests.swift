@@ -140,7 +140,7 @@ import Testing
         }
         let open = try Self.rotation(.prepared)
         #expect(try plan(nil, prepared, open) == ["a", "b"])
-        #expect(try plan(nil, prepared) == ["a", nil], "a prepared version of no campaign is not taken")
+        #expect(try plan(nil, prepared) == ["a", "b"], "the only prepared version comes before passive ones")
         #expect(try plan(nil, prepared, promote: "b") == ["a", "b"])
         #expect(try plan("b", prepared, open) == ["b", "a"])
         #expect(try plan("zero", prepared, open) == ["zero", "a"], "what signs goes on")
@@ -149,6 +149,22 @@ import Testing
         #expect(try plan(nil, promoted, try Self.rotation(.waves)) == ["a", "b"])
         #expect(try plan("b", promoted, try Self.rotation(.waves)) == ["b", "a"])
         let revoked = try Self.ring([("a", .revoked), ("b", .active)])
-        #expect(try plan("b", revoked, try Self.rotation(.waves, kind: .revocation)) == ["b", nil])
+        #expect(try plan("b", revoked, try Self.rotation(.waves, kind: .revocation)) == ["b", "zero"])
+    }
+
+    @Test func `of several versions that could sign the operator names one, and the commands are named`() throws {
+        let two = try Self.ring([("c", .prepared), ("b", .prepared), ("a", .active)])
+        let plan = try RevocationPlan("a", promoting: nil, in: two, open: nil)
+        #expect(plan.successor == nil && plan.candidates.map(\.id) == ["zero", "c", "b"])
+        for id in ["zero (passive)", "b (prepared)", "c (prepared)"] {
+            #expect(plan.remedy.contains("remint rotate revoke --key-version a --promote \(id)"), "\(plan.remedy)")
+        }
+        let usable = try RevocationPlan("a", promoting: nil, in: two, open: nil) { version, leaked in
+            leaked == "a" && version.id == "zero"
+        }
+        #expect(usable.successor == "zero")
+        let none = try RevocationPlan("a", promoting: nil, in: two, open: nil) { _, _ in false }
+        #expect(none.successor == nil)
+        #expect(none.remedy.hasSuffix("then: remint rotate revoke --key-version a --promote ID"))
     }
 }

@@ -150,14 +150,16 @@ extension KeyScenarios {
             #expect(states == ["active", "revoked"])
         }
 
-        @Test func `check warns about a ring with one key twice, and the ring still works`() async throws {
+        @Test func `check reports a ring with one key twice, and fails where the key is revoked under one name`()
+            async throws
+        {
             let folder = try TemporaryFolder()
             let demo = try await Program.run(
                 Repository.remint, ["demo", "--dir", "shop", "--json"], directory: folder.url)
             try #require(demo.status == 0, "\(demo.errorText)")
             let listing = folder.url.appending(path: "shop/keys/braze-ios/keyring.json")
             let second =
-                #"{"versions":[{"id":"again","state":"revoked","algorithm":"RS256","file":"again.pem"},"#
+                #"{"versions":[{"id":"again","state":"passive","algorithm":"RS256","file":"again.pem"},"#
             let files = listing.deletingLastPathComponent()
             try FileManager.default.copyItem(
                 at: files.appending(path: "braze-ios-2026-11.pem"), to: files.appending(path: "again.pem"))
@@ -168,8 +170,17 @@ extension KeyScenarios {
             #expect(check.status == 0, "\(check.errorText)")
             #expect(
                 check.errorText.contains(
-                    "warning: keys.braze-ios: the versions again (revoked) and braze-ios-2026-11 (active) hold the same key"
+                    "warning: keys.braze-ios: the versions again (passive) and braze-ios-2026-11 (active) hold the same key"
                 ))
+            try Data(text.replacing(#"{"versions":["#, with: second.replacing("passive", with: "revoked")).utf8)
+                .write(to: listing)
+            let failed = try await Program.run(
+                Repository.remint, ["check", "--config", "shop/remint.yaml"], directory: folder.url)
+            #expect(failed.status == 1, "\(failed.errorText)")
+            #expect(
+                failed.errorText.contains(
+                    "error: keys.braze-ios: the version braze-ios-2026-11 (active) holds the key of again (revoked), which is compromised; run: remint rotate revoke --key braze-ios --key-version braze-ios-2026-11"
+                ), "\(failed.errorText)")
             let odd = text.replacing(#""id":"braze-ios-2026-11""#, with: #""id":"ios 2026""#)
             try Data(odd.utf8).write(to: listing)
             let warned = try await Program.run(
@@ -179,6 +190,57 @@ extension KeyScenarios {
                 warned.errorText.contains(
                     "warning: keys.braze-ios: the id of the version \"ios 2026\" is no name for a file or a command line; rotate to a version with another id and retire this one"
                 ))
+        }
+
+        @Test func `a key of two rings is revoked in both, or the command fails and names the other`() async throws {
+            let folder = try TemporaryFolder()
+            let demo = try await Program.run(
+                Repository.remint, ["demo", "--dir", "shop", "--json"], directory: folder.url)
+            try #require(demo.status == 0, "\(demo.errorText)")
+            func remint(_ arguments: String...) async throws -> Program {
+                try await Program.run(
+                    Repository.remint, arguments + ["--config", "shop/remint.yaml"], directory: folder.url)
+            }
+            let configuration = folder.url.appending(path: "shop/remint.yaml")
+            let text = try String(contentsOf: configuration, encoding: .utf8)
+            let ring = try #require(text.split(separator: "\n").first { $0.hasPrefix("  braze-ios:") })
+            let second = ring.replacing("braze-ios", with: "second")
+            try Data(text.replacing(ring, with: "\(ring)\n\(second)").utf8).write(to: configuration)
+            let key = "shop/keys/braze-ios/braze-ios-2026-11.pem"
+            let twice = try await remint(
+                "keys", "import", "--key", "second", "--pem", key, "--id", "x", "--algorithm", "RS256")
+            #expect(twice.status == 0, "\(twice.errorText)")
+            #expect(
+                twice.errorText.contains("the key is also that of braze-ios-2026-11 (active) of the ring braze-ios"),
+                "\(twice.errorText)")
+            let shared = try await remint("check")
+            #expect(shared.status == 0)
+            #expect(
+                shared.errorText.contains("hold the same key; use one ring for the apps of both"), "\(shared.errorText)"
+            )
+            for ring in ["braze-ios", "second"] {
+                let made = try await remint("keys", "generate", "--key", ring, "--id", "n", "--algorithm", "RS256")
+                #expect(made.status == 0, "\(made.errorText)")
+            }
+            let revoke = [
+                "rotate", "revoke", "--key", "braze-ios", "--key-version", "braze-ios-2026-11", "--no-reissue",
+                "--config", "shop/remint.yaml",
+            ]
+            let first = try await Program.run(Repository.remint, revoke, directory: folder.url)
+            #expect(first.status == 1, "\(first.outputText)")
+            let words = "remint rotate revoke --key second --key-version x"
+            #expect(first.errorText.contains(words), "\(first.errorText)")
+            #expect(first.errorText.contains("n, which is prepared, signs from now on"), "\(first.errorText)")
+            #expect(first.outputText.contains("braze-ios-2026-11 is revoked"), "\(first.outputText)")
+            let failed = try await remint("check")
+            #expect(failed.status == 1 && failed.errorText.contains(words), "\(failed.errorText)")
+            let other = try await remint("rotate", "revoke", "--key", "second", "--key-version", "x", "--no-reissue")
+            #expect(other.status == 0, "\(other.errorText)")
+            let again = try await Program.run(Repository.remint, revoke, directory: folder.url)
+            #expect(again.status == 0, "\(again.errorText)")
+            let imported = try await remint(
+                "keys", "import", "--key", "infobip-mobile", "--pem", key, "--id", "y", "--algorithm", "RS256")
+            #expect(imported.status != 0, "\(imported.errorText)")
         }
 
         private func rings(_ folder: borrowing TemporaryFolder) throws -> [String: String] {

@@ -148,6 +148,38 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
+        @Test func `a file with other users of the same size and time is another input`() async throws {
+            let shop = try await Shop.open()
+            let input = shop.folder.appending(path: "users.csv")
+            func write(_ first: String) throws {
+                let rows = (0..<400).map { "\(first)\($0)\n" }.joined()
+                try Data(("user\n" + rows).utf8).write(to: input)
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSince1970: 1_795_132_800)], ofItemAtPath: input.path)
+            }
+            let arguments = [
+                "reissue", "--config", shop.configuration, "--app", "braze-ios", "--input", input.path, "--rate", "50",
+                "--wave", "50", "--wave-rest", "1h",
+            ]
+            try write("a")
+            let job = try Program(Repository.remint, arguments + ["--watch"])
+            while try await shop.bulkEvents().count < 50 { await Task.yield() }
+            job.kill()
+            await job.waitForEnd()
+            let sent = try await shop.bulkEvents().count
+            try write("b")
+            let refused = try await Program.run(Repository.remint, arguments)
+            #expect(refused.status != 0)
+            #expect(refused.errorText.contains("the content of the input changed"), "\(refused.errorText)")
+            #expect(try await shop.bulkEvents().count == sent)
+            try write("a")
+            let again = try await Program.run(
+                Repository.remint, Array(arguments.dropLast(6)) + ["--rate", "0"])
+            #expect(again.status == 0, "\(again.errorText)")
+            #expect(Set(try await shop.bulkEvents().map(\.id)).count == 400)
+            await shop.broker.close()
+        }
+
         @Test func `a dry run counts and sends nothing`() async throws {
             let shop = try await Shop.open()
             let input = shop.folder.appending(path: "users.jsonl")

@@ -32,11 +32,7 @@ extension Rotation {
         }
         switch signer {
         case from:
-            guard phase == .prepared else {
-                throw disagreement(
-                    "\(from) signs; make \(to) sign with: remint rotate promote --now, or end the campaign with: remint rotate abort"
-                )
-            }
+            guard phase == .prepared else { throw disagreement("\(from) signs; \(settlement(old, new))") }
             return self
         case to:
             var rotation = self
@@ -44,8 +40,18 @@ extension Rotation {
             return rotation
         default:
             throw disagreement(
-                "\(signer.map { "\($0) signs" } ?? "no version signs"); make \(to) sign with: remint rotate promote --now, or end the campaign with: remint rotate abort"
-            )
+                "\(signer.map { "\($0) signs" } ?? "no version signs"); \(settlement(old, new))")
+        }
+    }
+
+    /// The commands that settle which of the two versions signs: a version that is not there cannot, and a retired one neither.
+    private func settlement(_ old: KeyVersion.State, _ new: KeyVersion.State?) -> String {
+        let promote = "make \(to) sign with: remint rotate promote --now"
+        return switch (old, new) {
+        case (.retired, nil): Self.startOver
+        case (_, nil): "end the campaign with: remint rotate abort"
+        case (.retired, _): promote
+        default: "\(promote), or end the campaign with: remint rotate abort"
         }
     }
 
@@ -104,9 +110,10 @@ extension Rotation {
         let remedy =
             switch change {
             case .promote where version == to: "remint rotate promote"
+            case .promote where kind == .revocation && version == from: next
             case .promote where kind == .revocation: "remint rotate revoke --key-version \(from) --promote \(version)"
             case .promote: "remint rotate abort"
-            case .retire where version == to: "remint rotate abort"
+            case .retire where version == to: kind == .revocation ? next : "remint rotate abort"
             case .retire: "remint rotate retire"
             case .revoke: "remint rotate revoke --key-version \(version)"
             }

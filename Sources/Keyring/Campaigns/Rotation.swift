@@ -161,8 +161,7 @@ package struct Rotation: Sendable, Equatable {
         guard phase != .aborted else { return }
         try requireOpen("abort")
         guard kind == .rotation else {
-            throw RotationError(
-                "a revocation cannot be aborted: \(from) is compromised; go on with: remint rotate reissue")
+            throw RotationError("a revocation cannot be aborted: \(from) is compromised; go on with: \(next)")
         }
         phase = .aborted
         pause = nil

@@ -9,7 +9,7 @@ package struct RotationFile: Sendable {
 
     /// The campaign of the ring in `directory`.
     package init(_ directory: KeyRingDirectory) {
-        path = "\(directory.path)/rotation.json"
+        path = directory.campaign
         disk = directory.disk
     }
 

@@ -50,6 +50,7 @@ package struct DurableWrite {
     ///
     /// - Throws: `KeyRingError`; the file is as it was then, unless only its folder could not be brought to disk.
     package func write(_ fill: (Sink) throws(KeyRingError) -> Void) throws(KeyRingError) {
+        if placement == .replacing { try Self.requireNoLink(path) }
         let folder = folder(of: path)
         let name = String(path.split(separator: "/").last ?? "")
         try ScratchFile.removeAbandoned(in: folder, of: name, disk)
@@ -70,6 +71,18 @@ package struct DurableWrite {
             throw error
         }
         guard try disk.sync(folder: folder) else { throw failure("brought to disk") }
+    }
+
+    /// Refuses a symbolic link at `path`: the rename would replace the link, and the file behind it would keep what it says.
+    ///
+    /// - Throws: `KeyRingError` with the command that fixes it.
+    static func requireNoLink(_ path: String) throws(KeyRingError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
+        throw KeyRingError(
+            path,
+            "is a symbolic link, and a change would leave the file behind it as it is; put the file itself here: cp --remove-destination -p \"$(readlink -f \(path))\" \(path)"
+        )
     }
 
     /// The end of an unfinished file.

@@ -13,7 +13,10 @@ public enum KeyFile {
         try read(path, .instructions).withBytes { Array($0) }
     }
 
-    private static func read(_ path: String, _ content: GuardedFile.Content) throws(KeyRingError) -> SecretBytes {
+    /// The contents of `path`, which others may use as `content` says.
+    ///
+    /// - Throws: `KeyRingError`.
+    static func read(_ path: String, _ content: GuardedFile.Content) throws(KeyRingError) -> SecretBytes {
         do throws(GuardedFileError) { return try GuardedFile.read(path, content) } catch {
             throw KeyRingError(error.path, error.message)
         }

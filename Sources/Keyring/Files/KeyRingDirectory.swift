@@ -27,6 +27,9 @@ public struct KeyRingDirectory: Sendable {
     /// The file that lists the versions.
     public var listing: String { "\(path)/keyring.json" }
 
+    /// The file of the ring's campaign.
+    var campaign: String { "\(path)/rotation.json" }
+
     /// The listing's revision; nil where there is none.
     public var revision: FileRevision? { FileRevision(of: listing) }
 
@@ -76,19 +79,21 @@ public struct KeyRingDirectory: Sendable {
         return try storedKeys().first { $0.key.hasSameMaterial(as: key) }?.version
     }
 
-    /// The versions that hold the key of an earlier version of the ring, each with the earlier one.
-    ///
-    /// - Throws: `KeyRingError` for a listing that cannot be read.
-    public func repeatedKeys() throws(KeyRingError) -> [(version: ListedVersion, earlier: ListedVersion)] {
-        let stored = try storedKeys()
-        return stored.indices.compactMap { index in
-            let earlier = stored[..<index].first { $0.key.hasSameMaterial(as: stored[index].key) }
-            return earlier.map { (stored[index].version, $0.version) }
+    /// The versions among `ids` whose keys cannot be used by the account that the folder belongs to, each with the reason and its
+    /// remedy.
+    package func damagedKeys(of ids: Set<String>) -> [KeyRingError] {
+        ids.sorted().compactMap { id in
+            do throws(KeyRingError) {
+                try requireKeys(of: [id])
+                return nil
+            } catch { return error }
         }
     }
 
     /// The keys in the files of all versions, of any state, that can be read.
-    func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
+    ///
+    /// - Throws: `KeyRingError` for a listing that cannot be read.
+    package func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
         var stored: [(version: ListedVersion, key: VerificationKey)] = []
         _ = try readListing { entry throws(KeyRingError) in
             if let key = entry.storedKey() { stored.append((try entry.listed(), key)) }
@@ -187,7 +192,7 @@ public struct KeyRingDirectory: Sendable {
         }
         var editor = try KeyRingEditor(self)
         try editor.add(key, id: id, encoding: secretEncoding, at: time, as: "create")
-        try AuditLog(self).append("create", version: id, detail: key.algorithm.rawValue, at: time)
+        try AuditLog(self).append("create", version: id, detail: key.algorithm.rawValue, at: editor.time)
     }
 
     private func parse() throws(KeyRingError) -> JSONValue {

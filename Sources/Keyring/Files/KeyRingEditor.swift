@@ -19,14 +19,22 @@ public struct KeyRingEditor: ~Copyable {
     ///
     /// - Throws: `KeyRingError`, also where another operator holds the lock, and where others can write the folder.
     public init(_ directory: KeyRingDirectory) throws(KeyRingError) {
-        try self.init(directory, directory.disk, now: { KeyRingEditor.systemTime() })
+        try self.init(directory, now: { KeyRingEditor.systemTime() })
+    }
+
+    /// Takes the ring's lock and reads its listing; the audit log's intents have the time of `now`.
+    ///
+    /// - Throws: `KeyRingError`, as without a clock.
+    package init(_ directory: KeyRingDirectory, now: @escaping @Sendable () -> UnixTime) throws(KeyRingError) {
+        try self.init(directory, directory.disk, now: now)
     }
 
     init(
         _ directory: KeyRingDirectory, _ disk: Disk, now: @escaping @Sendable () -> UnixTime
     ) throws(KeyRingError) {
         try directory.requireOwnFolder()
-        let lock = try Self.takeLock("\(directory.path)/keyring.lock", disk)
+        for file in [directory.listing, directory.campaign] { try DurableWrite.requireNoLink(file) }
+        let lock = try Self.takeLock("\(directory.path)/keyring.lock", disk, at: now())
         try ScratchFile.removeAbandoned(in: directory.path, disk)
         listing =
             KeyFile.exists(directory.listing)
@@ -63,11 +71,12 @@ public struct KeyRingEditor: ~Copyable {
         try record(listing, as: action, key: (DurableWrite(path: directory.file(file), mode: 0o600, .new, disk), text))
     }
 
-    /// Refuses a state of the ring that its workers could not follow: a key that is to sign or verify cannot be used.
-    ///
-    /// - Throws: `KeyRingError` with what fixes it.
-    package borrowing func requireKeys(of listing: KeyRingListing) throws(KeyRingError) {
-        try directory.requireKeys(of: Set(listing.versions.filter(\.state.verifies).map(\.id)))
+    /// The keys that must be usable before another version is made to sign.
+    package enum NeededKeys: Sendable {
+        /// All that sign or verify: workers that cannot load one of them go on with the version before.
+        case all
+        /// The one that is to sign: the version before was revoked, and stops whatever else is wrong, or its key is the damaged one.
+        case signer
     }
 
     /// Carries out `transition`, and writes the listing where it changed.
@@ -78,6 +87,16 @@ public struct KeyRingEditor: ~Copyable {
     @discardableResult
     public mutating func change(
         _ transition: (inout KeyRingListing) throws(KeyRingError) -> Bool
+    ) throws(KeyRingError) -> Bool { try change(needing: .all, transition) }
+
+    /// Carries out `transition`, where the keys of `needed` are usable if another version is made to sign.
+    ///
+    /// - Returns: what `transition` returns: whether anything changed.
+    /// - Throws: `KeyRingError`; the ring is as it was then.
+    @discardableResult
+    package mutating func change(
+        needing needed: NeededKeys,
+        _ transition: (inout KeyRingListing) throws(KeyRingError) -> Bool
     ) throws(KeyRingError) -> Bool {
         var listing = listing
         guard try transition(&listing) else { return false }
@@ -87,7 +106,10 @@ public struct KeyRingEditor: ~Copyable {
         {
             throw KeyRingError(directory.listing, "\(revived.description). It cannot sign")
         }
-        if let active = listing.active?.id, active != self.listing.active?.id { try requireKeys(of: listing) }
+        if let active = listing.active?.id, active != self.listing.active?.id {
+            let all = listing.versions.filter(\.state.verifies).map(\.id)
+            try directory.requireKeys(of: needed == .all ? Set(all) : [active])
+        }
         try record(listing)
         return true
     }
@@ -112,6 +134,9 @@ public struct KeyRingEditor: ~Copyable {
         }
     }
 
+    /// The time by the clock of the intents: a result's line is no older than its intent's.
+    package var time: UnixTime { now() }
+
     private func repeated(_ holder: ListedVersion) -> KeyRingError {
         let remedy =
             switch holder.state {
@@ -133,12 +158,16 @@ public struct KeyRingEditor: ~Copyable {
         listing = new
     }
 
-    private static func takeLock(_ path: String, _ disk: Disk) throws(KeyRingError) -> FileLock {
+    private static func takeLock(
+        _ path: String, _ disk: Disk, at now: UnixTime
+    ) throws(KeyRingError) -> FileLock {
         guard try disk.run(.create, on: path, { 0 }) == 0 else { throw KeyRingError(path, failed: "opened") }
-        do throws(FileLock.Failure) { return try FileLock(path) } catch {
+        do throws(FileLock.Failure) { return try FileLock(path, holder: LockHolder.line(since: now)) } catch {
             switch error {
             case .held:
-                throw KeyRingError(path, "another operator is changing this key ring; try again when that is done")
+                let holder = FileLock.holder(of: path).map { ": \($0)" } ?? ""
+                throw KeyRingError(
+                    path, "another operator is changing this key ring\(holder); try again when that is done")
             case .unusable(let reason):
                 throw KeyRingError(
                     path, "cannot be opened: \(reason); the folder and the file must exist and be yours to change")

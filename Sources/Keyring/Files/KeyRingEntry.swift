@@ -63,18 +63,21 @@ struct KeyRingEntry {
         if let reason = FolderOwner.stranger(path, in: directory.path) { throw error("file", "\(path) \(reason)") }
     }
 
-    /// The key in the version's file, whatever the version's state; nil where the file is gone or holds no usable key.
+    /// The key in the version's file, whatever the version's state, and also where others can read the file: the key signs nothing
+    /// then, but it may be the one that leaked. Nil where the file is gone or holds no key.
     func storedKey() -> VerificationKey? {
         guard let listed = try? listed(), !listed.file.isEmpty else { return nil }
-        return try? loadKey(listed).verificationKey
+        return try? loadKey(listed, from: .instructions).verificationKey
     }
 
-    private func loadKey(_ listed: ListedVersion) throws(KeyRingError) -> SigningKey {
+    private func loadKey(
+        _ listed: ListedVersion, from content: GuardedFile.Content = .secret
+    ) throws(KeyRingError) -> SigningKey {
         let algorithm = listed.algorithm, keyID = listed.keyID ?? listed.id
-        let contents = try file("file", listed.file)
+        let contents = try file("file", listed.file, content)
         let passphrase: SecretBytes? =
             if let name = try optionalText("passphrase_file") {
-                try file("passphrase_file", name).trimmingLineEnd()
+                try file("passphrase_file", name, content).trimmingLineEnd()
             } else { nil }
         do throws(JOSEError) {
             if let encoding = listed.encoding, algorithm.keyType == .secret {
@@ -90,13 +93,15 @@ struct KeyRingEntry {
         return error("file", "a shared secret needs its \"encoding\", one of \(known)")
     }
 
-    private func file(_ member: String, _ name: String) throws(KeyRingError) -> SecretBytes {
+    private func file(
+        _ member: String, _ name: String, _ content: GuardedFile.Content
+    ) throws(KeyRingError) -> SecretBytes {
         // Whoever put the key itself here must not find it in a log.
         guard !name.contains(where: \.isNewline), !name.hasPrefix("-----BEGIN") else {
             throw error(member, "must name a file; it holds a key. Write the key to a file of mode 600")
         }
         let path = directory.file(name)
-        do throws(KeyRingError) { return try KeyFile.read(path) } catch {
+        do throws(KeyRingError) { return try KeyFile.read(path, content) } catch {
             throw self.error(member, "\(error.file) \(error.message)")
         }
     }

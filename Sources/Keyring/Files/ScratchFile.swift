@@ -4,7 +4,7 @@ import Glibc
 ///
 /// A writer holds a lock (`flock`) on its scratch file until the file has its own name. The kernel releases the lock when the
 /// process ends. Process ids play no part: in a container every process may be number 1.
-enum ScratchFile {
+package enum ScratchFile {
     private static let prefix = ".remint-"
     private static let suffix = ".new"
     private static let randomDigits = 16
@@ -40,7 +40,7 @@ enum ScratchFile {
     }
 
     /// The names in `folder`; none where it cannot be read.
-    static func names(in folder: String) -> Set<String> {
+    package static func names(in folder: String) -> Set<String> {
         guard let open = opendir(folder) else { return [] }
         defer { closedir(open) }
         var names: Set<String> = []

@@ -1,5 +1,4 @@
 package import AdapterKit
-import Glibc
 import Keyring
 
 /// The lock of a job: two runs over one checkpoint would deliver each event twice. It ends with the process.
@@ -10,8 +9,7 @@ package struct ReissueLock: ~Copyable {
     ///
     /// - Throws: `ReissueHeld`, or `InputUnreadable` where the file cannot be opened.
     package init(_ path: String, at now: UnixTime) throws {
-        let holder = "\(AuditLog.account), process \(getpid()) on \(Self.host), since \(now)"
-        do throws(FileLock.Failure) { lock = try FileLock(path, holder: holder) } catch {
+        do throws(FileLock.Failure) { lock = try FileLock(path, holder: LockHolder.line(since: now)) } catch {
             switch error {
             case .held: throw ReissueHeld(path: path, holder: FileLock.holder(of: path))
             case .unusable(let reason):
@@ -19,14 +17,6 @@ package struct ReissueLock: ~Copyable {
                     path: path, reason: "it cannot be opened: \(reason); the folder must be yours to change")
             }
         }
-    }
-
-    /// The name of this machine, or of the container.
-    private static var host: String {
-        let longest = 64
-        var name = [CChar](repeating: 0, count: longest + 1)
-        guard gethostname(&name, longest) == 0 else { return "this machine" }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

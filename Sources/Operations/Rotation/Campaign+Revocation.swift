@@ -12,19 +12,25 @@ package struct RevocationPlan: Sendable, Equatable {
     package let open: Rotation?
     /// The open campaign that goes on: the compromised version is none of its two, and does not sign.
     package let beside: Rotation?
-    private let asked: String?
+    /// The versions that could sign instead; of several the operator names one.
+    package let candidates: [ListedVersion]
+    fileprivate let asked: String?
 
     /// The plan for a ring with `listing` and the campaign `open`.
     ///
     /// - Parameters:
     ///   - version: the compromised version; nil for the one that the campaign replaces, or the active one.
-    ///   - successor: the version that is to sign; nil for the campaign's other one, or the active one.
+    ///   - successor: the version that is to sign; nil for the active one, the campaign's other one, or the only prepared one;
+    ///     where none is prepared, the only passive one.
+    ///   - isUsable: whether a version could sign.
     /// - Throws: `RotationError` where no version is meant, and where another version is to sign while a campaign goes on.
     package init(
-        _ version: String?, promoting successor: String?, in listing: KeyRingListing, open: Rotation?
+        _ version: String?, promoting successor: String?, in listing: KeyRingListing, open: Rotation?,
+        isUsable: (_ version: ListedVersion, _ leaked: String) -> Bool = { _, _ in true }
     ) throws(RotationError) {
         guard let leaked = version ?? open?.from ?? listing.active?.id else {
-            throw RotationError("no version is active; name the compromised one with --key-version")
+            throw RotationError(
+                "no version is active; name the compromised one: remint rotate revoke --key-version ID")
         }
         guard successor != leaked else {
             throw RotationError("\(leaked) is compromised and cannot sign; name another version with --promote")
@@ -33,29 +39,41 @@ package struct RevocationPlan: Sendable, Equatable {
         asked = successor
         let signer = listing.active?.id
         if let open, signer != nil, ![open.from, open.to, signer].contains(leaked) {
-            (self.open, beside, self.successor) = (nil, open, signer)
+            (self.open, beside, self.successor, candidates) = (nil, open, signer, [])
             guard successor == nil || successor == signer else {
                 throw RotationError(
-                    "the campaign \(open.id) from \(open.from) to \(open.to) goes on beside the revocation of \(leaked), so its versions sign; leave out --promote, or first: remint rotate abort"
+                    "the campaign \(open.id) from \(open.from) to \(open.to) goes on beside the revocation of \(leaked), so its versions sign; leave out --promote, or first: \(open.kind == .rotation ? "remint rotate abort" : open.next)"
                 )
             }
             return
         }
         (self.open, beside) = (open, nil)
-        if let successor {
-            self.successor = successor
-        } else if let active = listing.active?.id, active != leaked {
-            self.successor = active
-        } else {
-            let other = open.map { $0.from == leaked ? $0.to : $0.from }
-            let state = other.flatMap { listing.state(of: $0) }
-            self.successor = state == .prepared || state == .passive ? other : nil
+        if let given = successor ?? (signer == leaked ? nil : signer) {
+            (self.successor, candidates) = (given, [])
+            return
         }
+        let other = open.map { $0.from == leaked ? $0.to : $0.from }
+        let state = other.flatMap { listing.state(of: $0) }
+        candidates = listing.versions.filter {
+            $0.id != leaked && ($0.state == .prepared || $0.state == .passive) && isUsable($0, leaked)
+        }
+        let prepared = candidates.filter { $0.state == .prepared }
+        let likely = prepared.isEmpty ? candidates : prepared
+        self.successor = state == .prepared || state == .passive ? other : likely.count == 1 ? likely[0].id : nil
+    }
+
+    /// The commands that make a version sign, where none is chosen by itself.
+    package var remedy: String {
+        let command = "remint rotate revoke --key-version \(leaked) --promote"
+        guard !candidates.isEmpty else {
+            return "generate or import a version ID, then: \(command) ID"
+        }
+        return "choose one: "
+            + candidates.map { "\(command) \($0.id) (\($0.state.rawValue))" }.joined(separator: ", or ")
     }
 
     /// Refuses a plan that was made for another state of the ring or of its campaign.
-    func requireCurrent(in listing: KeyRingListing, open: Rotation?) throws(RotationError) {
-        let now = try RevocationPlan(leaked, promoting: asked, in: listing, open: open)
+    func requireCurrent(_ now: RevocationPlan) throws(RotationError) {
         guard now.successor == successor, now.open?.id == self.open?.id, now.beside?.id == beside?.id else {
             throw RotationError(
                 "the ring or its campaign was changed meanwhile; run again: remint rotate revoke --key-version \(leaked)"
@@ -69,9 +87,17 @@ extension Campaign {
     ///
     /// - Throws: `KeyRingError`, or `RotationError` where no version is meant.
     package func revocation(of version: String?, promoting successor: String?) throws -> RevocationPlan {
+        try revocation(of: version, promoting: successor, in: try ring.directory.readListing())
+    }
+
+    private func revocation(
+        of version: String?, promoting successor: String?, in listing: KeyRingListing
+    ) throws -> RevocationPlan {
         let open = try loadIfAny().flatMap { $0.phase.isOver ? nil : $0 }
-        return try RevocationPlan(
-            version, promoting: successor, in: try ring.directory.readListing(), open: open)
+        return try RevocationPlan(version, promoting: successor, in: listing, open: open) { version, leaked in
+            (try? ring.requireNotEnded(version.id, in: listing)) != nil
+                && (try? ring.requireReady(version.id, in: listing, isForced: true, besides: leaked)) != nil
+        }
     }
 
     /// Revokes the version of `plan`, makes its successor sign in the same write, and begins the revocation's campaign, which takes
@@ -80,39 +106,40 @@ extension Campaign {
     /// - Returns: the revocation's campaign; nil where no version signs now, and where another campaign goes on.
     /// - Throws: `KeyRingError`, also where another operator holds the lock, or `RotationError` where the plan no longer fits.
     package func revoke(_ plan: RevocationPlan, why: String?) throws -> Rotation? {
-        let now = ring.now()
-        var editor = try KeyRingEditor(ring.directory)
-        try plan.requireCurrent(
-            in: editor.listing, open: try loadIfAny().flatMap { $0.phase.isOver ? nil : $0 })
+        var editor = try ring.editor()
+        try plan.requireCurrent(revocation(of: plan.leaked, promoting: plan.asked, in: editor.listing))
         func apply(_ listing: inout KeyRingListing) throws(KeyRingError) -> Bool {
             var changed = false
-            if let successor = plan.successor { changed = try listing.promote(successor, at: now) }
+            if let successor = plan.successor { changed = try listing.promote(successor, at: ring.now()) }
             return try listing.revoke(plan.leaked) || changed
         }
         // Whether it can be done is known before anything is written.
         var check = editor.listing
         _ = try apply(&check)
-        if plan.beside == nil, let successor = plan.successor {
-            try ring.requireReady(successor, in: editor.listing, isForced: true)
-            try editor.requireKeys(of: check)
+        if let successor = plan.successor {
+            try ring.requireUncompromised(successor, besides: plan.leaked, in: editor.listing)
+            // What signs already goes on signing: no damage to a file may keep a leaked key in use.
+            if successor != editor.listing.active?.id {
+                try ring.requireReady(successor, in: editor.listing, isForced: true, besides: plan.leaked)
+            }
         }
         if let beside = plan.beside {
-            if try editor.change(apply) {
+            if try editor.change(needing: .signer, apply) {
                 try ring.audit.append(
-                    "revoke", version: plan.leaked, detail: "beside the campaign \(beside.id)", at: now)
+                    "revoke", version: plan.leaked, detail: "beside the campaign \(beside.id)", at: ring.now())
             }
             return nil
         }
         guard let successor = plan.successor else {
-            if try editor.change(apply) { try ring.audit.append("revoke", version: plan.leaked, at: now) }
+            if try editor.change(apply) { try ring.audit.append("revoke", version: plan.leaked, at: ring.now()) }
             return nil
         }
         // The campaign first: after a crash in between the same command goes on with it.
         var rotation = try open(plan, successor, why, editor)
-        if try editor.change(apply) {
+        if try editor.change(needing: .signer, apply) {
             try ring.audit.append(
-                "revoke", version: plan.leaked, detail: "campaign \(rotation.id): promoted \(successor)", at: now
-            )
+                "revoke", version: plan.leaked, detail: "campaign \(rotation.id): promoted \(successor)",
+                at: ring.now())
         }
         rotation.resume()
         try rotation.promoted()

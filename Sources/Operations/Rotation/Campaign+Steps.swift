@@ -4,34 +4,28 @@ import WorkerConfiguration
 
 /// The steps that operators make.
 extension Campaign {
-    /// Begins a campaign, or returns the open one.
+    /// Begins a campaign, or returns the one that was prepared.
     ///
     /// - Parameters:
     ///   - version: the version that is to sign: a prepared one, or a passive one to go back to; nil for a new one.
     ///   - why: the operator's reason.
     /// - Throws: `KeyRingError`, or `RotationError` where another campaign is open.
     package func prepare(_ version: String?, why: String?) throws -> Rotation {
-        let editor = try KeyRingEditor(ring.directory)
+        let editor = try ring.editor()
         try ring.requireNotEnded(editor.listing.active?.id, in: editor.listing)
         try ring.requireNotEnded(version, in: editor.listing)
         var ended = ""
         if let open = try loadIfAny(), !open.phase.isOver {
-            if version == nil || version == open.to {
-                _ = try open.derived(from: editor.listing)
-                return open
-            }
-            // A campaign whose users all hold a new token may be followed by the next one; its old version stays passive.
-            guard open.phase == .reissued, open.kind == .rotation else {
-                let next = open.phase == .prepared ? "promote, then: remint rotate reissue" : "reissue"
-                throw RotationError(
-                    "the campaign \(open.id) to \(open.to) is \(open.phase.rawValue); finish it with: remint rotate \(next), or end it with: remint rotate abort"
-                )
+            let open = try open.derived(from: editor.listing)
+            if open.phase == .prepared, version == nil || version == open.to { return open }
+            // A campaign whose users all hold a new token may be followed by the next one; its old version stays passive. But
+            // whoever names no version means a new key, and may take the open campaign for it.
+            guard open.phase == .reissued, open.kind == .rotation, version != nil, version != open.to else {
+                throw unfinished(open)
             }
             ended = ", after \(open.id)"
         }
-        guard let active = editor.listing.active else {
-            throw RotationError("\(ring.ring.name) has no active version to rotate from; promote one first")
-        }
+        guard let active = editor.listing.active else { throw unsigned(editor.listing) }
         if let version {
             let state = try editor.listing.version(version).state
             guard state == .prepared || state == .passive else {
@@ -47,18 +41,40 @@ extension Campaign {
         return rotation
     }
 
+    private func unfinished(_ open: Rotation) -> RotationError {
+        let leave =
+            open.phase == .reissued && open.kind == .rotation
+            ? "; to leave \(open.from) in use and begin another one: remint keys generate, then remint rotate prepare --key-version ID"
+            : ""
+        return RotationError(
+            "the campaign \(open.id) from \(open.from) to \(open.to) is \(open.phase.rawValue); finish it with: \(open.ways)\(leave)"
+        )
+    }
+
+    private func unsigned(_ listing: KeyRingListing) -> RotationError {
+        let usable = listing.versions.first { $0.state == .prepared } ?? listing.versions.first { $0.state == .passive }
+        let remedy = usable.map { "first: remint keys promote --now \($0.id)" }
+        return RotationError(
+            "\(ring.ring.name) has no active version to rotate from; \(remedy ?? "generate or import a version ID, then: remint keys promote --now ID")"
+        )
+    }
+
     /// Makes the new version sign.
     ///
     /// - Throws: `KeyRingError`, `RotationError`, or `TooEarly` before the publish window is over.
     package func promote(isForced: Bool) throws -> Rotation {
-        let now = ring.now()
         return try step("rotate promote", detail: isForced ? "--now" : "") { editor, rotation in
+            let before = rotation
             try rotation.promoted()
+            guard editor.listing.state(of: rotation.to)?.verifies == true else {
+                _ = try before.derived(from: editor.listing)
+                throw RotationError("the ring has no version \(rotation.to) yet; first: remint rotate prepare")
+            }
             if rotation.kind == .revocation { _ = try rotation.derived(from: editor.listing) }
             let to = rotation.to
             try ring.requireReady(to, in: editor.listing, isForced: isForced)
-            if try editor.change({ listing throws(KeyRingError) in try listing.promote(to, at: now) }) {
-                try ring.audit.append("promote", version: to, detail: "campaign \(rotation.id)", at: now)
+            if try editor.change({ listing throws(KeyRingError) in try listing.promote(to, at: ring.now()) }) {
+                try ring.audit.append("promote", version: to, detail: "campaign \(rotation.id)", at: ring.now())
             }
         }
     }
@@ -68,26 +84,37 @@ extension Campaign {
     /// - Returns: the campaign, and whether its new version signed.
     /// - Throws: `KeyRingError`, or `RotationError`, also for a revocation.
     package func abort() throws -> (rotation: Rotation, hadSigned: Bool) {
-        let now = ring.now()
         var hadSigned = false
         let rotation = try step("rotate abort") { editor, rotation in
             guard rotation.phase != .aborted else { return }
+            let before = rotation
+            // A revocation cannot be aborted; where the ring disagrees, what settles that comes first.
+            if before.kind == .revocation { _ = try before.derived(from: editor.listing) }
             try rotation.abort()
             let (from, to) = (rotation.from, rotation.to)
+            try requireWayBack(of: before, in: editor.listing)
             let state = editor.listing.state(of: to)
             hadSigned = state != nil && state != .prepared
-            let changed = try editor.change { listing throws(KeyRingError) in
+            var isRetired = false
+            // The new version's key may be what is wrong: the old one's alone must be usable.
+            let changed = try editor.change(needing: .signer) { listing throws(KeyRingError) in
                 // A version that never signed has no tokens to be careful of; one that was there before stays prepared.
-                if state == .prepared {
-                    return rotation.hasMade(try listing.version(to)) ? try listing.retire(to) : false
-                }
-                return try listing.promote(from, at: now)
+                if state == .prepared, rotation.hasMade(try listing.version(to)) { isRetired = try listing.retire(to) }
+                return try listing.promote(from, at: ring.now()) || isRetired
             }
             guard changed else { return }
-            let (action, version) = state == .prepared ? ("retire", to) : ("promote", from)
-            try ring.audit.append(action, version: version, detail: "campaign \(rotation.id)", at: now)
+            let (action, version) = isRetired ? ("retire", to) : ("promote", from)
+            try ring.audit.append(action, version: version, detail: "campaign \(rotation.id)", at: ring.now())
         }
         return (rotation, hadSigned)
+    }
+
+    /// Refuses to go back to a version that cannot sign again.
+    private func requireWayBack(of rotation: Rotation, in listing: KeyRingListing) throws(RotationError) {
+        guard listing.state(of: rotation.from)?.verifies != true else { return }
+        let derived = try rotation.derived(from: listing)
+        throw RotationError(
+            "\(rotation.from) is retired and cannot sign again; finish the campaign with: \(derived.next)")
     }
 
     /// Ends the use of the old version, and with it the campaign. The ledger was asked before.
@@ -126,15 +153,14 @@ extension Campaign {
     ///
     /// - Throws: `KeyRingError`, or `WrongAlgorithm`.
     package func addMissingKey(of rotation: Rotation, rsaBits: Int) throws {
-        var editor = try KeyRingEditor(ring.directory)
+        var editor = try ring.editor()
         guard !editor.listing.versions.contains(where: { $0.id == rotation.to }) else { return }
-        let now = ring.now()
         let old = try editor.listing.version(rotation.from)
         let encoding = ring.encoding(asked: old.encoding)
         let key = try KeyGeneration.key(
             try ring.algorithm(asked: old.algorithm), encoding: encoding, rsaBits: rsaBits, id: rotation.to)
-        try editor.add(key, id: rotation.to, encoding: encoding, at: now, as: "generate")
-        try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: now)
+        try editor.add(key, id: rotation.to, encoding: encoding, at: ring.now(), as: "generate")
+        try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: ring.now())
     }
 
     /// The campaign as the ring has it.

@@ -35,7 +35,7 @@ package struct Campaign {
         _ action: String, detail: String = "", of id: String? = nil,
         _ step: (inout KeyRingEditor, inout Rotation) throws -> Void
     ) throws -> Rotation {
-        var editor = try KeyRingEditor(ring.directory)
+        var editor = try ring.editor()
         let before = try load()
         if let id, before.id != id {
             throw RotationError(
@@ -52,6 +52,7 @@ package struct Campaign {
             rotation = rotation.inNewForm
         }
         if rotation != before { try save(rotation, action, detail, editor) }
+        if rotation.phase.isOver { removeOldLists() }
         return rotation
     }
 
@@ -61,6 +62,7 @@ package struct Campaign {
     ) throws {
         let more = detail.isEmpty ? "" : ", \(detail)"
         try save(rotation, action, "from \(rotation.from)\(more)", editor)
+        removeOldLists()
     }
 
     private func save(

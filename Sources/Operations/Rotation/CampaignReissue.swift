@@ -66,7 +66,10 @@ package struct CampaignReissue {
     /// - Throws: `RotationError`, `CampaignStopped`, or what keeps events from being delivered.
     package func run() async throws -> Result {
         let lock = try await lock()
-        defer { withExtendedLifetime(lock) {} }
+        defer {
+            campaign.removeOldListsLocked()
+            withExtendedLifetime(lock) {}
+        }
         var rotation = try campaign.step("rotate reissue") { editor, rotation in
             rotation = try rotation.derived(from: editor.listing)
             try rotation.reissuing(isCautious: terms.canary > 0)
@@ -235,7 +238,7 @@ package struct CampaignReissue {
         do { now = try campaign.derived() } catch is RotationError {
             // Another operator's step changes the ring, then the campaign: only under the lock must they agree.
             do {
-                let editor = try KeyRingEditor(ring.directory)
+                let editor = try ring.editor()
                 now = try campaign.load().derived(from: editor.listing)
             } catch is KeyRingError {
                 // That step is under way.

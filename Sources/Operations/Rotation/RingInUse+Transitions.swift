@@ -12,13 +12,12 @@ extension RingInUse {
     ///   is over.
     @discardableResult
     package func promote(_ version: String, isForced: Bool) throws -> Bool {
-        let now = self.now()
-        var editor = try KeyRingEditor(directory)
+        var editor = try editor()
         try requireNoPart(of: [version], in: .promote)
         try requireNotEnded(version, in: editor.listing)
         try requireReady(version, in: editor.listing, isForced: isForced)
-        let changed = try editor.change { listing throws(KeyRingError) in try listing.promote(version, at: now) }
-        if changed { try audit.append("promote", version: version, detail: isForced ? "--now" : "", at: now) }
+        let changed = try editor.change { listing throws(KeyRingError) in try listing.promote(version, at: now()) }
+        if changed { try audit.append("promote", version: version, detail: isForced ? "--now" : "", at: now()) }
         return changed
     }
 
@@ -28,21 +27,20 @@ extension RingInUse {
     /// - Throws: `KeyRingError`, or `RotationError` where the version is part of an open campaign.
     @discardableResult
     package func revoke(_ version: String, promoting successor: String?) throws -> Bool {
-        let now = self.now()
-        var editor = try KeyRingEditor(directory)
+        var editor = try editor()
         try requireNoPart(of: [version], in: .revoke)
         if let successor {
             try requireNoPart(of: [successor], in: .promote)
             try requireNotEnded(successor, in: editor.listing)
-            try requireReady(successor, in: editor.listing, isForced: true)
+            try requireReady(successor, in: editor.listing, isForced: true, besides: version)
         }
-        let changed = try editor.change { listing throws(KeyRingError) in
+        let changed = try editor.change(needing: .signer) { listing throws(KeyRingError) in
             var changed = false
-            if let successor { changed = try listing.promote(successor, at: now) }
+            if let successor { changed = try listing.promote(successor, at: now()) }
             return try listing.revoke(version) || changed
         }
         if changed {
-            try audit.append("revoke", version: version, detail: successor.map { "promoted \($0)" } ?? "", at: now)
+            try audit.append("revoke", version: version, detail: successor.map { "promoted \($0)" } ?? "", at: now())
         }
         return changed
     }
@@ -52,7 +50,7 @@ extension RingInUse {
     /// - Returns: whether anything changed.
     /// - Throws: `KeyRingError`, or `RotationError` where the version is part of an open campaign.
     package func retire(_ version: String, isForced: Bool) throws -> Bool {
-        var editor = try KeyRingEditor(directory)
+        var editor = try editor()
         try requireNoPart(of: [version], in: .retire)
         let changed = try editor.change { listing throws(KeyRingError) in try listing.retire(version) }
         if changed {
@@ -61,11 +59,29 @@ extension RingInUse {
         return changed
     }
 
-    /// Refuses a change that only the ring's open campaign may make.
+    /// Refuses a change that only the ring's open campaign may make. What was made already is none.
     ///
-    /// - Throws: `RotationError`.
+    /// - Throws: `RotationError`, or `KeyRingError` for a version that is unknown, or cannot sign again.
     package func requireNoPart(of versions: [String], in change: Rotation.RingChange) throws {
-        try RotationFile(directory).load()?.requireNoPart(of: versions, in: change)
+        let listing = try directory.readListing()
+        let end: KeyVersion.State =
+            switch change {
+            case .promote: .active
+            case .retire: .retired
+            case .revoke: .revoked
+            }
+        guard try !versions.allSatisfy({ try listing.version($0).state == end }) else { return }
+        // What no command can make is refused as that.
+        if change == .promote {
+            var check = listing
+            for version in versions { try check.promote(version, at: now()) }
+        }
+        let open = try RotationFile(directory).load()
+        do { try open?.requireNoPart(of: versions, in: change) } catch {
+            // No step of a campaign whose old version is not in the ring can be made.
+            if let open, listing.state(of: open.from) == nil { _ = try open.derived(from: listing) }
+            throw error
+        }
     }
 
     /// Refuses a version that was retired or revoked before and that a restored listing has in use again.
@@ -79,15 +95,20 @@ extension RingInUse {
 
     /// Refuses a version that is not to sign, or that the workers would not sign with.
     ///
-    /// - Throws: `TooEarly` where `version` is prepared for less than the publish window, `WrongAlgorithm` where an app's vendor
-    ///   takes another one, `KeyRingError` where it is expired or its key cannot be used.
-    func requireReady(_ version: String, in listing: KeyRingListing, isForced: Bool) throws {
+    /// - Parameter leaked: a version that is about to be revoked.
+    /// - Throws: `CompromisedKey` where it holds the key of `leaked` or of a revoked version, `TooEarly` where `version` is prepared
+    ///   for less than the publish window, `WrongAlgorithm` where an app's vendor takes another one, `KeyRingError` where it is
+    ///   expired or its key cannot be used.
+    func requireReady(
+        _ version: String, in listing: KeyRingListing, isForced: Bool, besides leaked: String? = nil
+    ) throws {
         let listed = try listing.version(version)
         // What is retired or revoked is refused as that.
         guard listed.state.verifies else { return }
         try listing.requireUnexpired(version, at: now())
         _ = try algorithm(asked: listed.algorithm)
         try directory.requireKeys(of: [version])
+        try requireUncompromised(version, besides: leaked, in: listing)
         guard listed.state == .prepared, !isForced, let created = listed.created else { return }
         let ready = created.advanced(bySeconds: publishWindow)
         guard now() >= ready else { throw TooEarly(version: version, until: ready) }

@@ -27,6 +27,17 @@ package struct RingInUse {
 
     /// The apps that use it.
     package var apps: [Configuration.App] { configuration.apps.filter { $0.key == ring.name } }
+    /// Takes the lock of the ring for a change.
+    ///
+    /// - Throws: `KeyRingError`, also where another operator holds it.
+    package func editor() throws(KeyRingError) -> KeyRingEditor { try KeyRingEditor(directory, now: now) }
+
+    /// The reasons, with their remedies, that workers cannot load all keys of the ring.
+    package var damagedKeys: [KeyRingError] {
+        let versions = (try? directory.readListing())?.versions.filter(\.state.verifies) ?? []
+        return directory.damagedKeys(of: Set(versions.map(\.id)))
+    }
+
     /// Where its changes are written down.
     package var audit: AuditLog { AuditLog(directory) }
     /// What the vendor wants done; nil for a ring that no app uses.

@@ -37,11 +37,12 @@ public struct Preflight: Sendable {
         return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// What is as it was meant and has a consequence that one should know, and what nobody knows of a vendor.
+    /// What is as it was meant and has a consequence that one should know, and what nobody knows of a vendor. An error among them
+    /// fails the check, and keeps no worker from starting.
     public var notices: [Diagnostic] {
         let apps = configuration?.apps ?? []
         return apps.flatMap(\.missingFacts)
-            + (configuration?.keys ?? []).flatMap(Self.repeatedKeys)
+            + RepeatedKeys.diagnostics(of: configuration?.keys ?? [])
             + (configuration?.keys ?? []).flatMap(Self.oddIDs)
             + (configuration?.keys ?? []).flatMap(Self.repeatedKids)
             + (configuration?.keys ?? []).flatMap(Self.revivedVersions)
@@ -113,19 +114,6 @@ public struct Preflight: Sendable {
             }
         }
         return (rings, diagnostics)
-    }
-
-    /// Two versions with one key: refused when a key is imported, and only reported here, as the ring signs. Where one of them is
-    /// revoked, the leaked key still signs or verifies under the other's name.
-    private static func repeatedKeys(of key: Configuration.Key) -> [Diagnostic] {
-        guard let path = key.path, let found = try? KeyRingDirectory(path: path).repeatedKeys() else { return [] }
-        return found.map { version, earlier in
-            let extra = version.state == .active ? earlier : version
-            return Diagnostic(
-                .warning, at: key.place,
-                "keys.\(key.name): the versions \(earlier.id) (\(earlier.state.rawValue)) and \(version.id) (\(version.state.rawValue)) hold the same key; put another key into the ring and retire \(extra.id)"
-            )
-        }
     }
 
     /// Versions that were retired or revoked and are in use again: a warning, as a worker that stops for it would sign nothing.

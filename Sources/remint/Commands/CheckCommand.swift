@@ -11,7 +11,7 @@ struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration and its keys; with --connect, what it connects to.",
         discussion: """
-            Exit code 1 where a worker or a gateway could not start. Each line is file:line:column: severity: message. Without
+            Exit code 1 where a worker or a gateway could not start, and where a compromised key is in use. Each line is file:line:column: severity: message. Without
             --connect no connection is made. With it, each of these is asked, a line for each: the brokers, the topics, the
             groups and a transactional id, the vendors' endpoints, the signers and the issuers of the gateway's sessions; exit
             code 1 where one of them is not as worker or gateway needs it. No topic is created, no record written, no group joined.
@@ -28,9 +28,10 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = preflight.configuration.map(PickupService.diagnostics) ?? []
-        let isReady = preflight.isReady && gateway.isEmpty
+        let notices = preflight.notices
+        let isReady = preflight.isReady && gateway.isEmpty && !notices.contains { $0.severity == .error }
         let diagnostics =
-            preflight.diagnostics + gateway + preflight.notices
+            preflight.diagnostics + gateway + notices
             + (preflight.configuration.map(PickupService.notices) ?? [])
         let openedApps = isReady ? preflight.configuration.map(PickupService.openedApps) ?? [] : []
         if !json {

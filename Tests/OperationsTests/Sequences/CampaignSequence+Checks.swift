@@ -58,10 +58,16 @@ extension CampaignSequence {
         let changes = try watch.takeChanges()
         var isOpen = false
         var start = before.log.count
+        var time = ""
         for line in after.log[before.log.count...].split(separator: UInt8(ascii: "\n")) {
-            guard let stage = (try? JSONDocument(parsing: Array(line)).root)?["stage"]?.string else {
+            let root = try? JSONDocument(parsing: Array(line)).root
+            guard let stage = root?["stage"]?.string, let now = root?["time"]?.string else {
                 throw Violation("a line of the log is cut: \(String(decoding: line, as: UTF8.self))")
             }
+            guard time <= now else {
+                throw Violation("a line of the log is older than the one before: \(now), \(time)")
+            }
+            time = now
             let isResult = stage != "intent"
             guard isResult == isOpen || end.wasFaulty && !isResult else {
                 throw Violation("a change has \(isResult ? "no intent" : "no result") in the log")

@@ -111,7 +111,7 @@ extension CampaignSequence {
     }
 
     private func add(_ key: SigningKey, _ id: String?, _ action: String, _ ring: RingInUse) throws {
-        var editor = try KeyRingEditor(ring.directory)
+        var editor = try ring.editor()
         let id = id ?? editor.listing.freshID(at: ring.now())
         try editor.add(key, id: id, encoding: .utf8, at: ring.now(), as: action)
         try ring.audit.append(action, version: id, at: ring.now())

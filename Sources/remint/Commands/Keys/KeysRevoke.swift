@@ -10,7 +10,8 @@ struct KeysRevoke: AsyncParsableCommand {
         discussion: """
             Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
             retry tiers. Then the ledger is read, where brokers answer: the command says how many live tokens of the ring's
-            revoked versions there are, and which command gives their users new ones.
+            revoked versions there are, and which command gives their users new ones. Exit code 1 while another version of any
+            ring holds its key and is in use.
             """)
 
     @OptionGroup var ring: KeyRingOptions
@@ -20,11 +21,14 @@ struct KeysRevoke: AsyncParsableCommand {
 
     func run() async throws {
         let ring = try ring.load()
+        ring.warnOfHolders(of: version)
         let changed = try ring.revoke(version, promoting: promote)
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is revoked" : "was revoked already")")
         if try ring.directory.readListing().active == nil {
             Terminal.error("remint: warning: no version signs; promote one: remint keys promote --now VERSION")
         }
         Terminal.print("\(ring.ring.name): \(await ring.leak(of: version, instead: brokers))")
+        ring.warnOfDamagedKeys()
+        try ring.requireRevokedEverywhere(version)
     }
 }

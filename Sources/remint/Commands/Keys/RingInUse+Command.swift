@@ -47,6 +47,25 @@ extension RingInUse {
         }
     }
 
+    /// Names the other versions, of any ring, that hold the key of `version`, which is compromised.
+    func warnOfHolders(of version: String) {
+        guard let holders = holders(of: version) else {
+            return Terminal.error(
+                "remint: warning: \(ring.name): the key of \(version) is in no file that can be read, so whether another version holds it too is unknown"
+            )
+        }
+        for holder in holders where holder.version.state.verifies {
+            Terminal.error(
+                "remint: warning: \(holder) holds the key of \(version) too, so it is compromised as well: \(holder.revocation)"
+            )
+        }
+    }
+
+    /// Names the keys of the ring that its workers cannot load.
+    func warnOfDamagedKeys() {
+        for error in damagedKeys { Terminal.error("remint: warning: \(ring.name): \(error)") }
+    }
+
     /// The algorithm of the ring's keys, where `option` names one or none.
     ///
     /// - Throws: `ValidationError` where a vendor takes another one.

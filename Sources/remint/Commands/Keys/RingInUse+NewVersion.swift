@@ -11,13 +11,20 @@ extension RingInUse {
     func add(_ key: SigningKey, id: String?, _ options: NewVersionOptions, action: String) throws {
         let now = UnixTime.system()
         try directory.makeFolder()
-        var editor = try KeyRingEditor(directory)
+        try requireUncompromised(key.verificationKey)
+        let others = holders(of: key.verificationKey).filter { $0.ring != ring.name }
+        var editor = try editor()
         let id = id ?? editor.listing.freshID(at: now)
         try editor.add(
             key, id: id, keyID: options.kid, encoding: encoding(asked: options.encoding), at: now,
             retireAfter: try options.end(from: now), as: action)
         try audit.append(action, version: id, detail: key.algorithm.rawValue, at: UnixTime.system())
         let version = try editor.listing.version(id)
+        for other in others {
+            Terminal.error(
+                "remint: warning: the key is also that of \(other): where one of the two leaks, revoke both; better is one ring for the apps of both"
+            )
+        }
         if key.isShorterThanDigest {
             Terminal.error(
                 "remint: warning: the secret is shorter than its digest, \(key.algorithm.digestBytes) bytes (RFC 7518, section 3.2)"

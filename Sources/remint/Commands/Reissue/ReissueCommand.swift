@@ -71,7 +71,7 @@ struct ReissueCommand: AsyncParsableCommand {
             throw InputUnreadable(
                 path: setup.files.state,
                 reason:
-                    "it is the checkpoint of another input or another configuration, or the input changed; name another --state"
+                    "it is the checkpoint of another input or another configuration, or the content of the input changed; name another --state, or restore the input"
             )
         }
         if ledger, progress.isFinished {
@@ -94,6 +94,8 @@ struct ReissueCommand: AsyncParsableCommand {
                         configuration, brokers: setup.brokers, logger: Logger.quiet(configuration.log))
                 }, display: ProgressLines.display(asLines: watch), now: UnixTime.system)
             _ = try await job.run(&progress, next: source)
+            // It holds the ids of all users, and another run of the job reads the ledger anew.
+            if ledger, progress.isFinished { _ = unlink(setup.files.subjects) }
         }
         report(progress, sentBefore: before, setup)
     }

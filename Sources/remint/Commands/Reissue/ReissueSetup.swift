@@ -15,6 +15,8 @@ struct ReissueSetup {
     let app: Configuration.App?
     let files: ReissueFiles
     let pace: ReissuePace
+    /// What the checkpoint must be of: the same content of the same file, or the same choice among the ledger, and the same workers.
+    let identity: String
     private let command: ReissueCommand
 
     init(_ command: ReissueCommand, _ configuration: Configuration) throws {
@@ -32,21 +34,30 @@ struct ReissueSetup {
         }
         pace = ReissuePace(
             rate: command.rate > 0 ? command.rate : nil, jitter: command.jitter, wave: command.wave, rest: rest ?? 0)
+        identity = command.dryRun ? "" : "\(try Self.choice(command, app)) \(Self.workers(configuration))"
     }
 
-    /// What the checkpoint must be of: the same file as it was, or the same choice among the ledger, and the same workers.
-    var identity: String { "\(choice) \(Self.workers(configuration))" }
-
-    /// Whether `progress` is this job's. Checkpoints of a file from before they named the workers are.
+    /// Whether `progress` is this job's. Checkpoints of a file from before they named the workers are, and those from before they
+    /// named the file's content: of these, size and time must be the same.
     func isOwn(_ progress: ReissueProgress) -> Bool {
-        progress.input == identity || command.input != nil && progress.input == choice
+        guard progress.input != identity else { return true }
+        guard let old = oldChoice else { return false }
+        return progress.input == old || progress.input == "\(old) \(Self.workers(configuration))"
     }
 
-    private var choice: String {
+    private static func choice(_ command: ReissueCommand, _ app: Configuration.App?) throws -> String {
         guard let input = command.input else {
             return
                 "ledger app=\(command.app ?? "*") ring=\(command.key ?? "*") key=\(command.keyID ?? "*") expiring=\(command.expiringWithin ?? "*")"
         }
+        let columns = columns(command, app).joined(separator: ",")
+        return
+            "\(input) sha256=\(try UserInput.digest(of: input)) app=\(command.app ?? "") columns=\(columns)"
+    }
+
+    /// The choice as it was written before it named the file's content; nil for the ledger.
+    private var oldChoice: String? {
+        guard let input = command.input else { return nil }
         let attributes = try? FileManager.default.attributesOfItem(atPath: input)
         let size = (attributes?[.size] as? Int) ?? -1
         let changed = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
@@ -135,7 +146,7 @@ struct ReissueSetup {
         }
         let input = try UserInput(
             path: path, format: command.format ?? ReissueCommand.format(of: path) ?? .csv, columns: columns,
-            areNamed: areNamed, delimiter: command.delimiter.utf8.first ?? UInt8(ascii: ","))
+            areNamed: Self.areNamed(app), delimiter: command.delimiter.utf8.first ?? UInt8(ascii: ","))
         return { try input.next()?.map { ReissueJob.Item(row: $0, app: nil) } }
     }
 
@@ -174,12 +185,14 @@ struct ReissueSetup {
         }
     }
 
-    private var columns: [String] {
-        command.userColumn.isEmpty ? [areNamed ? "registered" : "user"] : command.userColumn
+    private var columns: [String] { Self.columns(command, app) }
+
+    private static func columns(_ command: ReissueCommand, _ app: Configuration.App?) -> [String] {
+        command.userColumn.isEmpty ? [areNamed(app) ? "registered" : "user"] : command.userColumn
     }
 
     /// Whether the app's vendor names users by several ids, so that a plain one is refused.
-    private var areNamed: Bool {
+    private static func areNamed(_ app: Configuration.App?) -> Bool {
         guard let adapter = app?.adapter, let text = try? JSONDocument(parsing: Array("\"probe\"".utf8)).root else {
             return false
         }

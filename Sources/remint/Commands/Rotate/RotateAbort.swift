@@ -16,6 +16,7 @@ struct RotateAbort: ParsableCommand {
         let ring = try ring.load()
         let (rotation, hadSigned) = try Campaign(ring: ring).abort()
         Terminal.print("\(ring.ring.name): \(rotation.from) signs; \(rotation.to) does not")
+        ring.warnOfDamagedKeys()
         if hadSigned {
             Terminal.print(
                 "Leave \(rotation.to) at the vendor until its tokens ended: remint keys retire \(rotation.to)")

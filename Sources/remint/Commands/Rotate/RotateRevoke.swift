@@ -14,11 +14,13 @@ struct RotateRevoke: AsyncParsableCommand {
         discussion: """
             A campaign of its own kind, which takes over from any other that the version is part of, in whatever phase that is: no
             publish window, no canary, no watch, no pause because of rejections, and no way back. A campaign of two other versions
-            goes on: the version is revoked beside it, and the command says how to re-issue its tokens. The successor is the version that signs, or the other one
-            of the campaign, or the one that --promote names; without one nothing is signed until a version is promoted, and events
-            wait in the retry tiers. The users of every revoked version of the ring are asked for. The command ends with 0 once the
-            ledger shows no live token of any of them; else with 1, and says how many are left and why. It can be run again at any
-            time.
+            goes on: the version is revoked beside it, and the command says how to re-issue its tokens. The successor is the version
+            that --promote names, or the one that signs, or the other one of the campaign, or the only prepared one, or where none is
+            prepared the only passive one; where there are several, nothing is signed until one is named, events wait in the retry
+            tiers, and the command names them. A successor that holds the compromised key is refused. The users of every revoked
+            version of the ring are asked for. The command ends with 0 once the ledger shows no live token of any of them, and no
+            other version of any ring that holds its key is in use; else with 1, and says how many are left and why, or the commands
+            that revoke the others. It can be run again at any time.
             """)
 
     @OptionGroup var ring: KeyRingOptions
@@ -36,16 +38,33 @@ struct RotateRevoke: AsyncParsableCommand {
         let ring = try ring.load()
         let campaign = Campaign(ring: ring)
         let plan = try campaign.revocation(of: version, promoting: promote)
+        try await revoke(plan, campaign, ring)
+        try ring.requireRevokedEverywhere(plan.leaked)
+    }
+
+    private func revoke(_ plan: RevocationPlan, _ campaign: Campaign, _ ring: RingInUse) async throws {
+        ring.warnOfHolders(of: plan.leaked)
         Terminal.error(
             "remint: \(ring.ring.name): a revocation cannot be aborted: once it is made, \(plan.leaked) does not sign again, and none of its tokens counts"
         )
         if let open = plan.open, open.kind == .rotation || open.from != plan.leaked {
+            let fate = plan.successor == nil ? "no version signs, so nothing takes over from" : "it takes over from"
             Terminal.error(
-                "remint: \(ring.ring.name): it takes over from the campaign \(open.id) from \(open.from) to \(open.to) (\(open.phase.rawValue))"
+                "remint: \(ring.ring.name): \(fate) the campaign \(open.id) from \(open.from) to \(open.to) (\(open.phase.rawValue))"
+            )
+        }
+        if let successor = plan.candidates.first(where: { $0.id == plan.successor }) {
+            Terminal.error(
+                "remint: \(ring.ring.name): \(successor.id), which is \(successor.state.rawValue), signs from now on; see that the vendor has its key"
+            )
+        } else if plan.successor == nil {
+            Terminal.error(
+                "remint: \(ring.ring.name): no version signs afterwards, and events wait in the retry tiers; \(plan.remedy)"
             )
         }
         let rotation = try await revoke(plan, campaign)
         Terminal.print("\(ring.ring.name): \(plan.leaked) is revoked")
+        ring.warnOfDamagedKeys()
         if let beside = plan.beside { return try await report(plan, beside, ring) }
         guard let rotation else { return try await refuseWithoutSuccessor(plan, ring) }
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; the campaign is \(rotation.id)")
@@ -104,7 +123,7 @@ struct RotateRevoke: AsyncParsableCommand {
             left = "an unknown number of live tokens of \(plan.leaked) is left"
         }
         throw RotationError(
-            "no version signs, and \(left); import or generate one, then: remint rotate revoke --key-version \(plan.leaked) --promote ID"
+            "no version signs, and \(left); \(plan.remedy)"
         )
     }
 }

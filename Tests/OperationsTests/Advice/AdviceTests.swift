@@ -1,0 +1,59 @@
+import JOSE
+import Keyring
+import Testing
+import WorkerConfiguration
+
+/// A refusal's advice is a command that works in that state: from every state of ring and campaign, and for every step, an operator
+/// who does what the refusals say gets on.
+@Suite struct AdviceTests {
+    private static let steps: [AdvisedCommand] = [
+        .prepare(nil), .promote, .reissue, .resume, .abort, .retire, .revoke(nil, promoting: nil), .keysPromote("b"),
+        .keysPromote("c"), .keysRetire("a"), .keysRetire("b"), .keysRevoke("a"),
+    ]
+
+    /// The states of a version; nil where the ring does not have it.
+    private static let states: [KeyVersion.State?] = KeyVersion.State.allCases + [nil]
+
+    /// Every state of a ring that can be read.
+    private static let rings: [[(id: String, state: KeyVersion.State)]] = {
+        var rings: [[(id: String, state: KeyVersion.State)]] = []
+        for a in states {
+            for b in states {
+                for c in [nil, .passive, .active] as [KeyVersion.State?] {
+                    let ring = [("a", a), ("b", b), ("c", c)].compactMap { id, state in
+                        state.map { (id: id, state: $0) }
+                    }
+                    let active = ring.count { $0.state == .active }
+                    guard active == 1 || active == 0 && ring.contains(where: { $0.state == .revoked }) else { continue }
+                    rings.append(ring)
+                }
+            }
+        }
+        return rings
+    }()
+
+    @Test(arguments: [nil] + Rotation.Phase.allCases.map { $0 }, Rotation.Kind.allCases)
+    func `whoever follows the advice of refusals gets on`(_ phase: Rotation.Phase?, _ kind: Rotation.Kind) async throws
+    {
+        let configuration = try CampaignSequenceTests.configuration()
+        var (walks, longest) = (0, 0)
+        for states in Self.rings where phase != nil || kind == .rotation {
+            for (isPaused, takesLast) in [(false, false), (false, true), (true, false)] {
+                guard !isPaused || phase.map({ !$0.isOver }) == true else { continue }
+                let start = AdviceWalk.Start(phase: phase, kind: kind, isPaused: isPaused, states: states)
+                for step in Self.steps {
+                    let walk = try AdviceWalk(start, configuration, takesLast: takesLast)
+                    defer { walk.remove() }
+                    do { try await walk.accomplish(step) } catch {
+                        Issue.record("\(start): \(step): \(error)\n\(walk.trace.joined(separator: "\n"))")
+                        return
+                    }
+                    walks += 1
+                    longest = max(longest, walk.trace.count)
+                }
+            }
+        }
+        print(
+            "  advice: \(walks) walks from \(phase?.rawValue ?? "no campaign") (\(kind.rawValue)); longest \(longest)")
+    }
+}

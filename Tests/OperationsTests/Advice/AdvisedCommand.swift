@@ -1,0 +1,48 @@
+import JOSE
+
+@testable import Keyring
+@testable import Operations
+
+/// A command that an operator types, as a refusal names it.
+enum AdvisedCommand: Equatable {
+    case prepare(String?), promote, reissue, resume, abort, retire
+    case revoke(String?, promoting: String?)
+    case keysGenerate, keysPromote(String), keysRetire(String), keysRevoke(String)
+    /// The file of the campaign is moved away.
+    case moveAway
+
+    /// The commands that `refusal` names, in its order.
+    static func commands(in refusal: String) -> [AdvisedCommand] {
+        var found: [AdvisedCommand] = []
+        if refusal.contains("move rotation.json away") { found.append(.moveAway) }
+        if refusal.contains("generate or import a version ID") { found.append(.keysGenerate) }
+        var rest = refusal[...]
+        while let range = rest.firstRange(of: "remint ") {
+            rest = rest[range.upperBound...]
+            let text = rest.prefix { !",;:()".contains($0) }
+            if let command = AdvisedCommand(text.split(separator: " ").map(String.init)) { found.append(command) }
+        }
+        return found
+    }
+
+    private init?(_ words: [String]) {
+        func value(_ option: String) -> String? {
+            words.firstIndex(of: option).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
+        }
+        let version = words.dropFirst(2).first { !$0.hasPrefix("--") }
+        switch (words.prefix(2).joined(separator: " "), version) {
+        case ("rotate prepare", _): self = .prepare(value("--key-version"))
+        case ("rotate promote", _): self = .promote
+        case ("rotate reissue", _): self = .reissue
+        case ("rotate resume", _): self = .resume
+        case ("rotate abort", _): self = .abort
+        case ("rotate retire", _): self = .retire
+        case ("rotate revoke", _): self = .revoke(value("--key-version"), promoting: value("--promote"))
+        case ("keys generate", _): self = .keysGenerate
+        case ("keys promote", let id?): self = .keysPromote(id)
+        case ("keys retire", let id?): self = .keysRetire(id)
+        case ("keys revoke", let id?): self = .keysRevoke(id)
+        default: return nil
+        }
+    }
+}
