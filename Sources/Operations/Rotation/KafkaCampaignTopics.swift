@@ -19,8 +19,8 @@ struct KafkaCampaignTopics: CampaignTopics {
         ledger = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
     }
 
-    func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
-        try await ledger.keys(matching: filter, at: now)
+    func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder] {
+        try await ledger.holders(matching: filter, at: now)
     }
 
     func holdings(of version: String, in ring: RingInUse, at now: UnixTime) async throws -> VersionHoldings {
