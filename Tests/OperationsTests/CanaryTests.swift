@@ -111,6 +111,57 @@ import Testing
         #expect(tally.rejections == 3)
     }
 
+    // MARK: Every app
+
+    /// Rejected of 100 users of the app a, of 20 of b, whether 1 in 100 is exceeded, and by which app; nil for both together.
+    private static let apps: [(first: Int, second: Int, exceeding: [String?])] = [
+        (0, 0, []), (3, 0, []), (4, 0, ["a"]), (0, 2, ["b"]), (20, 20, ["a", "b"]), (0, 20, ["b"]),
+        (3, 1, [nil]), (2, 1, []),
+    ]
+
+    @Test(arguments: apps) func `each app of a canary is judged by itself`(
+        _ first: Int, _ second: Int, _ exceeding: [String?]
+    ) throws {
+        let keys = (0..<100).map { Array("a/u\($0)".utf8) } + (0..<20).map { Array("b/u\($0)".utf8) }
+        var tally = CanaryTally(
+            of: "new", ring: "ring", job: "c-1.1", firstRow: 0, subjects: keys, rings: ["a": "ring", "b": "ring"])
+        for key in keys.prefix(first) + keys.dropFirst(100).prefix(second) {
+            tally.letter(key: key, eventID: "device", code: .rejectedByVendor, refused: nil)
+        }
+        #expect(tally.exceeding(.standard).map(\.app) == exceeding)
+        #expect(tally.parts.map(\.app) == ["a", "b"] && tally.parts.map(\.size) == [100, 20])
+        #expect(tally.parts.map(\.rejections) == [first, second])
+        let isMany = first + second > 4
+        #expect(tally.exceeding(.count(4)).map(\.app) == (isMany ? [nil] : []), "a number counts all users")
+    }
+
+    @Test func `a refusal of a part of every app is judged over all of them`() {
+        let keys = (0..<10).flatMap { app in (0..<20).map { Array("a\(app)/u\($0)".utf8) } }
+        let rings = Dictionary(uniqueKeysWithValues: (0..<10).map { ("a\($0)", "ring") })
+        var tally = CanaryTally(of: "new", ring: "ring", job: "c-1.1", firstRow: 0, subjects: keys, rings: rings)
+        for app in 0..<10 {
+            let key = Array("a\(app)/u0".utf8)
+            tally.letter(key: key, eventID: "device", code: .rejectedByVendor, refused: nil)
+        }
+        #expect(tally.exceeding(.standard).map(\.app) == [nil] && tally.exceeding(.standard).first?.rejections == 10)
+    }
+
+    @Test func `users of an app with another ring are answered by that ring's versions alone`() throws {
+        var tally = CanaryTally(
+            of: "new", ring: "old-ring", job: "c-1.1", firstRow: 0, subjects: [Self.key(0), Self.key(1)],
+            rings: ["shop": "ring"])
+        tally.token(Self.token(0, "c-1.1-1", "new", ring: "old-ring"), at: Self.now)
+        tally.token(Self.token(1, "c-1.1-2", "x", ring: nil), at: Self.now)
+        #expect(tally.answered + tally.superseded == 0)
+        tally.token(Self.token(0, "c-1.1-1", "v-7"), at: Self.now)
+        tally.token(Self.token(1, "device", "v-7"), at: Self.now)
+        #expect(tally.isAnswered && tally.answered == 1 && tally.superseded == 1)
+        tally.letter(key: nil, eventID: "d", code: .rejectedByVendor, refused: try Self.refused(0, ring: "old-ring"))
+        #expect(tally.rejections == 0)
+        tally.letter(key: nil, eventID: "d", code: .rejectedByVendor, refused: try Self.refused(0, "v-7"))
+        #expect(tally.rejections == 1)
+    }
+
     // MARK: The verdict
 
     /// Rejected, of how many, and whether 1 in 100 is exceeded.

@@ -89,8 +89,11 @@ import Testing
     {
         var rotation = try Self.rotation(in: phase)
         rotation.began(at: TopicMarks(["tokens": [0, 7], "letters": [3]]))
-        rotation.began(RotationCanary(firstRow: 4, count: 9, marks: TopicMarks(["tokens": [1]])))
-        if !phase.isOver { try rotation.pause(because: "a \"reason\"") }
+        var stratum = RotationStratum(app: "a1", users: 9, live: 40)
+        rotation.began(
+            RotationCanary(firstRow: 4, count: 9, marks: TopicMarks(["tokens": [1]]), strata: [stratum]))
+        stratum.outcome = RotationStratum.Outcome(answered: 8, superseded: 1, rejected: 4)
+        if !phase.isOver { try rotation.canaryFailed(because: "a \"reason\"", [stratum], failed: ["a1"]) }
         #expect(Rotation(rotation.json) == rotation)
     }
 

@@ -31,6 +31,13 @@ extension Rotation {
             guard let canary = RotationCanary(member) else { return nil }
             self.canary = canary
         }
+        guard let judged = RotationStratum.list(root["judged"]) else { return nil }
+        self.judged = judged
+        if let member = root["failed_apps"] {
+            guard member.isArray else { return nil }
+            failedApps = member.elements.compactMap(\.string)
+            guard failedApps.count == member.elements.count else { return nil }
+        }
         canaryCount = root["canaries"]?.number.flatMap { Int(exactly: $0) } ?? 0
     }
 
@@ -53,6 +60,13 @@ extension Rotation {
         }
         if let start { start.write("marks", to: &json) }
         if let canary { canary.write("canary", to: &json) }
+        RotationStratum.write(judged, "judged", to: &json)
+        if !failedApps.isEmpty {
+            json.name("failed_apps")
+            json.beginArray()
+            for app in failedApps { json.string(app) }
+            json.endArray()
+        }
         json.member("canaries", Int64(canaryCount))
         json.endObject()
         return json.bytes + [UInt8(ascii: "\n")]
@@ -114,9 +128,10 @@ extension RotationCanary {
     init?(_ value: JSONValue) {
         guard let first = value["first_row"]?.integer, let count = value["count"]?.integer, first >= 0, count > 0,
             let firstRow = Int(exactly: first), let rows = Int(exactly: count),
-            !firstRow.addingReportingOverflow(rows).overflow, let marks = value["marks"].flatMap(TopicMarks.init)
+            !firstRow.addingReportingOverflow(rows).overflow, let marks = value["marks"].flatMap(TopicMarks.init),
+            let strata = RotationStratum.list(value["strata"])
         else { return nil }
-        self.init(firstRow: firstRow, count: rows, marks: marks)
+        self.init(firstRow: firstRow, count: rows, marks: marks, strata: strata)
         hasFailed = value["failed"]?.bool ?? false
     }
 
@@ -126,6 +141,7 @@ extension RotationCanary {
         json.member("first_row", Int64(firstRow))
         json.member("count", Int64(count))
         marks.write("marks", to: &json)
+        RotationStratum.write(strata, "strata", to: &json)
         if hasFailed {
             json.name("failed")
             json.bool(true)

@@ -62,6 +62,10 @@ package struct Rotation: Sendable, Equatable {
     package internal(set) var start: TopicMarks?
     /// The canary at hand; nil before the first, and after one that did not pass.
     package internal(set) var canary: RotationCanary?
+    /// What became of the last canary that was judged, by app.
+    package internal(set) var judged: [RotationStratum] = []
+    /// The apps whose last canary did not pass.
+    package internal(set) var failedApps: [String] = []
     /// Canaries that were begun.
     package internal(set) var canaryCount = 0
     /// Whether it was read from a file of before campaigns had ids. Its checkpoint has another name then.
@@ -123,18 +127,27 @@ package struct Rotation: Sendable, Equatable {
     }
 
     /// The canary's tokens were published and not refused, or the campaign goes on without one.
-    package mutating func canaryPassed() {
+    package mutating func canaryPassed(_ strata: [RotationStratum] = []) {
         guard phase == .canary else { return }
         phase = .waves
         canary = nil
+        judged = strata
+        failedApps = []
     }
 
     /// The canary did not pass: nothing more is sent until `resume`, which asks for another one.
     ///
+    /// - Parameters:
+    ///   - strata: what became of its users, by app.
+    ///   - apps: the apps of `strata` that did not pass; none where the campaign is paused before a canary was made.
     /// - Throws: `RotationError` where the campaign is over.
-    package mutating func canaryFailed(because reason: String) throws(RotationError) {
+    package mutating func canaryFailed(
+        because reason: String, _ strata: [RotationStratum] = [], failed apps: [String] = []
+    ) throws(RotationError) {
         try pause(because: reason)
         canary?.hasFailed = true
+        if !strata.isEmpty { judged = strata }
+        failedApps = Set(failedApps).union(apps).sorted()
     }
 
     /// The ledger shows no token of the old version that can be asked for anew.

@@ -13,13 +13,16 @@ package struct RotationCanary: Sendable, Equatable {
     package let firstRow: Int
     /// Its rows, an event each.
     package let count: Int
-    /// The ends of the topics before its first event was sent.
+    /// The ends of the topics before its users were looked up in the ledger: whatever became of one since lies behind them.
     package let marks: TopicMarks
+    /// Its users by app; none for a canary from before each app was judged by itself.
+    package let strata: [RotationStratum]
     /// Whether it was judged and did not pass.
     package var hasFailed = false
 
     /// The canary of `count` rows behind the first `firstRow`.
-    package init(firstRow: Int, count: Int, marks: TopicMarks) {
+    package init(firstRow: Int, count: Int, marks: TopicMarks, strata: [RotationStratum] = []) {
+        self.strata = strata
         self.firstRow = firstRow
         self.count = count
         self.marks = marks

@@ -57,17 +57,29 @@ package struct LedgerReader {
     package func keys(
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (keys: [[UInt8]], hidden: HiddenOffsets?) {
-        var found: [(end: Int64, key: [UInt8])] = []
+        let (holders, hidden) = try await holders(matching: filter, at: now)
+        return (holders.map(\.key), hidden)
+    }
+
+    /// The subjects whose newest token `filter` means, those that end first in front, and what open transactions hide.
+    ///
+    /// - Throws: `KafkaError` or `MissingTopic`.
+    package func holders(
+        matching filter: LedgerFilter, at now: UnixTime
+    ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {
+        var found: [LedgerHolder] = []
         let hidden = try await eachTable(readings: 2, at: now) { table, partition, turns in
             try await turns.read(partition) { record in
                 guard let key = record.key,
                     let end = table.end(key: key, offset: record.position.offset, matching: filter, at: now)
                 else { return }
-                found.append((end, key))
+                // The table took the same record at the same time, so it can be read.
+                let issued = (try? PublishedToken(record.body, at: now))?.issuedAt ?? 0
+                found.append(LedgerHolder(key: key, issuedAt: issued, expiresAt: end))
             }
         }
-        found.sort { $0.end < $1.end }
-        return (found.map(\.key), hidden)
+        found.sort { $0.expiresAt < $1.expiresAt }
+        return (found, hidden)
     }
 
     /// Calls `body` with the table of each slice of each partition.

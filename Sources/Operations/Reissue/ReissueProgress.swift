@@ -23,8 +23,6 @@ package struct ReissueProgress: Sendable, Equatable {
     package let campaign: String?
     /// The campaign's round: each reads the ledger anew.
     package let round: Int
-    /// The rows whose users can be asked for, which come first; nil where that is not known.
-    package var eligible: Int?
     /// Whether the ledger was read again after the last event.
     package var isSettled = false
 
@@ -36,9 +34,8 @@ package struct ReissueProgress: Sendable, Equatable {
     }
 
     /// The round `round` of a campaign's job begins.
-    package init(campaign: String, round: Int, input: String, eligible: Int) {
+    package init(campaign: String, round: Int, input: String) {
         self.init(job: "\(campaign).\(round)", input: input, campaign: campaign, round: round)
-        self.eligible = eligible
     }
 
     private init(job: String, input: String, campaign: String?, round: Int) {
@@ -72,7 +69,6 @@ package struct ReissueProgress: Sendable, Equatable {
         // Checkpoints from before this member was written have no event under way that they know of.
         sendingRows = count("sending_rows") ?? rows
         isFinished = root["finished"]?.bool ?? false
-        eligible = count("eligible")
         isSettled = root["settled"]?.bool ?? false
     }
 
@@ -89,7 +85,6 @@ package struct ReissueProgress: Sendable, Equatable {
         json.member("rejected", Int64(rejected))
         json.member("rejects_length", Int64(rejectsLength))
         json.member("sending_rows", Int64(sendingRows))
-        if let eligible { json.member("eligible", Int64(eligible)) }
         json.name("finished")
         json.bool(isFinished)
         json.name("settled")

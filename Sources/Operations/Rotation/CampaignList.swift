@@ -1,34 +1,81 @@
 import AdapterKit
+import Foundation
+import Keyring
 import Pipeline
 import WorkerConfiguration
 
-/// A round's subjects in their order: users who can be asked for, then those who cannot.
+/// A campaign's subjects in a file, and who of them can be asked for.
 struct CampaignList {
-    /// The subject keys.
-    let keys: [[UInt8]]
-    /// The users who can be asked for, from the first key on.
-    let eligible: Int
+    private let path: String
+    private let configuration: Configuration
 
-    /// The list of `keys`, whose order is kept among users of a kind.
-    ///
-    /// - Parameter ring: the campaign's ring: an app that uses another one by now is asked for, but makes no canary.
-    init(_ keys: [[UInt8]], _ configuration: Configuration, ring: String) {
-        let apps = Dictionary(configuration.apps.map { ($0.name, $0) }) { first, _ in first }
-        var first: [[UInt8]] = []
-        var rest: [[UInt8]] = []
-        for key in keys {
-            if Self.event(for: key, apps, ring: ring) != nil { first.append(key) } else { rest.append(key) }
-        }
-        self.keys = first + rest
-        eligible = first.count
+    /// The list of the job with `files`.
+    init(_ files: ReissueFiles, _ configuration: Configuration) {
+        path = files.subjects
+        self.configuration = configuration
     }
 
-    /// The event for the subject `key`; nil where it cannot be asked for.
-    private static func event(
-        for key: [UInt8], _ apps: [String: Configuration.App], ring: String
-    ) -> ReissueEvent? {
-        guard let subject = SubjectKey(key), let app = apps[subject.app], app.key == ring else { return nil }
-        return try? ReissueEvent(
-            user: subject.user, app: app.name, adapter: app.adapter, id: "", at: UnixTime(seconds: 0))
+    /// A subject who can be asked for.
+    struct Member {
+        /// The row, from 1.
+        let row: Int
+        /// The subject key.
+        let key: [UInt8]
+        /// The app.
+        let app: Configuration.App
+    }
+
+    /// Calls `body` with each subject who can be asked for, in their order.
+    ///
+    /// - Throws: `InputUnreadable`.
+    func each(_ body: (Member) throws -> Void) throws {
+        let input = try LedgerInput(path: path, configuration)
+        var row = 0
+        while let items = try input.next() {
+            for item in items {
+                row += 1
+                guard let app = item.app, case .success(let user) = item.row.user,
+                    let event = try? ReissueEvent(
+                        user: user, app: app.name, adapter: app.adapter, id: "", at: UnixTime(seconds: 0))
+                else { continue }
+                try body(Member(row: row, key: event.key, app: app))
+            }
+        }
+    }
+
+    /// The number of all rows.
+    ///
+    /// - Throws: `InputUnreadable`.
+    func count() throws -> Int {
+        let input = try LedgerInput(path: path, configuration)
+        var count = 0
+        while let items = try input.next() { count += items.count }
+        return count
+    }
+
+    /// Moves `rows` to the place behind the first `fixed` ones, which stay: their events may have been sent under their numbers. The
+    /// file is written whole or not at all.
+    ///
+    /// - Throws: `InputUnreadable` or `KeyRingError`.
+    func move(_ rows: [Int], behind fixed: Int, on disk: Disk) throws {
+        guard let handle = FileHandle(forReadingAtPath: path), let data = try handle.readToEnd() else {
+            throw InputUnreadable(path: path, reason: "the job's list of subjects is not there")
+        }
+        let lines = Array(data).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let count = lines.last?.isEmpty == true ? lines.count - 1 : lines.count
+        let moved = Set(rows)
+        let rest = (fixed..<max(fixed, count)).filter { !moved.contains($0 + 1) }
+        let order = Array(0..<min(fixed, count)) + rows.map { $0 - 1 } + rest
+        try DurableWrite(path: path, mode: 0o600, on: disk).write { (sink) throws(KeyRingError) in
+            var buffer: [UInt8] = []
+            for place in order where lines.indices.contains(place) {
+                buffer += lines[place]
+                buffer.append(UInt8(ascii: "\n"))
+                guard buffer.count > 1 << 20 else { continue }
+                try sink.append(buffer)
+                buffer = []
+            }
+            try sink.append(buffer)
+        }
     }
 }

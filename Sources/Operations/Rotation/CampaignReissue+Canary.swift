@@ -3,17 +3,20 @@ import Keyring
 import Pipeline
 import WorkerConfiguration
 
-/// The canary: sent, answered, watched, judged.
+/// The canary: made, sent, and passed.
 extension CampaignReissue {
     /// Brings the campaign past its canary.
     ///
+    /// - Parameter held: who held tokens when the list was made; nil where that was in an earlier run.
     /// - Returns: whether it passed, or none is wanted; false where the campaign was paused or ended meanwhile.
-    /// - Throws: `CampaignStopped` where it did not pass, and where an earlier one did not and nobody is left for another one; the
-    ///   campaign is paused then.
-    func passCanary(_ rotation: Rotation, _ progress: inout ReissueProgress, _ total: Int) async throws -> Bool {
+    /// - Throws: `CampaignStopped` where it did not pass, where none can be made that hears a refusal, and where an earlier one did
+    ///   not pass and nobody is left for another one; the campaign is paused then.
+    func passCanary(
+        _ rotation: Rotation, _ progress: inout ReissueProgress, _ total: Int, _ held: HeldTokens?
+    ) async throws -> Bool {
         let files = campaign.files(of: rotation)
-        guard let canary = try await canary(rotation, progress, total) else {
-            return try goOnWithoutCanary(rotation)
+        guard let canary = try await canary(rotation, progress, files, held) else {
+            return try goOnWithoutCanary(rotation, progress)
         }
         let end = canary.firstRow + canary.count
         guard try await run(job(rotation, files, total, limit: end), &progress, files) != .paused else { return false }
@@ -21,34 +24,40 @@ extension CampaignReissue {
         let tally = try tally(of: canary, rotation, progress, files)
         var reading = try topics.outcomes(tally, from: canary.marks, now: ring.now)
         do {
-            let hasPassed = try await watch(&reading, rotation)
+            let hasPassed = try await watch(&reading, rotation, canary)
             await reading.close()
             guard hasPassed else { return false }
         } catch {
             await reading.close()
             throw error
         }
-        let tallied = reading.tally
+        let judged = reading.tally.judged(canary)
+        let left = rotation.failedApps.filter { app in !judged.contains { $0.app.hasSameBytes(as: app) } }
+        if !left.isEmpty {
+            let reason =
+                "no canary of the app \(left.joined(separator: " and ")) passed, and no user is left who was in none, although the canary of the other apps passed"
+            throw try stop(rotation, reason, judged)
+        }
+        let whole = reading.tally.whole
         let detail =
-            "\(tallied.answered) of \(tallied.size) answered, \(tallied.superseded) superseded, \(tallied.rejections) rejected"
+            ([
+                "\(whole.answered) of \(whole.size) answered, \(whole.superseded) superseded, \(whole.rejections) rejected"
+            ]
+            + judged.map(\.description)).joined(separator: "; ")
         note("the canary passed: \(detail)")
-        try campaign.step("rotate canary passed", detail: detail, of: rotation.id) { $1.canaryPassed() }
+        try campaign.step("rotate canary passed", detail: detail, of: rotation.id) { $1.canaryPassed(judged) }
         return true
     }
 
     /// Lets everyone be asked for at once where the operator wants no canary, or where there is nobody to make one of.
     ///
     /// - Throws: `CampaignStopped` where no canary passed: that everybody was in one proves nothing.
-    private func goOnWithoutCanary(_ rotation: Rotation) throws -> Bool {
+    private func goOnWithoutCanary(_ rotation: Rotation, _ progress: ReissueProgress) throws -> Bool {
         let failed = rotation.canaryCount
         let detail: String
-        switch (terms.canary > 0, failed > 0) {
+        switch (terms.canary > 0, failed > 0 || progress.rows > 0) {
         case (true, true):
-            let reason = "no canary passed, and no user is left who was in none"
-            try campaign.step("rotate pause", detail: reason, of: rotation.id) { try $1.canaryFailed(because: reason) }
-            throw CampaignStopped(
-                "\(reason). The campaign is paused. Go back with: remint rotate abort. Or accept the risk for everyone: remint rotate resume, then remint rotate reissue --canary 0"
-            )
+            throw try stop(rotation, "no canary passed, and no user is left who was in none", [])
         case (true, false): detail = "no user is left for a canary"
         case (false, true): detail = "no canary (--canary 0), although \(failed) did not pass"
         case (false, false): detail = "no canary (--canary 0)"
@@ -58,155 +67,110 @@ extension CampaignReissue {
         return true
     }
 
+    /// Pauses the campaign where another canary cannot help.
+    ///
+    /// - Returns: the error that says how to go on.
+    private func stop(
+        _ rotation: Rotation, _ reason: String, _ judged: [RotationStratum]
+    ) throws -> CampaignStopped {
+        try campaign.step("rotate pause", detail: reason, of: rotation.id) {
+            try $1.canaryFailed(because: reason, judged)
+        }
+        return CampaignStopped(
+            "\(reason). The campaign is paused. Go back with: remint rotate abort. Or accept the risk for everyone: remint rotate resume, then remint rotate reissue --canary 0"
+        )
+    }
+
+    // MARK: Made
+
+    /// Users of an app among whom a canary's are chosen.
+    private struct Source {
+        /// The users who can be asked for, also those of earlier canaries.
+        var total = 0
+        /// The users who hold a token and were in no canary.
+        var candidates: [CanaryChoice.Candidate] = []
+    }
+
     /// The canary at hand, or the next one; nil where none is wanted or nobody is left.
+    ///
+    /// - Throws: `CampaignStopped` where an app's users hold no live token; the campaign is paused then.
     private func canary(
-        _ rotation: Rotation, _ progress: ReissueProgress, _ total: Int
+        _ rotation: Rotation, _ progress: ReissueProgress, _ files: ReissueFiles, _ held: HeldTokens?
     ) async throws -> RotationCanary? {
         if let canary = rotation.canary { return canary }
         guard terms.canary > 0 else { return nil }
-        let eligible = min(progress.eligible ?? total, total)
-        let share = Int((Double(eligible) * terms.canary / 100).rounded(.up))
-        let wanted = max(1, share, terms.canaryUsers)
-        let count = min(wanted, eligible - progress.rows)
-        guard count > 0 else { return nil }
-        // Noted before the first event: whatever comes of it lies behind.
-        let canary = RotationCanary(firstRow: progress.rows, count: count, marks: try await topics.ends())
+        let now: HeldTokens
+        if let held { now = held } else { now = try await self.held(rotation) }
+        let list = CampaignList(files, ring.configuration)
+        // What was sent, or may have been, stays where it is.
+        let fixed = max(progress.rows, progress.sendingRows)
+        let sources = try sources(in: list, behind: fixed, now, salt: progress.job)
+        guard !sources.isEmpty else { return nil }
+        let time = ring.now().seconds
+        let choices = sources.sorted { $0.key < $1.key }.map { app, source in
+            let wanted = CanaryChoice.wanted(of: source.total, percent: terms.canary, least: terms.canaryUsers)
+            return (app: app, choice: CanaryChoice(among: source.candidates, wanted: wanted, at: time))
+        }
+        let deaf = sources.filter { app, _ in choices.contains { $0.app == app && $0.choice.live == 0 } }
+        if !deaf.isEmpty { throw try stop(rotation, deaf.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
+        try list.move(choices.flatMap(\.choice.rows), behind: fixed, on: ring.directory.disk)
+        let strata = choices.map { app, choice in
+            RotationStratum(app: app, users: choice.rows.count, live: choice.live)
+        }
+        let count = fixed - progress.rows + strata.reduce(0) { $0 + $1.users }
+        let canary = RotationCanary(firstRow: progress.rows, count: count, marks: now.marks, strata: strata)
+        let detail = strata.map(\.description).joined(separator: "; ")
+        note("the canary is made: \(detail)")
         try campaign.step(
-            "rotate canary", detail: "\(count) users behind row \(progress.rows)", of: rotation.id
+            "rotate canary", detail: "\(count) users behind row \(progress.rows): \(detail)", of: rotation.id
         ) { $1.began(canary) }
         return canary
+    }
+
+    /// The users of each app who hold a token and were in no canary.
+    private func sources(
+        in list: CampaignList, behind fixed: Int, _ held: HeldTokens, salt: String
+    ) throws -> [String: Source] {
+        var places: [SubjectHash: Int] = [:]
+        for (place, holder) in held.holders.enumerated() { places[SubjectHash(holder.key)] = place }
+        var sources: [String: Source] = [:]
+        try list.each { member in
+            sources[member.app.name, default: Source()].total += 1
+            guard member.row > fixed, let place = places[SubjectHash(member.key)] else { return }
+            sources[member.app.name]?.candidates.append(
+                CanaryChoice.Candidate(row: member.row, held.holders[place], salt: salt))
+        }
+        return sources.filter { !$0.value.candidates.isEmpty }
+    }
+
+    /// Pauses the campaign where the users of an app hold ended tokens alone: their devices may never come back to tell of a refusal.
+    ///
+    /// - Returns: the error that says how to go on.
+    private func stop(_ rotation: Rotation, _ deaf: [(app: String, source: Source)]) throws -> CampaignStopped {
+        let apps = deaf.map { "\($0.source.candidates.count) of the app \($0.app)" }.joined(separator: ", ")
+        let reason =
+            "no user left for a canary holds a live token (\(apps), whose tokens ended by this machine's clock), so silence would prove nothing"
+        try campaign.step("rotate pause", detail: reason, of: rotation.id) { try $1.pause(because: reason) }
+        let last = deaf.flatMap { $0.source.candidates.map(\.expiresAt) }.max() ?? 0
+        let end = UnixTime(seconds: last).advanced(bySeconds: ClockTolerance.standard.seconds + 1)
+        return CampaignStopped(
+            "\(reason). The campaign is paused. From \(end) on these tokens no longer count: remint rotate resume, and remint rotate reissue. Or accept the risk for everyone: remint rotate resume, then remint rotate reissue --canary 0"
+        )
     }
 
     private func tally(
         of canary: RotationCanary, _ rotation: Rotation, _ progress: ReissueProgress, _ files: ReissueFiles
     ) throws -> CanaryTally {
-        let input = try LedgerInput(path: files.subjects, ring.configuration)
-        var subjects: [[UInt8]?] = []
-        var row = 0
-        while row < canary.firstRow + canary.count, let items = try input.next() {
-            for item in items {
-                row += 1
-                guard row > canary.firstRow, row <= canary.firstRow + canary.count else { continue }
-                subjects.append(key(of: item))
-            }
+        let rows = canary.firstRow + 1...canary.firstRow + canary.count
+        var subjects = [[UInt8]?](repeating: nil, count: canary.count)
+        var rings: [String: String] = [:]
+        try CampaignList(files, ring.configuration).each { member in
+            guard rows.contains(member.row) else { return }
+            subjects[member.row - rows.lowerBound] = member.key
+            rings[member.app.name] = member.app.key
         }
         return CanaryTally(
-            of: rotation.to, ring: ring.ring.name, job: progress.job, firstRow: canary.firstRow, subjects: subjects)
-    }
-
-    /// The subject key of an item that is sent; nil for one that is not.
-    private func key(of item: ReissueJob.Item) -> [UInt8]? {
-        guard let app = item.app, case .success(let user) = item.row.user else { return nil }
-        return try? ReissueEvent(user: user, app: app.name, adapter: app.adapter, id: "", at: ring.now()).key
-    }
-
-    // MARK: Answered, watched, judged
-
-    /// Waits until the canary is answered, then for rejections of its tokens.
-    ///
-    /// - Returns: false where the campaign was paused or ended meanwhile.
-    private func watch(_ reading: inout any CanaryOutcomes, _ rotation: Rotation) async throws -> Bool {
-        guard try await waitUntilAnswered(&reading, rotation) else { return false }
-        note("the canary is answered; watching it for \(DurationText.format(seconds: terms.watch.components.seconds))")
-        let end = ContinuousClock.now + terms.watch
-        var line = display
-        defer { line.clear() }
-        while .now < end {
-            guard try mayGoOn(rotation) else { return false }
-            try await reading.advance()
-            if terms.maxRejections.isExceeded(by: reading.tally.rejections, of: reading.tally.size) { break }
-            let watched = terms.watch - (end - .now)
-            line.show(
-                Int(watched / .milliseconds(1)), of: Int(terms.watch / .milliseconds(1)),
-                "watching \(reading.tally.size) canary tokens: \(reading.tally.rejections) rejected")
-        }
-        line.clear()
-        try await reading.readToEnd()
-        let (rejected, size) = (reading.tally.rejections, reading.tally.size)
-        if terms.maxRejections.isExceeded(by: rejected, of: size) {
-            try fail(rotation, Self.rejection(rejected, of: size, terms.maxRejections))
-        }
-        if let suspended = try await suspension(for: rotation.to) { try fail(rotation, suspended) }
-        return try mayGoOn(rotation)
-    }
-
-    /// Waits until the token topic holds the canary's tokens.
-    ///
-    /// - Returns: false where the campaign was paused or ended meanwhile.
-    private func waitUntilAnswered(_ reading: inout any CanaryOutcomes, _ rotation: Rotation) async throws -> Bool {
-        let end = ContinuousClock.now + terms.answerWithin
-        var line = display
-        defer { line.clear() }
-        while !reading.tally.isAnswered {
-            guard try mayGoOn(rotation) else { return false }
-            let tally = reading.tally
-            if terms.maxRejections.isExceeded(by: tally.rejections, of: tally.size) { return true }
-            guard .now < end else {
-                try await reading.readToEnd()
-                if reading.tally.isAnswered { break }
-                try await failUnanswered(reading.tally, rotation)
-                return false
-            }
-            line.show(tally.answered, of: tally.size, "\(tally.answered) of \(tally.size) canary tokens published")
-            try await reading.advance()
-        }
-        return true
-    }
-
-    private func failUnanswered(_ tally: CanaryTally, _ rotation: Rotation) async throws {
-        let missing = tally.size - tally.answered
-        let within = DurationText.format(seconds: terms.answerWithin.components.seconds)
-        let holds = try await heldApps()
-        let reasons = tally.reasons(lag: await topics.lag)
-        try fail(
-            rotation,
-            "\(missing) of \(tally.size) canary users got no token of \(rotation.to) from their event within \(within): \(reasons)\(holds)"
-        )
-    }
-
-    /// Pauses the campaign.
-    ///
-    /// - Throws: `CampaignStopped`, always.
-    private func fail(_ rotation: Rotation, _ reason: String) throws {
-        try campaign.step("rotate pause", detail: reason, of: rotation.id) { try $1.canaryFailed(because: reason) }
-        throw CampaignStopped(
-            "\(reason). The campaign is paused. Go back with: remint rotate abort. Or fix it, then: remint rotate resume, and remint rotate reissue, which asks for a canary of other users (--answer-within, --max-rejections)"
-        )
-    }
-
-    private static func rejection(_ rejected: Int, of size: Int, _ limit: RejectionLimit) -> String {
-        let share =
-            switch limit {
-            case .count(let count): "more than the \(count) of --max-rejections"
-            case .share(let share):
-                "at least \(percent(ConfidenceBound.lower(rejected, of: size))) of all users would be, at 95 % confidence; --max-rejections is \(percent(share))"
-            }
-        return "the vendor rejected \(rejected) of \(size) canary tokens: \(share)"
-    }
-
-    private static func percent(_ share: Double) -> String {
-        let tenths = Int((share * 1000).rounded(.down))
-        return "\(tenths / 10).\(tenths % 10) %"
-    }
-
-    /// Why an app of the ring is suspended for tokens of `version`; nil where none is.
-    private func suspension(for version: String) async throws -> String? {
-        for (name, suspension) in try await holds() where suspension.cause == .suspended {
-            guard suspension.keyVersion.map({ $0.hasSameBytes(as: version) }) ?? true else { continue }
-            return
-                "the app \(name) is suspended: \(suspension.users) users' tokens of \(version) were rejected by the vendor"
-        }
-        return nil
-    }
-
-    /// The ring's apps whose events wait, as the end of a sentence.
-    func heldApps() async throws -> String {
-        let held = try await holds().map { "\($0.key) is \($0.value.cause.rawValue)" }
-        return held.isEmpty ? "" : "; the app \(held.sorted().joined(separator: ", the app "))"
-    }
-
-    private func holds() async throws -> [String: Suspension] {
-        let names = Set(ring.apps.map(\.name))
-        return try await topics.suspensions(at: ring.now()).filter { names.contains($0.key) }
+            of: rotation.to, ring: ring.ring.name, job: progress.job, firstRow: canary.firstRow, subjects: subjects,
+            rings: canary.strata.isEmpty ? [:] : rings)
     }
 }

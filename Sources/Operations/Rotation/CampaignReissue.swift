@@ -82,12 +82,13 @@ package struct CampaignReissue {
             rotation = try campaign.step("rotate start", of: rotation.id) { $1.began(at: marks) }
         }
         let files = campaign.files(of: rotation)
-        var progress = try await begin(rotation, files)
+        var (progress, held) = try await begin(rotation, files)
         let sentBefore = progress.sent
-        let total = try count(files)
+        let total = try CampaignList(files, ring.configuration).count()
         if rotation.phase == .canary {
-            guard try await passCanary(rotation, &progress, total) else { return .paused }
+            guard try await passCanary(rotation, &progress, total, held) else { return .paused }
         }
+        held = nil
         guard try await run(job(rotation, files, total), &progress, files) != .paused else { return .paused }
         if progress.sent > sentBefore { note("\(progress.sent) events sent; waiting until they are answered") }
         guard let holdings = try await settle(rotation, behind: before) else { return .paused }
@@ -190,29 +191,42 @@ package struct CampaignReissue {
 
     // MARK: The round
 
-    /// The round at hand; where the last one was settled, another one that reads the ledger anew.
-    private func begin(_ rotation: Rotation, _ files: ReissueFiles) async throws -> ReissueProgress {
+    /// The round at hand, and who held tokens when its list was made, where that was now. Where the last one was settled, another one
+    /// that reads the ledger anew; before the first event, the list is made anew too, so that a canary is made of users of now.
+    private func begin(
+        _ rotation: Rotation, _ files: ReissueFiles
+    ) async throws -> (progress: ReissueProgress, held: HeldTokens?) {
         let known = try campaign.progress(of: rotation)
-        if let known, !known.isSettled { return known }
-        let filter = LedgerFilter(versions: try versions(of: rotation), of: ring.ledgerRing)
-        let keys = try await topics.subjects(
-            matching: filter, at: ClockTolerance.standard.earliest(at: ring.now()))
-        // Whoever can be asked for comes first, so that a canary is made of such users alone.
-        let list = CampaignList(keys, ring.configuration, ring: ring.ring.name)
-        try LedgerInput.write(list.keys, to: files.subjects, on: ring.directory.disk)
+        let isBeforeCanary = rotation.phase == .canary && rotation.canary == nil
+        if let known, !known.isSettled, !(isBeforeCanary && known.isUntouched) { return (known, nil) }
+        let held = try await held(rotation)
+        try LedgerInput.write(held.holders.map(\.key), to: files.subjects, on: ring.directory.disk)
+        let round = known.map { $0.isSettled ? $0.round + 1 : $0.round } ?? 1
         let progress = ReissueProgress(
-            campaign: rotation.id, round: (known?.round ?? 0) + 1, input: "ledger of \(rotation.from)",
-            eligible: list.eligible)
+            campaign: rotation.id, round: round, input: "ledger of \(rotation.from)")
         try files.save(progress)
-        note("\(list.eligible) users to ask for, \(list.keys.count - list.eligible) who cannot be asked for")
-        return progress
+        var count = 0
+        var moved: [String: Int] = [:]
+        try CampaignList(files, ring.configuration).each { member in
+            count += 1
+            if member.app.key != ring.ring.name { moved[member.app.name, default: 0] += 1 }
+        }
+        let others = moved.sorted { $0.key < $1.key }.map {
+            "; \($0.value) of them are of the app \($0.key), which has another key ring now"
+        }
+        note(
+            "\(count) users to ask for, \(held.holders.count - count) who cannot be asked for\(others.joined())")
+        return (progress, held)
     }
 
-    private func count(_ files: ReissueFiles) throws -> Int {
-        let input = try LedgerInput(path: files.subjects, ring.configuration)
-        var count = 0
-        while let items = try input.next() { count += items.count }
-        return count
+    /// Reads who holds a token of the old version, behind the ends of the topics.
+    func held(_ rotation: Rotation) async throws -> HeldTokens {
+        // Noted before the ledger is read: a token that it does not show lies behind them.
+        let marks = try await topics.ends()
+        let filter = LedgerFilter(versions: try versions(of: rotation), of: ring.ledgerRing)
+        let holders = try await topics.holders(
+            matching: filter, at: ClockTolerance.standard.earliest(at: ring.now()))
+        return HeldTokens(marks: marks, holders: holders)
     }
 
     func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {

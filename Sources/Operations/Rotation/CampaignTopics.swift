@@ -4,8 +4,8 @@ package import Pipeline
 
 /// The topics as a campaign uses them: the ledger, the bulk lane, and the outcomes of its events.
 package protocol CampaignTopics {
-    /// The subject keys whose newest token `filter` means, those that end first in front.
-    func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]]
+    /// The subjects whose newest token `filter` means, those that end first in front.
+    func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder]
     /// The live tokens of `versions` of `ring`, out of one reading.
     func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings
     /// The ends of the topics that show outcomes.

@@ -17,11 +17,31 @@ package struct CanaryTally: Sendable {
         case answered
     }
 
+    /// The users of one app, or all of them.
+    package struct Part: Sendable, Equatable {
+        /// The app; nil for all users together.
+        package let app: String?
+        /// Users who were asked for.
+        package internal(set) var size = 0
+        /// Users who hold a token of the new version that the campaign's own event caused.
+        package internal(set) var answered = 0
+        /// Users who hold a token of the new version that another event caused.
+        package internal(set) var superseded = 0
+        /// Users whose tokens the vendor rejected.
+        package internal(set) var rejections = 0
+
+        /// Users who hold no token of the new version.
+        var missing: Int { size - answered - superseded }
+    }
+
     private let ring: String
     private let version: String
     private let prefix: String
     private let firstRow: Int
+    /// The ring of each app that is judged by itself; none for a canary that is judged as a whole.
+    private let rings: [String: String]
     private var places: [SubjectHash: Int] = [:]
+    private var apps: [String?] = []
     private var fates: [Fate] = []
     private var rejected: Set<Int> = []
 
@@ -32,15 +52,46 @@ package struct CanaryTally: Sendable {
     ///   - ring: the version's ring.
     ///   - job: the id of the job, which its events' ids begin with.
     ///   - subjects: the subject keys of the canary's rows; nil for a row without an event.
-    package init(of version: String, ring: String, job: String, firstRow: Int, subjects: [[UInt8]?]) {
+    ///   - rings: the ring of each app, where each is judged by itself. The users of one that has moved to another ring get a token
+    ///     of whichever version signs there.
+    package init(
+        of version: String, ring: String, job: String, firstRow: Int, subjects: [[UInt8]?],
+        rings: [String: String] = [:]
+    ) {
         self.version = version
         self.ring = ring
         self.firstRow = firstRow
+        self.rings = rings
         prefix = "\(job)-"
         fates = Array(repeating: .silent, count: subjects.count)
+        apps = subjects.map { key in rings.isEmpty ? nil : key.flatMap { SubjectKey($0)?.app } }
         for (place, subject) in subjects.enumerated() {
             if let subject { places[SubjectHash(subject)] = place }
         }
+    }
+
+    /// All users together.
+    package var whole: Part {
+        var part = Part(app: nil)
+        for place in places.values { count(place, in: &part) }
+        return part
+    }
+
+    /// The users of each app, in the apps' order; none for a canary that is judged as a whole.
+    package var parts: [Part] {
+        var parts: [String: Part] = [:]
+        for place in places.values {
+            guard let app = apps[place] else { continue }
+            count(place, in: &parts[app, default: Part(app: app)])
+        }
+        return parts.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private func count(_ place: Int, in part: inout Part) {
+        part.size += 1
+        if fates[place] == .answered { part.answered += 1 }
+        if fates[place] == .superseded { part.superseded += 1 }
+        if rejected.contains(place) { part.rejections += 1 }
     }
 
     /// Users who were asked for.
@@ -48,24 +99,48 @@ package struct CanaryTally: Sendable {
     /// Users whose tokens the vendor rejected.
     package var rejections: Int { rejected.count }
     /// Users who hold a token of the new version that the campaign's own event caused.
-    package var answered: Int { count { $0 == .answered } }
+    package var answered: Int { whole.answered }
     /// Users who hold a token of the new version that another event caused.
-    package var superseded: Int { count { $0 == .superseded } }
+    package var superseded: Int { whole.superseded }
 
     /// Whether every user holds a token of the new version, and at least half of them because of the campaign's own event: where
     /// live traffic is faster, its tokens are of the new version all the same.
-    package var isAnswered: Bool { size > 0 && answered + superseded == size && answered * 2 >= size }
+    package var isAnswered: Bool {
+        let whole = whole
+        return whole.size > 0 && whole.missing == 0 && whole.answered * 2 >= whole.size
+    }
+
+    /// The apps whose rejections exceed `limit`, each by itself; where none does, all users together if theirs do.
+    package func exceeding(_ limit: RejectionLimit) -> [Part] {
+        let whole = whole
+        switch limit {
+        case .share:
+            let parts = parts.filter { limit.isExceeded(by: $0.rejections, of: $0.size) }
+            if !parts.isEmpty { return parts }
+        case .count: break
+        }
+        return limit.isExceeded(by: whole.rejections, of: whole.size) ? [whole] : []
+    }
 
     /// A record of the token topic, read at the time `now`.
     package mutating func token(_ record: RecordBody, at now: UnixTime) {
-        guard let token = try? PublishedToken(record, at: now), token.keyID.hasSameBytes(as: version),
-            token.keyRing.map({ $0.hasSameBytes(as: ring) }) ?? true
-        else { return }
-        if let place = place(of: token.eventID) {
-            fates[place] = .answered
-        } else if let place = places[SubjectHash(token.subjectKey)], fates[place] != .answered {
-            fates[place] = .superseded
+        guard let token = try? PublishedToken(record, at: now) else { return }
+        let own = place(of: token.eventID)
+        guard let place = own ?? places[SubjectHash(token.subjectKey)] else { return }
+        let home = self.ring(at: place)
+        guard isNew(token.keyID, of: home),
+            token.keyRing.map({ $0.hasSameBytes(as: home) }) ?? home.hasSameBytes(as: ring)
+        else {
+            return
         }
+        if own != nil { fates[place] = .answered } else if fates[place] != .answered { fates[place] = .superseded }
+    }
+
+    private func ring(at place: Int) -> String { apps[place].flatMap { rings[$0] } ?? ring }
+
+    /// Whether `version` of the ring `home` can be the one that a user of the canary gets.
+    private func isNew(_ version: String, of home: String) -> Bool {
+        home.hasSameBytes(as: ring) ? version.hasSameBytes(as: self.version) : true
     }
 
     /// A dead letter. It counts as a rejection where its code blames the key, and the key may be the new version's: a report
@@ -77,11 +152,12 @@ package struct CanaryTally: Sendable {
         if let place = eventID.flatMap({ place(of: $0) }) { settle(place, .deadLettered(code?.rawValue ?? "unknown")) }
         guard code == .rejectedByVendor || code == .notFixableByToken else { return }
         if let refused {
-            guard refused.ring.hasSameBytes(as: ring), refused.keyID.map({ $0.hasSameBytes(as: version) }) ?? true
-            else {
+            guard let place = places[SubjectHash(refused.subjectKey)] else { return }
+            let home = ring(at: place)
+            guard refused.ring.hasSameBytes(as: home), refused.keyID.map({ isNew($0, of: home) }) ?? true else {
                 return
             }
-            if let place = places[SubjectHash(refused.subjectKey)] { rejected.insert(place) }
+            rejected.insert(place)
         } else if code == .rejectedByVendor, let place = key.flatMap({ places[SubjectHash($0)] }) {
             rejected.insert(place)
         }
@@ -114,8 +190,6 @@ package struct CanaryTally: Sendable {
     private mutating func settle(_ place: Int, _ fate: Fate) {
         if fates[place] != .answered, fates[place] != .superseded { fates[place] = fate }
     }
-
-    private func count(_ isMeant: (Fate) -> Bool) -> Int { places.values.count { isMeant(fates[$0]) } }
 
     private func place(of eventID: String) -> Int? {
         guard eventID.hasPrefix(prefix), let row = Int(eventID.dropFirst(prefix.count)) else { return nil }

@@ -28,9 +28,9 @@ struct KafkaCampaignTopics: CampaignTopics {
             display: display)
     }
 
-    func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
+    func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder] {
         // Whom a transaction hides is asked for in the next round: the ledger says at the end of this one that it was not read whole.
-        try await ledger.keys(matching: filter, at: now).keys
+        try await ledger.holders(matching: filter, at: now).holders
     }
 
     func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings {

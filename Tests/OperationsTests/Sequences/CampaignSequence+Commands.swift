@@ -141,8 +141,9 @@ extension CampaignSequence {
         var progress = try files.load() ?? ReissueProgress(job: "job-\(version)", input: "ledger")
         guard !progress.isFinished else { return }
         if progress.isUntouched {
-            let keys = try await cluster.subjects(
-                matching: LedgerFilter(keyID: version, ring: ModelCluster.ring), at: ring.now())
+            let keys = try await cluster.holders(
+                matching: LedgerFilter(keyID: version, ring: ModelCluster.ring), at: ring.now()
+            ).map(\.key)
             try LedgerInput.write(keys, to: files.subjects, on: ring.directory.disk)
             try files.save(progress)
         }

@@ -13,12 +13,16 @@ import WorkerConfiguration
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    /// One ring of shared secrets, and an app whose users can be asked for.
-    static func configuration() throws -> Configuration {
+    /// One ring of shared secrets, and apps whose users can be asked for, by their rings.
+    static func configuration(_ apps: [String: String] = ["push": "push"]) throws -> Configuration {
+        let rings = Set(apps.values).union(["push"]).sorted()
         let text = """
             kafka: { bootstrap_servers: "127.0.0.1:9" }
-            keys: { push: { path: ring } }
-            apps: { push: { adapter: bloomreach, key: push, settings: { mode: customer_token } } }
+            keys: { \(rings.map { "\($0): { path: \($0 == "push" ? "ring" : $0) }" }.joined(separator: ", ")) }
+            apps:
+            \(apps.sorted { $0.key < $1.key }.map { app, ring in
+                "  \(app): { adapter: bloomreach, key: \(ring), settings: { mode: customer_token } }"
+            }.joined(separator: "\n"))
             """
         let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "c.yaml" ? text : nil })
         let registry = AdapterRegistry([.init(BloomreachAdapter.self)])

@@ -37,6 +37,16 @@ final class ModelCluster: CampaignTopics {
     static let ring = LedgerRing("push", among: ["push"], apps: ["push": "push"], versions: [:])
 
     var mood = Mood.answers
+    /// The apps whose tokens the vendor refuses whatever the mood is.
+    var refusing: Set<String> = []
+    /// Users whose devices tell of nothing.
+    var dormant: Set<[UInt8]> = []
+    /// Users whose events a worker takes for those of a burst.
+    var inBurst: Set<[UInt8]> = []
+    /// The ring and the version that signs for an app that has a ring of its own.
+    var homes: [String: (ring: String, version: String)] = [:]
+    /// Called once when the ledger was read for a list.
+    var afterList: () -> Void = {}
     /// Called at each question: another operator may come in between.
     var between: () async -> Void = {}
     /// The campaign on disk; nil where none is open or it is paused.
@@ -48,7 +58,7 @@ final class ModelCluster: CampaignTopics {
     private(set) var violation: String?
     private(set) var outcomes: [Outcome] = []
     private(set) var events = 0
-    private var tokens: [[UInt8]: (record: RecordBody, version: String, end: Int64)] = [:]
+    private var tokens: [[UInt8]: (record: RecordBody, version: String, issued: Int64, end: Int64)] = [:]
     private var delivered: [String: [UInt8]] = [:]
     private var count: Int64 = 0
     private let now: @Sendable () -> UnixTime
@@ -57,26 +67,37 @@ final class ModelCluster: CampaignTopics {
 
     // MARK: Users
 
-    /// Gives `user` a token of `version`.
-    func issue(_ user: [UInt8], _ version: String, eventID: String) {
-        let (issued, life) = (now().seconds, Int64(10_800))
+    /// Gives `user` a token of `version`, which was issued `age` seconds ago.
+    func issue(
+        _ user: [UInt8], _ version: String, eventID: String, age: Int64 = 0, life: Int64 = 10_800,
+        ring: String = "push"
+    ) {
+        let issued = now().seconds - age
         count += 1
-        let name = String(decoding: user.dropFirst("push/registered=".utf8.count), as: UTF8.self)
+        let app = Self.app(user)
+        let name = String(decoding: user, as: UTF8.self).dropFirst("\(app)/registered=".count)
         let value = """
-            {"app":"push","vendor":"bloomreach","subject":{"registered":"\(name)"},"token":"e.e.e","algorithm":"HS256",\
+            {"app":"\(app)","vendor":"bloomreach","subject":{"registered":"\(name)"},"token":"e.e.e","algorithm":"HS256",\
             "key_id":"\(version)","issued_at":\(issued),"expires_at":\(issued + life),"version":\(count),\
             "event_id":"\(eventID)"}
             """
         let headers = [
             RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_id", eventID),
-            RecordHeader("ce_source", "/remint/push"), RecordHeader("remint-key-id", version),
+            RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", version),
             RecordHeader("remint-expires-at", "\(issued + life)"), RecordHeader("remint-version", "\(count)"),
-            RecordHeader("remint-key-ring", "push"),
+            RecordHeader("remint-key-ring", ring),
         ]
         let record = RecordBody(key: user, value: Array(value.utf8), headers: headers)
-        tokens[user] = (record, version, issued + life)
+        tokens[user] = (record, version, issued, issued + life)
         outcomes.append(.token(record))
     }
+
+    private static func app(_ user: [UInt8]) -> String {
+        String(decoding: user.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+    }
+
+    /// The users whose newest token is one of `version`.
+    func holders(of version: String) -> Set<[UInt8]> { Set(tokens.filter { $0.value.version == version }.keys) }
 
     /// Users whose newest token is a live one of `version`.
     func live(_ version: String) -> Int {
@@ -86,8 +107,12 @@ final class ModelCluster: CampaignTopics {
 
     // MARK: Topics
 
-    func subjects(matching filter: LedgerFilter, at now: UnixTime) async throws -> [[UInt8]] {
+    func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder] {
         await between()
+        defer {
+            afterList()
+            afterList = {}
+        }
         return tokens.filter { _, token in
             token.end > now.seconds
                 && filter.matches(
@@ -95,7 +120,7 @@ final class ModelCluster: CampaignTopics {
         }.sorted {
             $0.value.end == $1.value.end
                 ? $0.key.lexicographicallyPrecedes($1.key) : $0.value.end < $1.value.end
-        }.map(\.key)
+        }.map { LedgerHolder(key: $0.key, issuedAt: $0.value.issued, expiresAt: $0.value.end) }
     }
 
     func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings {
@@ -105,7 +130,7 @@ final class ModelCluster: CampaignTopics {
         var found = LedgerHoldings()
         found.add(table, matching: LedgerFilter(versions: versions, of: Self.ring), at: now)
         found.hidden = hidden()
-        let all = versions.map { VersionHoldings(found, version: $0, of: Self.ring, apps: ["push"]) }
+        let all = versions.map { VersionHoldings(found, version: $0, of: Self.ring, apps: ["push", "shop", "moved"]) }
         let holdings = CampaignHoldings(all[0], Array(all.dropFirst()))
         if holdings.first.unreadable + holdings.first.strangers > 0 { violation = "the model's tokens cannot be read" }
         return holdings
@@ -172,15 +197,19 @@ final class ModelCluster: CampaignTopics {
         case .defers: outcomes.append(.retry(id))
         case .deadLetters: outcomes.append(.letter(user, eventID: id, .userGone, nil))
         case .answers, .refuses, .doesNotKnowTheKey, .fails:
-            guard let version = signer() else { return outcomes.append(.retry(id)) }
-            issue(user, version, eventID: id)
-            guard mood == .refuses || mood == .doesNotKnowTheKey else { return }
-            let code: ErrorCode = mood == .refuses ? .rejectedByVendor : .notFixableByToken
+            let home = homes[Self.app(user)]
+            guard let version = home?.version ?? signer() else { return outcomes.append(.retry(id)) }
+            guard !inBurst.contains(user) else { return }
+            let ring = home?.ring ?? "push"
+            issue(user, version, eventID: id, ring: ring)
+            let isRefused = mood == .refuses || mood == .doesNotKnowTheKey || refusing.contains(Self.app(user))
+            guard isRefused, !dormant.contains(user) else { return }
+            let code: ErrorCode = mood == .doesNotKnowTheKey ? .notFixableByToken : .rejectedByVendor
             let refused = RefusedToken(
                 RecordBody(
                     key: nil, value: nil,
                     headers: [
-                        RecordHeader("remint-refused-key-id", version), RecordHeader("remint-refused-key-ring", "push"),
+                        RecordHeader("remint-refused-key-id", version), RecordHeader("remint-refused-key-ring", ring),
                         RecordHeader("remint-refused-subject", user),
                     ]))
             outcomes.append(.letter(user, eventID: "device", code, refused))

@@ -9,7 +9,7 @@ import WorkerConfiguration
 struct CampaignPaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The part that goes first and is watched, in percent; 0 for none. Default: 1 percent, and at least 20 users.",
+            "The part of each app's users that goes first and is watched, in percent; 0 for none. Default: 1 percent, and at least 20 users.",
             valueName: "1"))
     var canary: Double?
     @Option(help: ArgumentHelp("How long the canary is watched once it is answered.", valueName: "5m")) var watch = "5m"

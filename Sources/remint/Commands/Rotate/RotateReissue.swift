@@ -6,8 +6,9 @@ struct RotateReissue: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reissue", abstract: "New tokens for everyone who holds one of the old version.",
         discussion: """
-            Users whose token ends first come first. The canary is answered once the token topic holds a token of the new version
-            for each of its users, because of the campaign's own events; then it is watched. Where its users get no token within
+            The canary is made of users with a live token, of each app of the ring, for only a device that comes back tells of a
+            refusal; then come the users whose token ends first. The canary is answered once the token topic holds a token of the
+            new version for each of its users; then it is watched, each app by itself. Where its users get no token within
             --answer-within, or the vendor rejects more of them than --max-rejections, the campaign pauses by itself, and this
             command says how many and why and ends with 1. After all events the ledger is read again: the campaign is reissued
             once it shows nobody who can still be asked for. The command can be stopped and run again at any time. Tokens that

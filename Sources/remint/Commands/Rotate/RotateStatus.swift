@@ -56,6 +56,10 @@ struct RotateStatus: AsyncParsableCommand {
             Terminal.print(
                 "re-issued: \(progress.sent) events sent of \(progress.rows) rows, \(progress.rejected) rejected")
         }
+        for stratum in Self.canary(rotation) { Terminal.print("canary of \(stratum)") }
+        if !rotation.failedApps.isEmpty {
+            Terminal.print("canary not passed: \(rotation.failedApps.joined(separator: ", "))")
+        }
         if let waiting { Terminal.print("bulk lane: \(waiting) events wait") }
         let end = old.lastEnd.map { "; the last one ends at \(UnixTime(seconds: $0))" } ?? ""
         Terminal.print("live tokens of \(rotation.from): \(old.live)\(end)")
@@ -67,6 +71,12 @@ struct RotateStatus: AsyncParsableCommand {
         Terminal.print("live tokens of \(rotation.to): \(new.live)")
         if let hidden = all.hidden { Terminal.error("remint: warning: \(hidden)") }
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
+    }
+
+    /// The canary at hand by app, or the last one that was judged.
+    private static func canary(_ rotation: Rotation) -> [RotationStratum] {
+        if let canary = rotation.canary, !canary.hasFailed { return canary.strata }
+        return rotation.judged
     }
 
     private func printJSON(
@@ -90,6 +100,7 @@ struct RotateStatus: AsyncParsableCommand {
             json.member("sent", Int64(progress.sent))
             json.member("rejected", Int64(progress.rejected))
         }
+        RotationStratum.write(Self.canary(rotation), "canary", to: &json)
         if let waiting { json.member("bulk_lag", Int64(waiting)) }
         json.member("live_old", Int64(old.live))
         if let end = old.lastEnd { json.member("last_old_expires_at", end) }

@@ -1,0 +1,88 @@
+package import JOSE
+
+/// A canary's users of one app. Each app of a ring is judged by itself: a vendor may have the new key for one of them alone.
+package struct RotationStratum: Sendable, Equatable {
+    /// What became of the users.
+    package struct Outcome: Sendable, Equatable {
+        /// Users who got a token of the new version from the campaign's own event.
+        package let answered: Int
+        /// Users who got it from another event.
+        package let superseded: Int
+        /// Users whose token the vendor rejected.
+        package let rejected: Int
+
+        /// These counts.
+        package init(answered: Int, superseded: Int, rejected: Int) {
+            self.answered = answered
+            self.superseded = superseded
+            self.rejected = rejected
+        }
+    }
+
+    /// The app.
+    package let app: String
+    /// Its users in the canary, each of whom held a live token when the canary was made.
+    package let users: Int
+    /// All its users who held a live token then, and whom no earlier canary asked for.
+    package let live: Int
+    /// What became of its users; nil before the canary was judged.
+    package var outcome: Outcome?
+
+    /// The canary's `users` of `app`, out of `live` ones.
+    package init(app: String, users: Int, live: Int) {
+        self.app = app
+        self.users = users
+        self.live = live
+    }
+}
+
+extension RotationStratum: CustomStringConvertible {
+    /// The counts in a line.
+    package var description: String {
+        let outcome = outcome.map {
+            ", \($0.answered) answered, \($0.superseded) superseded, \($0.rejected) rejected"
+        }
+        return "\(app): \(users) of \(live) users with a live token\(outcome ?? "")"
+    }
+}
+
+extension RotationStratum {
+    init?(_ value: JSONValue) {
+        guard let app = value["app"]?.string, let users = value["users"]?.number.flatMap({ Int(exactly: $0) }),
+            let live = value["live"]?.number.flatMap({ Int(exactly: $0) }), users > 0, live >= users
+        else { return nil }
+        self.init(app: app, users: users, live: live)
+        let counts = ["answered", "superseded", "rejected"].compactMap {
+            value[$0]?.number.flatMap { Int(exactly: $0) }
+        }
+        if counts.count == 3 { outcome = Outcome(answered: counts[0], superseded: counts[1], rejected: counts[2]) }
+    }
+
+    /// Writes the member `name` with `strata`; nothing where there are none.
+    package static func write(_ strata: [RotationStratum], _ name: String, to json: inout JSONWriter) {
+        guard !strata.isEmpty else { return }
+        json.name(name)
+        json.beginArray()
+        for stratum in strata {
+            json.beginObject()
+            json.member("app", stratum.app)
+            json.member("users", Int64(stratum.users))
+            json.member("live", Int64(stratum.live))
+            if let outcome = stratum.outcome {
+                json.member("answered", Int64(outcome.answered))
+                json.member("superseded", Int64(outcome.superseded))
+                json.member("rejected", Int64(outcome.rejected))
+            }
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    /// The strata in `value`; none where there is no such member, and nil where it is something else.
+    static func list(_ value: JSONValue?) -> [RotationStratum]? {
+        guard let value else { return [] }
+        guard value.isArray else { return nil }
+        let strata = value.elements.compactMap(RotationStratum.init)
+        return strata.count == value.elements.count ? strata : nil
+    }
+}

@@ -1,0 +1,16 @@
+/// A subject on the ledger, by its newest token.
+package struct LedgerHolder: Sendable, Equatable {
+    /// The subject key.
+    package let key: [UInt8]
+    /// When the token was issued, in seconds since 1970.
+    package let issuedAt: Int64
+    /// When it ends.
+    package let expiresAt: Int64
+
+    /// The subject `key` with a token of these times.
+    package init(key: [UInt8], issuedAt: Int64, expiresAt: Int64) {
+        self.key = key
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+}

@@ -1,0 +1,161 @@
+import AdapterKit
+import Keyring
+import Pipeline
+import WorkerConfiguration
+
+/// The canary: answered, watched, judged.
+extension CampaignReissue {
+    /// Waits until the canary is answered, then for rejections of its tokens.
+    ///
+    /// - Returns: false where the campaign was paused or ended meanwhile.
+    func watch(
+        _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
+    ) async throws -> Bool {
+        guard try await waitUntilAnswered(&reading, rotation, canary) else { return false }
+        note("the canary is answered; watching it for \(DurationText.format(seconds: terms.watch.components.seconds))")
+        let end = ContinuousClock.now + terms.watch
+        var line = display
+        defer { line.clear() }
+        while .now < end {
+            guard try mayGoOn(rotation) else { return false }
+            try await reading.advance()
+            if !reading.tally.exceeding(terms.maxRejections).isEmpty { break }
+            let watched = terms.watch - (end - .now)
+            line.show(
+                Int(watched / .milliseconds(1)), of: Int(terms.watch / .milliseconds(1)),
+                "watching \(reading.tally.size) canary tokens: \(reading.tally.rejections) rejected")
+        }
+        line.clear()
+        try await reading.readToEnd()
+        let exceeding = reading.tally.exceeding(terms.maxRejections)
+        if !exceeding.isEmpty {
+            let rejected = reading.tally.parts.filter { $0.rejections > 0 }
+            let apps = exceeding.contains { $0.app == nil } ? rejected : exceeding
+            try fail(
+                rotation, exceeding.map { rejection($0, rejected) }.joined(separator: "; "),
+                reading.tally.judged(canary),
+                apps.compactMap(\.app))
+        }
+        if let (app, suspended) = try await suspension(for: rotation.to) {
+            try fail(rotation, suspended, reading.tally.judged(canary), [app])
+        }
+        return try mayGoOn(rotation)
+    }
+
+    /// Waits until the token topic holds the canary's tokens.
+    ///
+    /// - Returns: false where the campaign was paused or ended meanwhile.
+    private func waitUntilAnswered(
+        _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
+    ) async throws -> Bool {
+        let end = ContinuousClock.now + terms.answerWithin
+        var line = display
+        defer { line.clear() }
+        while !reading.tally.isAnswered {
+            guard try mayGoOn(rotation) else { return false }
+            let tally = reading.tally
+            if !tally.exceeding(terms.maxRejections).isEmpty { return true }
+            guard .now < end else {
+                try await reading.readToEnd()
+                if reading.tally.isAnswered { break }
+                try await failUnanswered(reading.tally, rotation, canary)
+                return false
+            }
+            line.show(tally.answered, of: tally.size, "\(tally.answered) of \(tally.size) canary tokens published")
+            try await reading.advance()
+        }
+        return true
+    }
+
+    private func failUnanswered(
+        _ tally: CanaryTally, _ rotation: Rotation, _ canary: RotationCanary
+    ) async throws {
+        let within = DurationText.format(seconds: terms.answerWithin.components.seconds)
+        let holds = try await heldApps()
+        let reasons = tally.reasons(lag: await topics.lag)
+        let parts = tally.parts.filter { $0.answered < $0.size }
+        let apps = parts.map { "\($0.app ?? ""): \($0.size - $0.answered) of \($0.size)" }.joined(separator: ", ")
+        // Where nobody is missing, live traffic answered more users than the campaign.
+        let missing = parts.contains { $0.missing > 0 } ? parts.filter { $0.missing > 0 } : parts
+        try fail(
+            rotation,
+            "\(tally.size - tally.answered) of \(tally.size) canary users got no token of \(rotation.to) from their event within \(within)\(apps.isEmpty ? "" : " (\(apps))"): \(reasons)\(holds)",
+            tally.judged(canary), missing.compactMap(\.app))
+    }
+
+    /// Pauses the campaign.
+    ///
+    /// - Parameter apps: the apps that did not pass.
+    /// - Throws: `CampaignStopped`, always.
+    private func fail(
+        _ rotation: Rotation, _ reason: String, _ judged: [RotationStratum], _ apps: [String]
+    ) throws {
+        try campaign.step("rotate pause", detail: reason, of: rotation.id) {
+            try $1.canaryFailed(because: reason, judged, failed: apps)
+        }
+        throw CampaignStopped(
+            "\(reason). The campaign is paused. Go back with: remint rotate abort. Or fix it, then: remint rotate resume, and remint rotate reissue, which asks for a canary of other users (--answer-within, --max-rejections)"
+        )
+    }
+
+    /// The reason to pause because of the users of `part`.
+    ///
+    /// - Parameter others: every app with a rejection, for a limit that all apps exceed together.
+    private func rejection(_ part: CanaryTally.Part, _ others: [CanaryTally.Part]) -> String {
+        let (rejected, size) = (part.rejections, part.size)
+        let share =
+            switch terms.maxRejections {
+            case .count(let count): "more than the \(count) of --max-rejections"
+            case .share(let share):
+                "at least \(Self.percent(ConfidenceBound.lower(rejected, of: size))) of all users would be, at 95 % confidence; --max-rejections is \(Self.percent(share))"
+            }
+        let apps = others.map { "\($0.app ?? ""): \($0.rejections) of \($0.size)" }.joined(separator: ", ")
+        if let app = part.app {
+            return "the app \(app): the vendor rejected \(rejected) of \(size) canary tokens: \(share)"
+        }
+        return "the vendor rejected \(rejected) of \(size) canary tokens\(apps.isEmpty ? "" : " (\(apps))"): \(share)"
+    }
+
+    private static func percent(_ share: Double) -> String {
+        let tenths = Int((share * 1000).rounded(.down))
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// An app of the ring that is suspended for tokens of `version`, and why; nil where none is.
+    private func suspension(for version: String) async throws -> (app: String, reason: String)? {
+        for (name, suspension) in try await holds() where suspension.cause == .suspended {
+            guard suspension.keyVersion.map({ $0.hasSameBytes(as: version) }) ?? true else { continue }
+            return (
+                name,
+                "the app \(name) is suspended: \(suspension.users) users' tokens of \(version) were rejected by the vendor"
+            )
+        }
+        return nil
+    }
+
+    /// The ring's apps whose events wait, as the end of a sentence.
+    func heldApps() async throws -> String {
+        let held = try await holds().map { "\($0.key) is \($0.value.cause.rawValue)" }
+        return held.isEmpty ? "" : "; the app \(held.sorted().joined(separator: ", the app "))"
+    }
+
+    private func holds() async throws -> [String: Suspension] {
+        let names = Set(ring.apps.map(\.name))
+        return try await topics.suspensions(at: ring.now()).filter { names.contains($0.key) }
+    }
+}
+
+extension CanaryTally {
+    /// The strata of `canary` with what became of their users.
+    func judged(_ canary: RotationCanary) -> [RotationStratum] {
+        let parts = Dictionary(parts.map { ($0.app, $0) }) { first, _ in first }
+        return canary.strata.map { stratum in
+            var stratum = stratum
+            if let part = parts[stratum.app] {
+                stratum.outcome = RotationStratum.Outcome(
+                    answered: part.answered, superseded: part.superseded, rejected: part.rejections)
+            }
+            return stratum
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import JOSE
+
+/// The choice of a canary's users among those of one app, as a value.
+///
+/// A canary must be able to hear a refusal, and only a device that comes back tells of one. So it is made of users who hold a live
+/// token, and first of those half whose tokens were issued last: they were active most recently. Within a half the order is that of
+/// a hash under a salt that nobody knows before the campaign. Whoever fetches fresh tokens, or picks the ids of accounts, doubles
+/// the chance to be chosen at most, and cannot fill the canary; in the order of time such an account would be its first user. Users
+/// whose token ended are none of a canary: they would only make it larger, not hear more.
+package struct CanaryChoice {
+    /// A user who may be chosen.
+    package struct Candidate: Sendable, Equatable {
+        /// The row in the campaign's list, from 1.
+        package let row: Int
+        /// The place among others of its half.
+        let rank: UInt64
+        let issuedAt: Int64
+        let expiresAt: Int64
+    }
+
+    /// The chosen users' rows.
+    package let rows: [Int]
+    /// All candidates who hold a live token.
+    package let live: Int
+
+    /// Chooses among `candidates`.
+    ///
+    /// - Parameters:
+    ///   - wanted: the number of users, as far as so many hold a live token.
+    ///   - now: the time in seconds since 1970.
+    package init(among candidates: [Candidate], wanted: Int, at now: Int64) {
+        let live = candidates.filter { $0.expiresAt > now }.sorted {
+            ($1.issuedAt, $0.rank, $0.row) < ($0.issuedAt, $1.rank, $1.row)
+        }
+        let half = (live.count + 1) / 2
+        let order = Self.spread(live.prefix(half)) + Self.spread(live.dropFirst(half))
+        rows = order.prefix(max(0, wanted)).map(\.row)
+        self.live = live.count
+    }
+
+    private static func spread(_ candidates: ArraySlice<Candidate>) -> [Candidate] {
+        candidates.sorted { ($0.rank, $0.row) < ($1.rank, $1.row) }
+    }
+
+    /// The users whom a canary of an app with `total` users has: `percent` of them, and at least `least`.
+    package static func wanted(of total: Int, percent: Double, least: Int) -> Int {
+        max(1, least, Int((Double(total) * percent / 100).rounded(.up)))
+    }
+}
+
+extension CanaryChoice.Candidate {
+    /// The user of `row`, who is the subject `holder`.
+    ///
+    /// - Parameter salt: what nobody knew who could choose the subject's id.
+    package init(row: Int, _ holder: LedgerHolder, salt: String) {
+        let digest = SHA256.hash(Array("\(salt)/".utf8) + holder.key)
+        self.init(
+            row: row, rank: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, issuedAt: holder.issuedAt,
+            expiresAt: holder.expiresAt)
+    }
+}

@@ -1,0 +1,9 @@
+import Keyring
+
+/// Who held a token of the old version when the ledger was read for a canary.
+struct HeldTokens {
+    /// The ends of the topics before the ledger was read: a token that is not in `holders` lies behind them.
+    let marks: TopicMarks
+    /// The holders.
+    let holders: [LedgerHolder]
+}
