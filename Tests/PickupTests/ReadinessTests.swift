@@ -121,6 +121,15 @@ import Testing
         #expect(presence.absentSince(at: Self.now) == Self.now)
     }
 
+    @Test func `a group that is not shown has no worker only where it had one`() {
+        var presence = WorkerPresence()
+        presence.record(members: nil, at: Self.now)
+        #expect(presence.absentSince(at: Self.now.advanced(bySeconds: 60)) == nil)
+        presence.record(members: 1, at: Self.now)
+        presence.record(members: nil, at: Self.now.advanced(bySeconds: 1))
+        #expect(presence.absentSince(at: Self.now.advanced(bySeconds: 11)) == Self.now.advanced(bySeconds: 1))
+    }
+
     @Test func `a clock is wrong once three records in a row differ, until one agrees`() {
         var clock = ClockComparison()
         let wrong = Self.now.advanced(bySeconds: 10_800)

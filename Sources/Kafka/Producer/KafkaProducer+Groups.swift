@@ -1,5 +1,4 @@
 import CRdKafka
-import Glibc
 
 /// A consumer group as its coordinator describes it.
 public struct ConsumerGroup: Sendable, Equatable {
@@ -39,49 +38,46 @@ public struct ConsumerGroup: Sendable, Equatable {
 }
 
 extension KafkaProducer {
-    /// The consumer groups called `names`, by name; each is asked of its coordinator. One that does not exist is described as dead.
-    /// The embedded broker describes none.
+    /// The consumer groups called `names`, by name, as their coordinators describe them; one that does not exist, or that this account may
+    /// not see (DESCRIBE on the group), is not among them. The embedded broker describes none.
     ///
-    /// - Throws: `KafkaError`, the first one.
+    /// It asks by the call of before the Admin API: those of the Admin API that a coordinator answers end the process where the
+    /// connection to it breaks (librdkafka's issue 4605).
+    ///
+    /// - Throws: `KafkaError`, also where some brokers do not answer and the others do not know the group.
     public func consumerGroups(
         _ names: [String], within limit: Duration
     ) async throws(KafkaError) -> [String: ConsumerGroup] {
-        guard !names.isEmpty else { return [:] }
-        let operation = "asking for the groups' members"
-        return try unsafe await ask(operation, within: limit) { (client, options, queue) throws(KafkaError) in
-            let copies = unsafe names.map { unsafe strdup($0) }
-            defer { unsafe copies.forEach { unsafe free($0) } }
-            var list = unsafe copies.map { unsafe UnsafePointer($0) }
-            unsafe rd_kafka_DescribeConsumerGroups(client, &list, list.count, options, queue)
-        } answer: { (event) throws(KafkaError) in
-            var count = 0
-            guard let result = unsafe rd_kafka_event_DescribeConsumerGroups_result(event),
-                let groups = unsafe rd_kafka_DescribeConsumerGroups_result_groups(result, &count)
-            else { throw KafkaError(.invalidState, "\(operation): no answer") }
-            var found: [String: ConsumerGroup] = [:]
-            for index in 0..<count {
-                guard let group = unsafe groups[index] else { continue }
-                if let error = unsafe rd_kafka_ConsumerGroupDescription_error(group),
-                    let failure = unsafe KafkaError(rd_kafka_error_code(error), in: operation)
-                {
-                    throw failure
+        let milliseconds = limit.kafkaMilliseconds
+        var found: [String: ConsumerGroup] = [:]
+        for name in names {
+            found[name] = try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
+                var list: UnsafePointer<rd_kafka_group_list>?
+                let code = unsafe rd_kafka_list_groups(client, name, &list, milliseconds)
+                defer { if let list = unsafe list { unsafe rd_kafka_group_list_destroy(list) } }
+                let operation = "asking for the members of the group \(name)"
+                if let groups = unsafe list?.pointee {
+                    for index in unsafe 0..<Int(groups.group_cnt) {
+                        let group = unsafe groups.groups[index]
+                        guard unsafe ConsumerGroup.text(group.group) == name else { continue }
+                        if let error = unsafe KafkaError(group.err, in: operation) { throw error }
+                        return unsafe ConsumerGroup(describing: group)
+                    }
                 }
-                let described = unsafe ConsumerGroup(describing: group)
-                found[described.name] = described
+                // A broker that is away may be the one that coordinates it.
+                if let error = KafkaError(code, in: operation) { throw error }
+                return nil
             }
-            return found
         }
+        return found
     }
 }
 
 extension ConsumerGroup {
-    fileprivate init(describing group: OpaquePointer) {
-        name = unsafe Self.text(rd_kafka_ConsumerGroupDescription_group_id(group))
-        state = unsafe Self.text(rd_kafka_consumer_group_state_name(rd_kafka_ConsumerGroupDescription_state(group)))
-        let count = unsafe rd_kafka_ConsumerGroupDescription_member_count(group)
-        members = (0..<count).compactMap { index in
-            unsafe rd_kafka_ConsumerGroupDescription_member(group, index).map { unsafe Member(describing: $0) }
-        }
+    fileprivate init(describing group: rd_kafka_group_info) {
+        name = unsafe Self.text(group.group)
+        state = unsafe Self.text(group.state)
+        members = unsafe (0..<Int(group.member_cnt)).map { unsafe Member(describing: group.members[$0]) }
     }
 
     fileprivate static func text(_ characters: UnsafePointer<CChar>?) -> String {
@@ -90,13 +86,36 @@ extension ConsumerGroup {
 }
 
 extension ConsumerGroup.Member {
-    fileprivate init(describing member: OpaquePointer) {
-        id = unsafe ConsumerGroup.text(rd_kafka_MemberDescription_consumer_id(member))
-        clientID = unsafe ConsumerGroup.text(rd_kafka_MemberDescription_client_id(member))
-        host = unsafe ConsumerGroup.text(rd_kafka_MemberDescription_host(member))
-        let list = unsafe rd_kafka_MemberDescription_assignment(member).flatMap {
-            unsafe rd_kafka_MemberAssignment_partitions($0)
+    fileprivate init(describing member: rd_kafka_group_member_info) {
+        id = unsafe ConsumerGroup.text(member.member_id)
+        clientID = unsafe ConsumerGroup.text(member.client_id)
+        host = unsafe ConsumerGroup.text(member.client_host)
+        let bytes = unsafe UnsafeRawBufferPointer(
+            start: member.member_assignment, count: max(0, Int(member.member_assignment_size)))
+        partitions = unsafe Self.partitions(in: Array(bytes))
+    }
+
+    /// The partitions in an assignment of Kafka's consumer protocol: a version, then topics with their partitions (KIP-429). One that
+    /// ends early, or is another protocol's, has those up to there.
+    package static func partitions(in assignment: [UInt8]) -> [TopicPartition] {
+        var rest = assignment[...]
+        func number(_ bytes: Int) -> Int? {
+            guard rest.count >= bytes else { return nil }
+            defer { rest = rest.dropFirst(bytes) }
+            return rest.prefix(bytes).reduce(0) { $0 << 8 | Int($1) }
         }
-        partitions = unsafe list.map { unsafe PartitionList.offsets(in: $0).map(\.partition) } ?? []
+        var found: [TopicPartition] = []
+        guard number(2) != nil, let topics = number(4) else { return found }
+        for _ in 0..<topics {
+            guard let length = number(2), rest.count >= length else { return found }
+            let topic = String(decoding: rest.prefix(length), as: UTF8.self)
+            rest = rest.dropFirst(length)
+            guard let count = number(4) else { return found }
+            for _ in 0..<count {
+                guard let partition = number(4) else { return found }
+                found.append(TopicPartition(topic: topic, partition: Int32(truncatingIfNeeded: partition)))
+            }
+        }
+        return found
     }
 }

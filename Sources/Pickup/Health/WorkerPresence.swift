@@ -10,9 +10,12 @@ struct WorkerPresence: Sendable, Equatable {
     private(set) var emptySince: UnixTime?
 
     /// Records how many members the group has at the time `now`.
-    mutating func record(members: Int, at now: UnixTime) {
-        guard members == 0 else {
-            (wasSeen, emptySince) = (true, nil)
+    ///
+    /// - Parameter members: nil for a group that brokers do not show: it never was, or this account may not see it. That says something
+    ///   only where it had members before.
+    mutating func record(members: Int?, at now: UnixTime) {
+        guard members == 0 || members == nil && wasSeen else {
+            if members != nil { (wasSeen, emptySince) = (true, nil) }
             return
         }
         emptySince = emptySince ?? now

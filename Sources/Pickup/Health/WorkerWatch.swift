@@ -17,7 +17,7 @@ final class WorkerWatch: Sendable {
     private let properties: KafkaProperties
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
-    private let state = Mutex((presence: WorkerPresence(), isRefused: false))
+    private let state = Mutex(WorkerPresence())
     private let isRenewalDue = Atomic(false)
 
     init(
@@ -29,7 +29,7 @@ final class WorkerWatch: Sendable {
     }
 
     /// Since when no worker is in the group; nil while one is, and while nobody knows.
-    var absentSince: UnixTime? { state.withLock { $0.presence }.absentSince(at: now()) }
+    var absentSince: UnixTime? { state.withLock { $0 }.absentSince(at: now()) }
 
     /// Watches with a new client: the files of its certificates changed.
     func renew() { isRenewalDue.store(true, ordering: .relaxed) }
@@ -45,14 +45,8 @@ final class WorkerWatch: Sendable {
                 if isRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&client) }
                 if client == nil { client = try KafkaProducer(properties.producer, logger: logger) }
                 let found = try await client?.consumerGroups([group], within: Self.timeout)[group]
-                state.withLock {
-                    $0.presence.record(members: found?.members.count ?? 0, at: now())
-                    $0.isRefused = false
-                }
-            } catch {
-                note(error)
-                pause = Self.pauseAfterFailure
-            }
+                state.withLock { $0.record(members: found?.members.count, at: now()) }
+            } catch { pause = Self.pauseAfterFailure }
             // A cancellation is looked at above.
             try? await Task.sleep(for: pause)
         }
@@ -62,19 +56,5 @@ final class WorkerWatch: Sendable {
     private static func end(_ client: inout KafkaProducer?) async {
         await client?.close(within: .zero)
         client = nil
-    }
-
-    /// Logs once that the group is not described to this account.
-    private func note(_ error: KafkaError) {
-        guard error.code == .groupAuthorizationFailed else { return }
-        let wasRefused = state.withLock { state in
-            defer { state.isRefused = true }
-            return state.isRefused
-        }
-        if !wasRefused {
-            logger.warning(
-                "this account may not describe the workers' group; readiness does not depend on workers",
-                metadata: [LogKey.kafkaError: "\(error)"])
-        }
     }
 }
