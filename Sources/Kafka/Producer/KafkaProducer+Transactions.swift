@@ -60,7 +60,9 @@ extension KafkaProducer {
         _ operation: String, _ call: @escaping @Sendable (OpaquePointer) -> OpaquePointer?
     ) async throws(KafkaError) {
         try unsafe await client.blockingThrowing { (pointer) throws(KafkaError) in
-            if let error = unsafe KafkaError(taking: call(pointer), in: operation) { throw error }
+            guard let error = unsafe KafkaError(taking: call(pointer), in: operation) else { return }
+            // A call after the fatal error says only that there was one, and not whether another producer took over.
+            throw error.isFatal ? unsafe KafkaError(fatalOf: pointer, in: operation) ?? error : error
         }
     }
 }
