@@ -11,7 +11,7 @@
 `fill` makes a configuration, topics of its own and that many live tokens, of users u-0 to u-N. `start` starts a worker and a gateway, asks
 at once for a new user and for known ones, and follows the memory until the cache is full. `renew` replaces tokens at a rate and prints
 the gateway's memory. `hold` opens connections, and lets a call wait on each: the memory of
-a connection that says nothing, and of a call that waits. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
+a connection that says nothing, and of a call that waits, and how soon every tenth of them has its token. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
 directly: the worker is not what is measured. `clean` deletes the topics. Needs confluent-kafka. Each line names the machine's load.
 """
 import argparse
@@ -43,7 +43,7 @@ class Writer:
     def __init__(self, options):
         from confluent_kafka import Producer
         self.producer = Producer({
-            "bootstrap.servers": options.brokers, "partitioner": "murmur2_random", "linger.ms": 50,
+            "bootstrap.servers": options.brokers, "partitioner": "murmur2_random", "linger.ms": options.linger,
             "queue.buffering.max.messages": 200_000, "queue.buffering.max.kbytes": 400_000, "batch.size": 400_000})
         self.topic = f"{options.prefix}.tokens"
         chance = random.Random(1)
@@ -101,7 +101,8 @@ class Stage:
         text += "admin: { listen: 127.0.0.1:ADMIN }\n"
         text += ("pickup:\n  listen: 127.0.0.1:HTTP\n  metrics: 127.0.0.1:METRICS\n  cache: CACHE\n  user_rate: 100000\n"
                  "  caller_rate: 100000\n  address_rate: 1000000\n  total_rate: 1000000\n"
-                 f"  api_keys: {{ start: {{ hash: {digest} }} }}\n{lines}")
+                 "  address_connections: 50000\n"
+                 f"  api_keys: {{ start: {{ hash: {digest}, rate: 100000 }} }}\n{lines}")
         (shop / "template.yaml").write_text(text)
         self.notes.write_text(json.dumps({"prefix": prefix, "key": made.stdout.strip(), "brokers": options.brokers,
                                           "tokens": options.tokens}))
@@ -262,12 +263,43 @@ def hold(stage, options):
     held = stage.resident()
     print(f"{options.devices} connections that say nothing: {(idle - before) / options.devices / 1000:.1f} kB each; "
           f"{(held - idle) / options.devices / 1000:.1f} kB more while a call waits on it; {load()}")
+    deliver(options, sockets)
     answered = 0
     for connection in sockets:
         connection.settimeout(40)
         answered += connection.recv(4096).startswith(b"HTTP/1.1 204")
-    print(f"{answered} of them told that nothing came, after their wait")
+    print(f"{answered} more told that nothing came, after their wait")
     stage.stop()
+
+
+def deliver(options, sockets):
+    """Writes the tokens of every tenth device that waits, and takes these connections out of `sockets` as they are answered."""
+    import selectors
+    writer, answers, begin = Writer(options), selectors.DefaultSelector(), time.time()
+    waiting, expected, delays, wrong = list(range(0, len(sockets), 10)), {}, [], 0
+    connections = {number: sockets[number] for number in waiting}
+    for connection in connections.values():
+        connection.setblocking(False)
+        answers.register(connection, selectors.EVENT_READ)
+    count = len(waiting)
+    while answers.get_map() and time.time() < begin + 20:
+        # Over nine tenths of a second, as workers write them.
+        while waiting and (count - len(waiting)) / count * 0.9 <= time.time() - begin:
+            number, version = waiting.pop(), time.time_ns() // 1000
+            expected[connections[number]] = (f"held-{number}", version)
+            writer.write(f"held-{number}", version, number)
+        writer.producer.poll(0)
+        for key, _ in answers.select(0.001):
+            user, version = expected.get(key.fileobj, (None, 0))
+            delays.append(time.time() - version / 1e6)
+            head, _, body = key.fileobj.recv(65536).partition(b"\r\n\r\n")
+            found = json.loads(body) if head.startswith(b"HTTP/1.1 200") else {}
+            wrong += found.get("version") != version or found.get("subject", {}).get("user", user) != user
+            answers.unregister(key.fileobj)
+            sockets.remove(key.fileobj)
+    delays.sort()
+    print(f"{len(delays)} of {count} that waited got their tokens, {wrong} of them wrong, all within {time.time() - begin:.2f} s; from the "
+          f"write to the answer p50 {delays[len(delays) // 2] * 1000:.0f} ms, p99 {delays[len(delays) * 99 // 100] * 1000:.0f} ms; {load()}")
 
 
 def grow(stage, options):
@@ -316,6 +348,7 @@ def main():
     parser.add_argument("--rate", type=int, default=3000)
     parser.add_argument("--users", type=int, default=400_000)
     parser.add_argument("--devices", type=int, default=10_000)
+    parser.add_argument("--linger", type=int, default=50, help="librdkafka's linger.ms of what writes the tokens")
     parser.add_argument("--every", type=int, default=15, help="the time between two lines, in seconds")
     options = parser.parse_args()
     options.seconds = options.seconds or {"renew": 240}.get(options.what, 60)

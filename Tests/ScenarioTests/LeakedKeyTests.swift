@@ -4,7 +4,7 @@ import Keyring
 import ProgramTestSupport
 import Testing
 
-extension CampaignScenarios {
+extension KeyScenarios {
     /// A key leaks, or is replaced and comes back, while thousands of users hold its tokens: in the end nobody does, or the command
     /// says how many are left.
     @Suite(.timeLimit(.minutes(20))) struct LeakedKeyTests {
