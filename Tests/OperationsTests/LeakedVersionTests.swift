@@ -104,6 +104,19 @@ import WorkerTestSupport
         #expect(try shop.campaign.load().phase == .reissued)
     }
 
+    @Test func `a revocation is not over while brokers show a topic of events to nobody`() async throws {
+        let shop = try Shop()
+        shop.issue(2, "a")
+        try shop.revoke("a", promoting: "b")
+        shop.cluster.unseen = ["remint.own"]
+        let stopped = await #expect(throws: CampaignStopped.self) { try await shop.reissue() }
+        let text = stopped?.description ?? ""
+        #expect(text.contains("brokers do not show remint.own") && text.contains("0 live tokens"), "\(text)")
+        #expect(try shop.campaign.load().phase != .reissued)
+        shop.cluster.unseen = []
+        #expect(try await shop.reissue()?.holdings.isClear == true)
+    }
+
     @Test func `a version is not retired over what is hidden, nor over tokens of a revoked one`() async throws {
         let shop = try Shop()
         shop.issue(1, "a")

@@ -14,7 +14,7 @@ extension LetterStates {
     ) async throws -> LetterStates? {
         let topic = configuration.topics.parkedLetters
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
-        guard try await properties.exists(topic, logger: logger) else { return nil }
+        guard try await properties.topicNames(logger: logger).contains(topic) else { return nil }
         var states = LetterStates()
         let reader = try await TopicReader(
             topic, configuration, brokers: brokers, patience: patience, logger: logger)

@@ -53,7 +53,7 @@ package struct RedriveRun {
     package func run(brokers: String, group: String, logger: Logger) async throws -> Result {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let topic = configuration.topics.parkedLetters
-        let isMarked = try await properties.exists(topic, logger: logger)
+        let isMarked = try await properties.topicNames(logger: logger).contains(topic)
         // From here on no other redrive or parking of the group commits anything, so that what is read next stays true.
         let writer = try await LetterWriter(
             configuration, brokers: brokers, isExclusive: isMarked && !isDryRun, logger: logger)

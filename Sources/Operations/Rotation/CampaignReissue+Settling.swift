@@ -13,7 +13,7 @@ extension CampaignReissue {
         let patience = try await waitForLane(rotation, &line) ? terms.answerWithin : .zero
         guard let holdings = try await read(rotation, for: patience, &line) else { return nil }
         guard let events, holdings.waiting == 0, holdings.hidden == nil else { return holdings }
-        try await wait(for: events, rotation, &line)
+        try await wait(for: events, holdings, rotation, &line)
         // A worker that stood still may have answered one of them with the old version.
         return try await read(rotation, for: .zero, &line)
     }
@@ -61,17 +61,24 @@ extension CampaignReissue {
     }
 
     private func wait(
-        for events: EventsBefore, _ rotation: Rotation, _ line: inout any ProgressDisplay
+        for events: EventsBefore, _ holdings: CampaignHoldings, _ rotation: Rotation, _ line: inout any ProgressDisplay
     ) async throws {
+        guard events.unseen.isEmpty else {
+            let names = events.unseen.joined(separator: ", ")
+            throw CampaignStopped(
+                "\(holdings.left), but whether events from before the revocation wait is unknown, for brokers do not show \(names): create it (remint topics create) or allow this account DESCRIBE and READ on it, then: remint rotate reissue"
+            )
+        }
         let left = try await lowest(rotation) {
             let count = try await topics.unanswered(events)
             if count > 0 { line.show(0, of: count, "\(count) events from before the revocation have no outcome yet") }
             return count
         }
         guard let left, left > 0, try mayGoOn(rotation) else { return }
-        let subject = left == 1 ? "1 event from before it has" : "\(left) events from before it have"
+        let subject =
+            left == 1 ? "1 event from before the revocation has" : "\(left) events from before the revocation have"
         throw CampaignStopped(
-            "0 live tokens of the revoked \(rotation.from) are in the ledger, but \(subject) no outcome yet, or lie behind an open transaction: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (remint status), then: remint rotate reissue"
+            "\(holdings.left), but \(subject) no outcome yet, or lie behind an open transaction: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (remint status), then: remint rotate reissue"
         )
     }
 

@@ -18,23 +18,23 @@ package struct EventsBefore {
     private static let countedOneByOne: Int64 = 1000
 
     let marks: TopicMarks
+    /// The topics that brokers do not show to this account, by name: nobody can say whether events lie there.
+    let unseen: [String]
 
     /// The events of now.
     ///
     /// - Throws: `KafkaError`.
     init(_ configuration: Configuration, brokers: String, logger: Logger) async throws {
-        var ends: [String: [Int64]] = [:]
-        for topic in Self.lanes.flatMap(configuration.topics(of:)) {
-            // No event can lie on a topic that is not there.
-            guard try await KafkaProperties(configuration, bootstrapServers: brokers).exists(topic, logger: logger)
-            else { continue }
-            ends.merge(try await TopicMarks.read([topic], configuration, brokers: brokers, logger: logger).ends) { $1 }
+        let shown = try await KafkaProperties(configuration, bootstrapServers: brokers).topicNames(logger: logger)
+        let (seen, unseen) = Self.lanes.flatMap(configuration.topics(of:)).reduce(into: ([String](), [String]())) {
+            if shown.contains($1) { $0.0.append($1) } else { $0.1.append($1) }
         }
-        marks = TopicMarks(ends)
+        marks = try await TopicMarks.read(seen, configuration, brokers: brokers, logger: logger)
+        self.unseen = unseen.sorted()
     }
 
     /// The events of `marks`.
-    init(marks: TopicMarks) { self.marks = marks }
+    init(marks: TopicMarks, unseen: [String] = []) { (self.marks, self.unseen) = (marks, unseen) }
 
     /// Returns how many of the events have no outcome yet.
     ///

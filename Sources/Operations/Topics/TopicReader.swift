@@ -203,15 +203,15 @@ package struct MissingTopic: Error, CustomStringConvertible {
 }
 
 extension KafkaProperties {
-    /// Whether the cluster shows `topic`; asking never creates it.
+    /// The topics that the cluster shows to this account; asking never creates one.
     ///
     /// - Throws: `KafkaError`.
-    func exists(_ topic: String, logger: Logger) async throws -> Bool {
+    func topicNames(logger: Logger) async throws -> Set<String> {
         let producer = try KafkaProducer(producer, logger: logger)
         do {
             let names = try await producer.topicNames(within: .seconds(15))
             await producer.close(within: .seconds(1))
-            return names.contains(topic)
+            return Set(names)
         } catch {
             await producer.close(within: .seconds(1))
             throw error

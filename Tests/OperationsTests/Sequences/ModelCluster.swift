@@ -53,8 +53,10 @@ final class ModelCluster: CampaignTopics {
     var campaign: () -> String? = { nil }
     /// The version that signs; nil where there is none.
     var signer: () -> String? = { nil }
-    /// What an open transaction hides of the tokens at a question.
+    /// The offsets that an open transaction hides of the tokens at a question.
     var hidden: () -> HiddenOffsets? = { nil }
+    /// Topics of events that brokers do not show.
+    var unseen: [String] = []
     private(set) var violation: String?
     private(set) var outcomes: [Outcome] = []
     private(set) var events = 0
@@ -157,7 +159,7 @@ final class ModelCluster: CampaignTopics {
 
     func suspensions(at now: UnixTime) async throws -> [String: Suspension] { [:] }
 
-    func events() async throws -> EventsBefore { EventsBefore(marks: try await ends()) }
+    func events() async throws -> EventsBefore { EventsBefore(marks: try await ends(), unseen: unseen) }
 
     func unanswered(_ events: EventsBefore) async throws -> Int { mood == .silent ? 1 : 0 }
 
