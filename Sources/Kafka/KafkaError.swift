@@ -166,13 +166,15 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             isFatal: error == RD_KAFKA_RESP_ERR__FATAL)
     }
 
-    /// The fatal error of `client`, which `operation` met; nil where it has none.
-    init?(fatalOf client: OpaquePointer, in operation: String) {
+    /// The fatal error of `client`; nil where it has none.
+    ///
+    /// - Parameter operation: the call that met it; nil where none did.
+    init?(fatalOf client: OpaquePointer, in operation: String? = nil) {
         var text = [CChar](repeating: 0, count: 512)
         let code = unsafe rd_kafka_fatal_error(client, &text, text.count)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         let reason = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        self.init(Code(code), "\(operation): \(reason)", isFatal: true)
+        self.init(Code(code), operation.map { "\($0): \(reason)" } ?? reason, isFatal: true)
     }
 
     /// The error of a call that answers with an object, which is copied out and destroyed here; nil for success.

@@ -104,13 +104,10 @@ final class ClientHandle: @unchecked Sendable {
     /// The error in an event: the instance's fatal one where there is one, for then nothing else counts.
     private func error(of event: OpaquePointer) -> KafkaError {
         let code = unsafe rd_kafka_event_error(event)
-        if unsafe code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) == 1 {
-            var text = [CChar](repeating: 0, count: 512)
-            let fatal = unsafe rd_kafka_fatal_error(pointer, &text, text.count)
-            return KafkaError(KafkaError.Code(fatal), Self.text(text), isFatal: true)
-        }
+        let isFatal = unsafe code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) == 1
+        if isFatal, let error = unsafe KafkaError(fatalOf: pointer) { return error }
         let message = unsafe rd_kafka_event_error_string(event).map { unsafe String(cString: $0) } ?? "unknown error"
-        return KafkaError(KafkaError.Code(code), message)
+        return KafkaError(KafkaError.Code(code), message, isFatal: isFatal)
     }
 
     private static func text(_ characters: [CChar]) -> String {
