@@ -2,9 +2,9 @@ import AdapterKit
 import Spans
 
 extension BatchProcessor {
-    /// What came of asking the vendor about a user.
+    /// The result of asking the vendor about a user.
     enum Resolution {
-        /// What it adds to the token; nothing where the app does not ask.
+        /// The claims that it adds to the token; nothing where the app does not ask.
         case found(Enrichment)
         /// There will be no token now.
         case left(Disposition)

@@ -48,7 +48,7 @@ private struct Scene: Sendable {
         #"{"keys":[{"kty":"EC","crv":"P-256","use":"enc","kid":"old","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#,
     ]
 
-    /// What becomes of a session of `key`, where its keys are waited for until `deadline`.
+    /// Returns the outcome of a session of `key`, where its keys are waited for until `deadline`.
     func outcome(_ key: SigningKey, until deadline: ContinuousClock.Instant? = nil) async -> String {
         do throws(AccessRefusal) {
             return try await verifier.verify(

@@ -4,7 +4,7 @@ import ProgramTestSupport
 import Testing
 
 extension BrokerTests {
-    /// What was committed behind an open transaction nobody reads: no verdict is given over it.
+    /// Nobody reads records that were committed behind an open transaction: no verdict is given over them.
     @Suite(.timeLimit(.minutes(30))) struct OpenTransactionTests {
         @Test func `a revocation ends with 1 while an open transaction hides tokens, and with 0 after it`() async throws
         {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Pickup
 
-/// What the brokers say of an event, as all calls hear it that share the event.
+/// The brokers' answer about an event, as all calls hear it that share the event.
 @Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
     private static func detail(_ word: Delivery.Word?) -> String? {
         switch word {

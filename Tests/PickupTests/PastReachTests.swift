@@ -24,13 +24,13 @@ import Testing
 
     // MARK: Any history
 
-    /// What was published before a gateway began: tokens and erasures of some subjects, by workers whose clocks differ and whose
+    /// The records published before a gateway began: tokens and erasures of some subjects, by workers whose clocks differ and whose
     /// deliveries are slow now and then, on a topic to which partitions were added at any time.
     private struct History {
         struct Entry {
             let subject: Int
             let version: Int64
-            /// When the token ends, in seconds since 1970; nil for an erasure.
+            /// The token's end, in seconds since 1970; nil for an erasure.
             let end: Int64?
         }
 

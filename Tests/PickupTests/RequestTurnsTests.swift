@@ -3,11 +3,11 @@ import Testing
 
 @testable import Pickup
 
-/// Which bytes of a connection are decoded when.
+/// The order in which bytes of a connection are decoded.
 @Suite struct RequestTurnsTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// What may be decoded now, in its pieces.
+    /// The bytes that may be decoded now, in its pieces.
     private func pieces(_ turns: inout RequestTurns) -> [String] {
         var pieces: [String] = []
         while let piece = turns.next() { pieces.append(String(buffer: piece)) }

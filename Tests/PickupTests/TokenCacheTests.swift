@@ -116,7 +116,10 @@ import Testing
         #expect(isNewer && cache[[2]]?.version == 4, "what is published now counts at once")
     }
 
-    @Test func `a newer record out of another partition takes the older token with it, be it ended or an erasure`() {
+    @Test
+    func
+        `a newer record out of another partition takes the older token with it, whether it has ended or is an erasure`()
+    {
         var cache = TokenCache(capacity: 1 << 20)
         cache.recall(token(5), for: [1], at: Self.now)
         cache.recall(token(9, lives: -1), for: [1], at: Self.now)

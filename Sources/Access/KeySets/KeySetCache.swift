@@ -58,7 +58,7 @@ struct KeySetCache: Sendable {
     private(set) var failures = 0
     /// The sets without a usable key that came since the last that had one.
     private var withdrawals = 0
-    /// When a set last came, be it without a usable key; nil before the first.
+    /// The moment at which a set last came, even one without a usable key; nil before the first.
     private(set) var fetchedAt: Instant?
 
     init(_ times: KeySetTimes) { self.times = times }

@@ -62,7 +62,7 @@ package struct Rotation: Sendable, Equatable {
     package internal(set) var start: TopicMarks?
     /// The canary at hand; nil before the first, and after one that did not pass.
     package internal(set) var canary: RotationCanary?
-    /// What became of the last canary that was judged, by app.
+    /// The outcome of the last canary that was judged, by app.
     package internal(set) var judged: [RotationStratum] = []
     /// The apps whose last canary did not pass.
     package internal(set) var failedApps: [String] = []

@@ -2,7 +2,7 @@ package import JOSE
 
 /// A canary's users of one app. Each app of a ring is judged by itself: a vendor may have the new key for one of them alone.
 package struct RotationStratum: Sendable, Equatable {
-    /// What became of the users.
+    /// The outcome of the users.
     package struct Outcome: Sendable, Equatable {
         /// Users who got a token of the new version from the campaign's own event.
         package let answered: Int
@@ -25,7 +25,7 @@ package struct RotationStratum: Sendable, Equatable {
     package let users: Int
     /// All its users who held a live token then, and whom no earlier canary asked for.
     package let live: Int
-    /// What became of its users; nil before the canary was judged.
+    /// The outcome of its users; nil before the canary was judged.
     package var outcome: Outcome?
 
     /// The canary's `users` of `app`, out of `live` ones.

@@ -21,7 +21,7 @@ package struct CampaignHoldings: Sendable, Equatable {
     package var waiting: Int { all.reduce(0) { $0 + $1.waiting } }
     /// Records that claim to be tokens and cannot be read.
     package var unreadable: Int { first.unreadable }
-    /// What open transactions hide of the token topic; nil where it was read whole.
+    /// The offsets that open transactions hide of the token topic; nil where it was read whole.
     package var hidden: HiddenOffsets? { first.hidden }
     /// Whether the ledger was read whole and shows no live token of any of the versions.
     package var isClear: Bool { all.allSatisfy(\.isClear) }
@@ -34,7 +34,7 @@ package struct CampaignHoldings: Sendable, Equatable {
     /// The number of tokens and the verb, such as `1 live token is`.
     package var subject: String { live == 1 ? "1 live token is" : "\(live) live tokens are" }
 
-    /// What is left in the ledger, as a part of a sentence.
+    /// The tokens left in the ledger, as a part of a sentence.
     package var left: String {
         let of = live == 1 ? "1 live token of \(names) is" : "\(live) live tokens of \(names) are"
         return "\(of) left in the ledger" + (hidden == nil ? "" : " as far as it can be read")

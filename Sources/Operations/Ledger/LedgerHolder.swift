@@ -2,9 +2,9 @@
 package struct LedgerHolder: Sendable, Equatable {
     /// The subject key.
     package let key: [UInt8]
-    /// When the token was issued, in seconds since 1970.
+    /// The token's time of issue, in seconds since 1970.
     package let issuedAt: Int64
-    /// When it ends.
+    /// The token's end, in seconds since 1970.
     package let expiresAt: Int64
 
     /// The subject `key` with a token of these times.

@@ -51,7 +51,7 @@ package struct LedgerHoldings: Sendable {
     /// Records that claim to be replacement tokens and cannot be read.
     package private(set) var unreadable = 0
 
-    /// What open transactions hid of the topic.
+    /// The offsets that open transactions hid of the topic.
     package var hidden: HiddenOffsets?
 
     /// Nothing counted yet.

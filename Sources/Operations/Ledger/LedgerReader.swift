@@ -37,7 +37,7 @@ package struct LedgerReader {
         self.display = display
     }
 
-    /// What lives at `now` and `filter` means, and what open transactions hide.
+    /// Returns the tokens that live at `now` and that `filter` means, and the offsets that open transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
@@ -119,7 +119,7 @@ private struct LedgerTurns {
     private var display: any ProgressDisplay
     /// The time that is left for waiting for open transactions, in all partitions together.
     private var patience: Duration
-    /// What they hide, by partition.
+    /// The offsets that they hide, by partition.
     private var hiddenOffsets: [TopicPartition: HiddenOffsets] = [:]
 
     init(_ reader: TopicReader, total: Int, _ patience: Duration, _ display: any ProgressDisplay) {
@@ -144,7 +144,7 @@ private struct LedgerTurns {
         passed += reader.bounds[partition]?.count ?? 0
     }
 
-    /// What open transactions hide of the topic.
+    /// The offsets that open transactions hide of the topic.
     var hidden: HiddenOffsets? {
         let parts = hiddenOffsets.sorted { $0.key.partition < $1.key.partition }.map(\.value)
         return parts.dropFirst().reduce(into: parts.first) { $0?.add($1) }

@@ -19,7 +19,7 @@ package struct VersionHoldings: Sendable, Equatable {
     package let unreadable: Int
     /// Records that are no tokens.
     package let strangers: Int
-    /// What open transactions hide of the token topic; nil where it was read whole.
+    /// The offsets that open transactions hide of the token topic; nil where it was read whole.
     package let hidden: HiddenOffsets?
     /// The end of the last of the tokens, in seconds since 1970; nil where there is none.
     package private(set) var lastEnd: Int64?
@@ -91,7 +91,7 @@ package struct VersionHoldings: Sendable, Equatable {
         return parts.joined(separator: "; ")
     }
 
-    /// What keeps the ledger from knowing all tokens, in a line; empty where nothing does.
+    /// The reason that the ledger does not know all tokens, in a line; empty where nothing does.
     package var doubts: String {
         var parts: [String] = []
         add(

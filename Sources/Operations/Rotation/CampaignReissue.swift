@@ -153,7 +153,7 @@ package struct CampaignReissue {
         "an unknown number of live tokens of \(version) is left in the ledger"
     }
 
-    /// What is left in the ledger of the versions that `rotation` replaces, as a part of a sentence.
+    /// Returns the tokens left in the ledger of the versions that `rotation` replaces, as a part of a sentence.
     private func left(by rotation: Rotation) async -> String {
         guard let versions = try? versions(of: rotation),
             let holdings = try? await topics.holdings(of: versions, in: ring, at: ring.now())

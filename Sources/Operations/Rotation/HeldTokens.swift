@@ -1,6 +1,6 @@
 import Keyring
 
-/// Who held a token of the old version when the ledger was read for a canary.
+/// The holders of tokens of the old version when the ledger was read for a canary.
 struct HeldTokens {
     /// The ends of the topics before the ledger was read: a token that is not in `holders` lies behind them.
     let marks: TopicMarks

@@ -20,7 +20,7 @@ package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertibl
     /// Adds what is hidden of further partitions of the topic.
     mutating func add(_ other: HiddenOffsets) { count += other.count }
 
-    /// What is unknown, in a line.
+    /// The unknown part, in a line.
     package var fact: String {
         let lie = count == 1 ? "1 offset of \(partition.topic) lies" : "\(count) offsets of \(partition.topic) lie"
         let time = since.map { " (since \($0))" } ?? ""

@@ -10,7 +10,7 @@ struct AsksUnderWay: Sendable {
         /// The version that was known then: a newer one answers it.
         let after: Int64
         let sentAt: UnixTime
-        /// What the brokers say of its event.
+        /// The brokers' answer about its event.
         fileprivate(set) var delivery = Delivery()
 
         static func == (one: Ask, other: Ask) -> Bool {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the brokers say of an event that was sent: one word for all calls that share the event.
+/// The brokers' answer about an event that was sent: one for all calls that share the event.
 final class Delivery: Sendable {
     /// The brokers' word.
     enum Word: Sendable {

@@ -134,7 +134,7 @@ final class TokenDesk: Sendable {
 
     // MARK: How far they are heard
 
-    /// Since when no worker answers; nil where one does or nobody knows.
+    /// The moment from which no worker answers; nil where one does or nobody knows.
     var unansweredSince: UnixTime? { state.withLock { $0.unanswered }.since(at: now()) }
 
     /// Which partitions are followed, and since when no broker answers.

@@ -25,7 +25,7 @@ struct UnansweredAsks: Sendable {
         if !keys.isEmpty { keys = [] }
     }
 
-    /// Since when no worker answers, at the time `now`; nil where one does or nobody knows.
+    /// Returns the moment from which no worker answers, at the time `now`; nil where one does or nobody knows.
     func since(at now: UnixTime) -> UnixTime? {
         keys.count >= Self.users && now.microseconds(since: last) <= Self.memory ? first : nil
     }

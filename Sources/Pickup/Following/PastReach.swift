@@ -28,7 +28,7 @@ enum PastRecord: Sendable {
     }
 }
 
-/// How far back each partition of the token topic was read, and from which version on no partition can hold a newer token that was
+/// The reach of the readings of the token topic's past, and the version from which on no partition can hold a newer token that was
 /// not read. A value without a broker.
 ///
 /// A partition is read from its newest record to its oldest, and versions are moments: what is not read is older than what was, but

@@ -56,7 +56,7 @@ final class TokenFollower: Sendable {
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
     /// By how much this clock is ahead of those that date tokens' records, in microseconds; nil where it agrees or nobody knows.
     var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
-    /// Since when no worker answers what is asked; nil where one does or nobody knows.
+    /// The moment from which no worker answers what is asked; nil where one does or nobody knows.
     var unansweredSince: UnixTime? { desk.unansweredSince }
     /// How many tokens' records were read since the start.
     var records: Int { state.withLock { $0.records } }

@@ -28,9 +28,9 @@ struct Readiness: Sendable, Equatable {
         var isStopping = false
         /// Which partitions of the token topic are followed, and since when no broker answers.
         var tail = TailState()
-        /// Since when no worker is in the group; nil while one is, and while nobody knows.
+        /// The moment from which no worker is in the group; nil while one is, and while nobody knows.
         var workersAbsentSince: UnixTime?
-        /// Since when no worker answers what is asked; nil where one does or nobody knows.
+        /// The moment from which no worker answers what is asked; nil where one does or nobody knows.
         var unansweredSince: UnixTime?
         /// By how much the clock is ahead of those that date tokens' records, in microseconds; nil where it agrees or nobody knows.
         var clockDifference: Int64?

@@ -6,7 +6,7 @@ struct WorkerPresence: Sendable, Equatable {
     private static let patience: Int64 = 10_000_000
 
     private var wasSeen = false
-    /// Since when the group has no member; nil while it has one, and while nobody knows.
+    /// The moment from which the group has no member; nil while it has one, and while nobody knows.
     private(set) var emptySince: UnixTime?
 
     /// Records how many members the group has at the time `now`.
@@ -21,7 +21,8 @@ struct WorkerPresence: Sendable, Equatable {
         emptySince = emptySince ?? now
     }
 
-    /// Since when no worker is there, at the time `now`; nil while one is, while one may be back in time, and while nobody knows.
+    /// Returns the moment from which no worker is there, at the time `now`; nil while one is, while one may be back in time, and while
+    /// nobody knows.
     ///
     /// A group that was empty from the first look on has no worker that is about to be back.
     func absentSince(at now: UnixTime) -> UnixTime? {

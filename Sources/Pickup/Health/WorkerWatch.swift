@@ -28,7 +28,7 @@ final class WorkerWatch: Sendable {
         self.now = now
     }
 
-    /// Since when no worker is in the group; nil while one is, and while nobody knows.
+    /// The moment from which no worker is in the group; nil while one is, and while nobody knows.
     var absentSince: UnixTime? { state.withLock { $0 }.absentSince(at: now()) }
 
     /// Watches with a new client: the files of its certificates changed.

@@ -46,7 +46,7 @@ struct CallParameters {
         lastEvent = header ?? written
     }
 
-    /// How long a call for a token would wait; `standard` where it does not say and asks for any token.
+    /// Returns the time for which a call for a token would wait; `standard` where it does not say and asks for any token.
     static func wait(of request: Request, standard: Duration) -> Duration {
         let query = request.uri.queryParameters
         if let seconds = query["wait"].flatMap({ Int64($0) }) {

@@ -75,7 +75,7 @@ final class HeldCalls: Sendable {
     private static let field = HTTPField.Name("Remint-Held-Call")
     private let state = Mutex(State())
 
-    /// How many calls are held, or on their way.
+    /// The number of calls that are held, or on their way.
     var count: Int { state.withLock { $0.calls.count } }
 
     /// A call that has no answer yet.

@@ -66,7 +66,7 @@ extension PickupService {
         diagnostics(of: configuration) { session throws(PickupError) in try KeySourceFile.requireKey(in: session) }
     }
 
-    /// What keeps `configuration` from being taken over. What a file of session keys holds is none of it: it may change at any time,
+    /// Returns the reason that `configuration` cannot be taken over. The content of a file of session keys is none: it may change at any time,
     /// and an issuer that has withdrawn its keys keeps nobody from changing anything else.
     static func reloadDiagnostics(for configuration: Configuration) -> [Diagnostic] {
         diagnostics(of: configuration) { session throws(PickupError) in _ = try KeySourceFile.document(of: session) }

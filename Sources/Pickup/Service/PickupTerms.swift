@@ -105,8 +105,8 @@ struct TermsMaker: Sendable {
             limits ?? SharedLimits(pickup.limitRules, now: { .now }), devices(pickup, sources, after: before))
     }
 
-    /// What knows devices' sessions. The one of before where it would know the same: it remembers sessions that were found good, and
-    /// a flood of forged ones keeps out whoever it does not remember.
+    /// Returns the access that knows devices' sessions. The one of before where it would know the same: it remembers sessions that were
+    /// found good, and a flood of forged ones keeps out whoever it does not remember.
     private func devices(
         _ pickup: Configuration.Pickup, _ sources: [KeySourceFile], after before: PickupTerms?
     ) -> DeviceAccess? {

@@ -32,7 +32,7 @@ struct TokenAsks: Sendable {
         var report: [UInt8]?
         var challenge: String?
         let until: ContinuousClock.Instant
-        /// When the event was sent; nil where none was.
+        /// The moment at which the event was sent; nil where none was.
         var sent: UnixTime?
     }
 
@@ -131,7 +131,7 @@ struct TokenAsks: Sendable {
         }
     }
 
-    /// What came before `wait` was known.
+    /// The answer that came before `wait` was known.
     private func arrival(for wait: Wait) -> Arrival? {
         if let token = desk.newest(wait.key), token.version > wait.after { return .token(token) }
         if case .refused(let problem)? = wait.event?.delivery.word { return .unsent(problem) }

@@ -30,7 +30,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     private var isClosing = false
     /// Whether the connection ends with a refusal, which was written: no request is read any more and no answer goes out.
     private var isRefusing = false
-    /// What keeps the next request back.
+    /// The reason that the next request is kept back.
     private let gate: RequestGate
     /// Whether the process is about to stop, so that clients are to come back over another connection.
     private let isStopping: @Sendable () -> Bool

@@ -34,7 +34,7 @@ public struct KeyRingWatcher: Sendable {
         var problem: Problem?
     }
 
-    /// What keeps a ring from being used.
+    /// The reason that a ring cannot be used.
     private struct Problem: Equatable {
         let text: String
         /// Whether a key of it signs all the same.
@@ -152,8 +152,8 @@ public struct KeyRingWatcher: Sendable {
             ])
     }
 
-    /// What the listing revoked or retired signs no more although the ring cannot be used; what can be used of the ring takes its
-    /// place.
+    /// Stops the signing of versions that the listing revoked or retired, although the ring cannot be used; what can be used of the ring
+    /// takes its place.
     private func refused(
         _ key: Configuration.Key, _ directory: KeyRingDirectory, _ apps: [Configuration.App], _ reason: String
     ) async -> Problem {

@@ -37,8 +37,8 @@ public struct Preflight: Sendable {
         return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// What is as it was meant and has a consequence that one should know, and what nobody knows of a vendor. An error among them
-    /// fails the check, and keeps no worker from starting.
+    /// The notices: settings that are as they were meant and have a consequence to know, and facts that nobody knows of a vendor. An error
+    /// among them fails the check, and keeps no worker from starting.
     public var notices: [Diagnostic] {
         let apps = configuration?.apps ?? []
         return apps.flatMap(\.missingFacts)

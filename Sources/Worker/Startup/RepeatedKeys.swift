@@ -17,7 +17,7 @@ struct RepeatedKeys {
         }
     }
 
-    /// What there is to say of the rings `keys`. An error where one of the versions is revoked, and the compromised key signs or
+    /// Returns the notices about the rings `keys`. An error where one of the versions is revoked, and the compromised key signs or
     /// verifies under another's name. That fails a check, but no worker's start: it would leave all other keys' users without tokens.
     static func diagnostics(of keys: [Configuration.Key]) -> [Diagnostic] {
         let stored = keys.flatMap { ring -> [Stored] in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Operations
 
-/// How far a topic was read, and what open transactions hide of it.
+/// The reach of a topic's reading, and the offsets that open transactions hide of it.
 @Suite struct TopicReadingTests {
     private static let places = (0..<3).map { TopicPartition(topic: "tokens", partition: $0) }
 

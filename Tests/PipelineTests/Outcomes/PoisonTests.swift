@@ -88,7 +88,7 @@ struct PoisonTests {
         "remint-origin-offset", "remint-origin-timestamp", "remint-attempts", "remint-failed-at", "remint-redrives",
     ]
 
-    /// What a letter says besides where a report blames the key.
+    /// The headers of a letter besides its own, where a report blames the key.
     private static func refused(_ code: ErrorCode) -> [String] {
         code == .notFixableByToken ? ["remint-refused-key-ring", "remint-refused-subject"] : []
     }

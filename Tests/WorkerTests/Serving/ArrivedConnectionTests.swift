@@ -28,7 +28,7 @@ import Testing
     @Test func `a connection of an HTTP server that nobody takes closes itself`() async throws {
         let http = ArrivalChannel(HTTP1Channel(responder: { _, _, _ in }))
         let channel = NIOAsyncTestingChannel()
-        // What it comes to is let go of here, as by an accept loop that has ended.
+        // The result is dropped here, as by an accept loop that has ended.
         try await channel.testingEventLoop.submit {
             http.setup(channel: channel, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }).map { _ in }
         }.get().get()

@@ -17,7 +17,7 @@ extension RingInUse {
             logger: .quiet(configuration.log), display: ProgressLine())
     }
 
-    /// What the ledger shows of `version` and of the ring's revoked versions.
+    /// Returns the tokens that the ledger shows of `version` and of the ring's revoked versions.
     ///
     /// - Parameter brokers: instead of the configured ones.
     func holdings(of version: String, instead brokers: String?) async throws -> CampaignHoldings {

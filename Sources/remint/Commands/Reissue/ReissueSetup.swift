@@ -15,7 +15,7 @@ struct ReissueSetup {
     let app: Configuration.App?
     let files: ReissueFiles
     let pace: ReissuePace
-    /// What the checkpoint must be of: the same content of the same file, or the same choice among the ledger, and the same workers.
+    /// The source that the checkpoint must be of: the same content of the same file, or the same choice among the ledger, and the same workers.
     let identity: String
     private let command: ReissueCommand
 

@@ -79,7 +79,7 @@ struct RotateRevoke: AsyncParsableCommand {
         try await pace.reissue(for: campaign)
     }
 
-    /// Where it fails behind the change of the ring, says what is left before it throws.
+    /// Revokes, and where that fails behind the change of the ring, says what is left before it throws.
     private func revoke(_ plan: RevocationPlan, _ campaign: Campaign) async throws -> Rotation? {
         do { return try campaign.revoke(plan, why: reason) } catch {
             let ring = campaign.ring
