@@ -83,9 +83,10 @@ package struct ReissueJob {
         var display = ReissueDisplay(on: display, total: total, startedWith: progress.sent)
         defer { display.clear() }
         var pending = ArraySlice<Item>()
-        // What the checkpoint knows of was sent before.
+        // The rows that the checkpoint knows of were sent before, and of those in doubt the ones that the lane has.
         var toSkip = progress.rows
         let resent = progress.sendingRows
+        let delivered = await delivered(progress, lane)
         while true {
             while pending.isEmpty {
                 guard let items = try next() else {
@@ -111,7 +112,8 @@ package struct ReissueJob {
             let room = limit.map { $0 - progress.rows } ?? .max
             let items = pending.prefix(min(room, pace.batch(sent: progress.sent)))
             pending = pending.dropFirst(items.count)
-            let count = try await send(Array(items), &progress, resentThrough: resent, lane, rejects)
+            let count = try await send(
+                Array(items), &progress, resentThrough: resent, but: delivered, lane, rejects)
             await display.show(progress, lane)
             let pause = pace.pause(after: count, sent: progress.sent, random: &random)
             guard count > 0, pause > 0 else { continue }
@@ -119,6 +121,15 @@ package struct ReissueJob {
             try note(&progress, inDoubtThrough: resent)
             try? await Task.sleep(until: start + .seconds(pause), clock: .continuous)
         }
+    }
+
+    /// The subject key of each event in doubt that the lane has, by the event's id. Where the lane cannot be read, all of them are
+    /// sent again.
+    private func delivered(_ progress: ReissueProgress, _ lane: any BulkLane) async -> [String: [UInt8]] {
+        guard let since = progress.sendingSince, !progress.inDoubt.isEmpty else { return [:] }
+        let ids = Set(progress.inDoubt.map { progress.eventID(row: $0 + 1) })
+        // The time is this machine's, and a record's may be the broker's.
+        return (try? await lane.events(named: ids, since: ClockTolerance.standard.earliest(at: since))) ?? [:]
     }
 
     /// Writes that nothing is under way.
@@ -137,19 +148,27 @@ package struct ReissueJob {
         return headers
     }
 
-    /// - Parameter resentThrough: the last row that may have been delivered before.
+    /// - Parameters:
+    ///   - resentThrough: the last row that may have been delivered before.
+    ///   - delivered: the subject key of each event that was, by its id.
     /// - Returns: how many events were delivered.
     private func send(
-        _ items: [Item], _ progress: inout ReissueProgress, resentThrough: Int, _ lane: any BulkLane,
-        _ rejects: FileHandle
+        _ items: [Item], _ progress: inout ReissueProgress, resentThrough: Int, but delivered: [String: [UInt8]],
+        _ lane: any BulkLane, _ rejects: FileHandle
     ) async throws -> Int {
         var records: [ProducerRecord] = []
+        var present = 0
         var refused = Data()
         var next = progress
         for item in items {
             next.rows += 1
             do throws(UserRow.BadRow) {
-                let event = try event(of: item, id: progress.eventID(row: next.rows))
+                let id = progress.eventID(row: next.rows)
+                let event = try event(of: item, id: id)
+                if delivered[id] == event.key {
+                    present += 1
+                    continue
+                }
                 records.append(
                     ProducerRecord(
                         topic: configuration.topics.invalidationsBulk, key: event.key, value: event.value,
@@ -160,15 +179,16 @@ package struct ReissueJob {
             }
         }
         // What stands in `progress` was delivered; what comes now is under way.
-        progress.sendingRows = max(progress.sendingRows, next.rows)
+        let time = now()
+        progress.deliver(through: next.rows, at: time)
         try files.save(progress)
-        next.sendingRows = progress.sendingRows
+        next.deliver(through: progress.sendingRows, at: time)
         try await lane.deliver(records)
         if !refused.isEmpty {
             try files.append(refused, to: rejects)
             next.rejectsLength += refused.count
         }
-        next.sent += records.count
+        next.sent += records.count + present
         progress = next
         return records.count
     }

@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 
 /// How far a batch job is: what stands in its checkpoint.
 package struct ReissueProgress: Sendable, Equatable {
@@ -17,6 +17,8 @@ package struct ReissueProgress: Sendable, Equatable {
     /// Rows whose events were about to be delivered when the checkpoint was written: those behind `rows` may have been
     /// delivered.
     package var sendingRows = 0
+    /// The time when the first of the rows behind `rows` was about to be delivered; nil where that is not known.
+    package private(set) var sendingSince: UnixTime?
     /// Whether every row was read.
     package var isFinished = false
     /// The campaign that the job belongs to; nil for a job by itself.
@@ -50,8 +52,18 @@ package struct ReissueProgress: Sendable, Equatable {
         var progress = ReissueProgress(job: job, input: input, campaign: campaign, round: round)
         (progress.rows, progress.sent, progress.rejected) = (rows, sent, rejected)
         (progress.rejectsLength, progress.sendingRows, progress.isFinished) = (rejectsLength, sendingRows, isFinished)
+        progress.sendingSince = sendingSince
         return progress
     }
+
+    /// The rows up to `row` are about to be delivered at `time`. Rows that are in doubt already keep their time.
+    package mutating func deliver(through row: Int, at time: UnixTime) {
+        if sendingRows <= rows { sendingSince = time }
+        sendingRows = max(sendingRows, row)
+    }
+
+    /// The rows that may have been delivered before a crash, and may not.
+    package var inDoubt: Range<Int> { rows..<max(rows, sendingRows) }
 
     /// Reads a checkpoint; nil where `text` is none.
     package init?(_ text: [UInt8]) {
@@ -68,6 +80,7 @@ package struct ReissueProgress: Sendable, Equatable {
         (self.rows, self.sent, self.rejected, self.rejectsLength) = (rows, sent, rejected, rejectsLength)
         // Checkpoints from before this member was written have no event under way that they know of.
         sendingRows = count("sending_rows") ?? rows
+        sendingSince = root["sending_since_ms"]?.integer.map { UnixTime(milliseconds: $0) }
         isFinished = root["finished"]?.bool ?? false
         isSettled = root["settled"]?.bool ?? false
     }
@@ -85,6 +98,7 @@ package struct ReissueProgress: Sendable, Equatable {
         json.member("rejected", Int64(rejected))
         json.member("rejects_length", Int64(rejectsLength))
         json.member("sending_rows", Int64(sendingRows))
+        if let sendingSince { json.member("sending_since_ms", sendingSince.milliseconds) }
         json.name("finished")
         json.bool(isFinished)
         json.name("settled")

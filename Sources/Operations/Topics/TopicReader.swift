@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 package import Kafka
 package import Logging
 import Pipeline
@@ -25,12 +25,13 @@ package struct TopicReader {
 
     /// - Parameters:
     ///   - starts: the offset of each partition's first record that is read, in their order; nil for the beginning.
+    ///   - time: the time before which no record is read; nil for the beginning.
     ///   - end: the offset in each partition before which the reading ends; nil for where the partition ends.
     ///   - patience: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
-        _ topic: String, from starts: [Int64]? = nil, until end: Int64? = nil, _ configuration: Configuration,
-        brokers: String, patience: Duration = Self.standardPatience, logger: Logger
+        _ topic: String, from starts: [Int64]? = nil, since time: UnixTime? = nil, until end: Int64? = nil,
+        _ configuration: Configuration, brokers: String, patience: Duration = Self.standardPatience, logger: Logger
     ) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let partitions = try await properties.partitions(of: topic, logger: logger)
@@ -39,10 +40,17 @@ package struct TopicReader {
         self.logger = logger
         bounds = try await Self.with(self.properties.readingUncommitted, [], logger) { consumer in
             var bounds: [TopicPartition: Range<Int64>] = [:]
+            var firsts: [TopicPartition: Int64]?
+            if let time {
+                firsts = try await consumer.offsets(
+                    of: partitions, notBefore: time.milliseconds, within: .seconds(15))
+            }
             for partition in partitions {
                 let found = try await consumer.bounds(of: partition, within: .seconds(15))
                 let place = Int(partition.partition)
-                let start = starts.flatMap { $0.indices.contains(place) ? $0[place] : nil } ?? 0
+                // A partition without a record of that time or later has none to read.
+                let first = firsts.map { $0[partition] ?? found.upperBound }
+                let start = starts.flatMap { $0.indices.contains(place) ? $0[place] : nil } ?? first ?? 0
                 let last = max(found.lowerBound, min(end ?? .max, found.upperBound))
                 bounds[partition] = min(max(found.lowerBound, start), last)..<last
             }

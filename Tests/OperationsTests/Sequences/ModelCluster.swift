@@ -193,6 +193,13 @@ final class ModelCluster: CampaignTopics {
         await between()
     }
 
+    /// Those of the events `ids` that were delivered; unknown while the lane fails.
+    fileprivate func events(named ids: Set<String>) async throws -> [String: [UInt8]] {
+        await between()
+        if mood == .fails { throw Down() }
+        return delivered.filter { ids.contains($0.key) }
+    }
+
     private func answer(_ user: [UInt8], _ id: String) {
         switch mood {
         case .silent: return
@@ -223,6 +230,10 @@ private struct ModelLane: BulkLane {
     let cluster: ModelCluster
 
     func deliver(_ records: [ProducerRecord]) async throws { try await cluster.deliver(records) }
+
+    func events(named ids: Set<String>, since time: UnixTime) async throws -> [String: [UInt8]] {
+        try await cluster.events(named: ids)
+    }
 
     var lag: Int? { get async { await cluster.lag } }
 

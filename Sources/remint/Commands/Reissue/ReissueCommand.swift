@@ -15,8 +15,8 @@ struct ReissueCommand: AsyncParsableCommand {
         discussion: """
             The users come from a file (CSV with a header row or JSON Lines, gzip or not) or from the ledger, those whose token
             ends first in front. The checkpoint says what was delivered, and what is about to be. A job that was killed goes on behind
-            it when the same command is run again; no more than the last batch is sent twice, with the same event ids and the
-            header remint-resent. A job out of the ledger that is done reads it anew when it is run again, and one that finds nobody
+            it when the same command is run again: of the last batch, what is not on the bulk lane is sent again, with the same event
+            ids and the header remint-resent. A job out of the ledger that is done reads it anew when it is run again, and one that finds nobody
             leaves no checkpoint. A version that neither a ring nor the ledger knows is refused with those that the ledger holds; after
             one that is revoked the command says how to see that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
