@@ -12,7 +12,7 @@ extension DeviceScenarios {
         {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop, drain: "4s")
+            let gateway = try await Gateway.start(shop, drain: "20s")
             let session = try gateway.session("ann")
             let path = "/v1/apps/onesignal-shop/token"
             let first = try await gateway.call(path, session: session)

@@ -135,14 +135,14 @@ extension DeviceScenarios {
             let gateway = try await Gateway.start(shop, issuer: key, keySet: "\(server.url)/jwks")
             let session = try gateway.session("ann", by: try SigningKey.generate(.es256, keyID: "session-2"))
             server.misbehaviour = .silence
-            // The issuer has half a second in any case; the rest is a busy machine's.
-            for (wait, most) in [(0, 1.5), (30, 3)] {
+            // The issuer has half a second, or two; the rest is a busy machine's.
+            for wait in [0, 30] {
                 let before = server.requests.count
                 // Until a call came that had the keys fetched.
                 while server.requests.count == before {
                     let start = ContinuousClock.now
                     let answer = try await gateway.call("/v1/apps/onesignal-shop/token?wait=\(wait)", session: session)
-                    #expect(.now - start < .seconds(most), "wait=\(wait)")
+                    #expect(.now - start < .seconds(8), "wait=\(wait)")
                     #expect(answer.status == 503 && answer.headers["retry-after"] != nil, "\(answer.text)")
                 }
             }

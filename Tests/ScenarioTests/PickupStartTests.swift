@@ -102,12 +102,12 @@ extension DeviceScenarios {
             await shop.broker.close()
             while try await gateway.call("/health/ready").status == 200 { try await Task.sleep(for: .milliseconds(20)) }
             let clock = ContinuousClock()
-            for wait in [0, 3] {
+            for wait in [0, 30] {
                 let start = clock.now
                 let answer = try await gateway.call("/v1/apps/braze-ios/token?wait=\(wait)", session: ben)
                 #expect(answer.status == 503 && answer.text("detail") == "no broker answers", "\(answer.text)")
                 #expect(answer.headers["retry-after"] != nil)
-                #expect(clock.now - start < .seconds(wait + 2))
+                #expect(clock.now - start < .seconds(15))
             }
             let known = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
             #expect(known.text("token") == first.text("token"))
