@@ -1,6 +1,6 @@
 /// Everything a worker is told: `remint.yaml`, read and checked.
 public struct Configuration: Sendable {
-    /// What is promised of each event.
+    /// The delivery guarantee of each event.
     public enum Delivery: String, Sendable, CaseIterable {
         /// Offsets are committed once everything is delivered; after a crash an event may be answered twice.
         case atLeastOnce = "at_least_once"
@@ -10,7 +10,7 @@ public struct Configuration: Sendable {
 
     /// The brokers.
     public var kafka = Kafka()
-    /// What is promised of each event.
+    /// The delivery guarantee of each event.
     public var delivery = Delivery.exactlyOnce
     /// The topics.
     public var topics = Topics()
@@ -18,15 +18,15 @@ public struct Configuration: Sendable {
     public var keys: [Key] = []
     /// The integrations.
     public var apps: [App] = []
-    /// How the worker works.
+    /// The worker's batches, limits, retries and look-ups.
     public var worker = Worker()
     /// The admin server; nil for none.
     public var admin: Admin?
     /// The gateway that devices call; nil for none.
     public var pickup: Pickup?
-    /// What is logged.
+    /// The log's level and format.
     public var log = Log()
-    /// What a collector is told.
+    /// The traces and metrics that the worker sends to a collector.
     public var telemetry = Telemetry()
 
     /// The topics of the retry tiers, shortest first.
@@ -46,9 +46,9 @@ public struct Configuration: Sendable {
     /// Every topic the worker needs.
     public var allTopics: [String] { eventTopics + outputTopics }
 
-    /// What a file that says nothing would mean: a broker on this machine, no keys, no apps.
+    /// The configuration of an empty file: a broker on this machine, no keys, no apps.
     public init() {}
 
-    /// What the file says of the keys that another reading is compared by.
+    /// The file's values of the keys, for a comparison with another reading.
     var written = WrittenKeys()
 }

@@ -1,6 +1,6 @@
-/// What a look-up proves its right with. However it is printed, nothing of it shows.
+/// The credentials that a look-up sends to the vendor. Printing them never shows a secret.
 public enum LookupCredentials: Sendable, Hashable {
-    /// Nothing of the configuration's: the token for the user who is asked about is the credential.
+    /// No credentials of the configuration: the token for the user who is asked about is the credential.
     case none
     /// An API key: 1 to 4096 visible ASCII characters, fit for a header.
     case key(String)
@@ -9,7 +9,7 @@ public enum LookupCredentials: Sendable, Hashable {
 }
 
 extension LookupCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Which kind it is.
+    /// The kind of credentials, without any of their values.
     public var description: String {
         switch self {
         case .none: "no credentials"

@@ -2,7 +2,7 @@ import AdapterKit
 import Yams
 
 extension EffectiveConfiguration {
-    /// What holds by `configuration`, which was read from the tree `root`.
+    /// The effective values of `configuration`, which was read from the tree `root`.
     init(_ configuration: Configuration, as root: Node, _ diagnostics: Diagnostics) {
         var walk = Walk(configuration: configuration, diagnostics: diagnostics)
         let file = Section(root, name: "", diagnostics)
@@ -114,7 +114,7 @@ extension EffectiveConfiguration {
             return vendors.map { ($0, .vendor(app.adapter.name)) } ?? key.standard.map { ($0, .standard) }
         }
 
-        /// What the vendor's terms say.
+        /// Returns the value of the key `name` in the vendor's terms; nil for a key that they do not set.
         private static func vendors(_ name: String, _ lookup: Configuration.Lookup) -> String? {
             switch name {
             case "endpoint": FlowText.scalar(lookup.url)

@@ -1,7 +1,7 @@
 /// A configuration as it holds: each key with its value and where that comes from, in the order of the documentation. What is not
 /// set and has no default is not there, and no secret is.
 public struct EffectiveConfiguration: Sendable {
-    /// Where a value comes from.
+    /// The source of a value.
     public enum Origin: Sendable, Equatable, CustomStringConvertible {
         /// From this place of the file.
         case file(FileLocation)
@@ -28,11 +28,11 @@ public struct EffectiveConfiguration: Sendable {
         public let path: [String]
         /// The value as the file would write it; nil for a section.
         public let value: String?
-        /// Where the value comes from; nil for a section.
+        /// The source of the value; nil for a section.
         public let origin: Origin?
     }
 
-    /// What stands in place of a secret.
+    /// The text that replaces a secret.
     public static let redacted = "(redacted)"
 
     /// Every section and key that holds, sections in front of what is in them.

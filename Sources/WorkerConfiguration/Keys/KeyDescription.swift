@@ -1,8 +1,8 @@
-/// When a changed value of a key holds for a worker that runs.
+/// The moment from which a changed value of a key is in effect in a running worker.
 public enum KeyChange: String, Sendable, CaseIterable {
     /// From the next batch on: the file is read again, and no event waits for it.
     case reloads
-    /// From the next start on. What no key says otherwise of is so.
+    /// From the next start on. This is the default of a key.
     case needsRestart = "needs_restart"
     /// For a gateway from the next call on: it reads the file again. A worker passes it over.
     case reloadsInGateway = "reloads_in_gateway"
@@ -15,19 +15,19 @@ public enum KeyChange: String, Sendable, CaseIterable {
 public struct KeyDescription: Sendable {
     /// Its name within its section.
     public let name: String
-    /// How its value is written.
+    /// The form of its value.
     public let form: ValueForm
-    /// What holds where it is left out, as the file would write it; nil where there is nothing.
+    /// Its default, as the file would write it; nil if it has none.
     public let standard: String?
-    /// What it means, in sentences.
+    /// Its meaning, in sentences.
     public let summary: String
-    /// What a sample shows where there is no default.
+    /// The value that a sample shows for a key without a default.
     public let example: String?
     /// Whether its section cannot do without it.
     public let isRequired: Bool
     /// Whether its value must not be shown.
     public let isSecret: Bool
-    /// When a changed value holds.
+    /// The moment from which a changed value is in effect.
     public private(set) var change: KeyChange
 
     init(
@@ -57,7 +57,7 @@ public struct KeyDescription: Sendable {
 
 /// A section of the configuration: its keys and the sections in it.
 public struct SectionDescription: Sendable {
-    /// What holds where a section is left out.
+    /// The meaning of an absent section.
     public enum Absence: Sendable {
         /// The configuration is refused.
         case refused
@@ -69,7 +69,7 @@ public struct SectionDescription: Sendable {
 
     /// Its name; `*` for one whose name is the user's.
     public let name: String
-    /// What it is about, in sentences; empty where its keys say it.
+    /// Its purpose, in sentences; empty if its keys explain it.
     public let summary: String
     /// Its keys, in the order of the documentation.
     public let keys: [KeyDescription]
@@ -77,7 +77,7 @@ public struct SectionDescription: Sendable {
     public let sections: [SectionDescription]
     /// Whether a sample shows it as a comment, for most do without it.
     public let isRare: Bool
-    /// What holds where it is left out.
+    /// The meaning of its absence.
     public let absence: Absence
     /// The name of the member that a sample shows, for a section whose names are the user's; nil shows a comment.
     let sampleMember: String?
@@ -107,6 +107,6 @@ public struct SectionDescription: Sendable {
         reloadingInGateway(Set(keys.map(\.name) + sections.map(\.name)))
     }
 
-    /// When it holds that the section is there, or not there any more.
+    /// The moment from which an added or removed section is in effect.
     var change: KeyChange { keys.first?.change ?? sections.first?.change ?? .needsRestart }
 }

@@ -5,7 +5,7 @@ struct Setting<Root>: Sendable {
     /// A member of the section that the key is read into.
     typealias Member<Value> = any WritableKeyPath<Root, Value> & Sendable
 
-    /// What is said of it.
+    /// The description of the key.
     let description: KeyDescription
     /// Reads the key out of its section into the member, where it is there and right.
     let read: @Sendable (Section, inout Root) -> Void

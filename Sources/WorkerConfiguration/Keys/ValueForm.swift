@@ -1,4 +1,5 @@
-/// How a key's value is written, with its bounds: what the reader keeps, `check` says and the documentation shows.
+/// The form of a key's value, with its bounds. The reader enforces it, `remint check` reports it and the documentation
+/// shows it.
 public indirect enum ValueForm: Sendable, Equatable {
     /// A duration such as `20ms`, `10s` or `12h`.
     case duration(ClosedRange<Duration>)
@@ -32,7 +33,7 @@ public indirect enum ValueForm: Sendable, Equatable {
     case digest
     /// The path of a file or a folder, relative to the configuration's own.
     case path
-    /// So many values, as in `[a, b]`.
+    /// A list of values whose count is in the range, as in `[a, b]`.
     case list(of: ValueForm, count: ClosedRange<Int> = 1...Int.max)
     /// librdkafka's properties by their names.
     case properties

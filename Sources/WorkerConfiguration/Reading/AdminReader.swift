@@ -42,7 +42,8 @@ struct AdminReader {
         return section.diagnostics.resolve(file)
     }
 
-    /// Who is asked for nothing answers everybody who gets through to it.
+    /// Refuses an address that other machines reach, without a token and without `open`. Such a server would answer
+    /// anyone who can connect.
     private func checkReach(of admin: Configuration.Admin, _ section: Section) {
         guard !admin.isLoopback, section.value("token_file") == nil, !admin.isOpen else { return }
         section.diagnostics.error(

@@ -52,7 +52,7 @@ public struct BrokerList: Sendable, Equatable {
         self.addresses = addresses
     }
 
-    /// What is wrong with one address and its fix, such as `has no port; add :9092`.
+    /// A mistake in one address and its fix, such as `has no port; add :9092`.
     private struct Mistake: Error {
         let text: String
 

@@ -28,7 +28,8 @@ public struct ConfigurationReader {
         return (found?.configuration, diagnostics.all, notes.files)
     }
 
-    /// What holds by `file`, where nothing is wrong with it, and what there is to say about it.
+    /// Returns the effective configuration of `file`, and the errors and warnings found in it. The configuration is nil
+    /// if there is an error.
     public func effective(_ file: String) -> (configuration: EffectiveConfiguration?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(file: file)
         let effective = read(diagnostics, FileNotes()).map {

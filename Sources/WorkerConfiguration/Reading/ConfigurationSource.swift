@@ -1,12 +1,12 @@
 public import AdapterKit
 
-/// Where a configuration's texts come from: files and the environment, behind closures so that tests need neither.
+/// The source of a configuration's texts: files and the environment, behind closures so that tests need neither.
 public struct ConfigurationSource: Sendable {
-    /// What the file of a secret has to say.
+    /// The result of reading the file of a secret.
     public enum Secret: Sendable {
         /// Its contents.
         case contents(SecretBytes)
-        /// It is not to be used, for this reason, which says what would be right and nothing of what stands in it.
+        /// The file must not be used. The reason names the fix and nothing of the file's contents.
         case refused(String)
     }
 

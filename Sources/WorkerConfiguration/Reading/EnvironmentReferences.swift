@@ -1,6 +1,6 @@
 /// `${NAME}` and `${NAME:-default}` in a text.
 enum EnvironmentReferences {
-    /// Why a text could not be completed.
+    /// The reason why a text could not be completed.
     enum Problem: Error, Equatable {
         case undefined(String)
         case malformed

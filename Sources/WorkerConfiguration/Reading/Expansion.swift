@@ -4,8 +4,8 @@ import Yams
 struct Expansion {
     let environment: (String) -> String?
     let diagnostics: Diagnostics
-    /// How many nodes may be looked at. A text without aliases has no more nodes than bytes; aliases of aliases can
-    /// stand for more than any machine can hold.
+    /// The number of nodes that may still be visited. A text without aliases has no more nodes than bytes. Aliases of
+    /// aliases can expand to more nodes than any machine can hold.
     var budget: Int
 
     mutating func expand(_ node: Node) -> Node {

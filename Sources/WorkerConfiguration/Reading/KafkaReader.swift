@@ -65,7 +65,8 @@ struct KafkaReader {
         return Configuration.Property(name: base, value: text, place: section.diagnostics.place(of: key))
     }
 
-    /// What the names of the lanes' groups end in besides the live lane's; a fleet called so would join another's lane.
+    /// The suffixes of the groups of all lanes but the live one. A fleet whose group has such a suffix would join
+    /// another fleet's lane.
     private static let laneSuffixes = ["-retries", "-bulk"]
 
     private func contents(

@@ -4,7 +4,7 @@ import AdapterKit
 struct SealReader {
     let source: ConfigurationSource
 
-    /// Whom the tokens of `app` are sealed for; nil where they are not, or there is something to mend.
+    /// Returns the seal of the tokens of `app`; nil if the app has none, or after reporting an error.
     func read(_ app: Section) -> TokenSeal? {
         guard let (path, node) = app.requiredTextIfPresent("seal") else { return nil }
         let name = app.path("seal")

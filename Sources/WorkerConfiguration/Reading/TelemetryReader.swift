@@ -43,7 +43,7 @@ struct TelemetryReader {
         return section.diagnostics.resolve(path)
     }
 
-    /// What the export says of requests itself.
+    /// The headers that the exporter itself sets.
     private static let own: Set<String> = [
         "content-type", "content-length", "content-encoding", "transfer-encoding", "host", "user-agent", "connection",
     ]
@@ -74,7 +74,7 @@ struct TelemetryReader {
         return Configuration.Property(name: base, value: found, place: section.diagnostics.place(of: key))
     }
 
-    /// What a header's name is made of (RFC 9110, section 5.6.2).
+    /// Whether `byte` may be part of a header's name (RFC 9110, section 5.6.2).
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

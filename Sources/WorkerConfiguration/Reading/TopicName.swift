@@ -1,4 +1,4 @@
-/// What Kafka takes for a topic's name.
+/// The rules of Kafka for a topic's name.
 enum TopicName {
     /// Whether `name` has up to 249 letters, digits, dots, underscores and hyphens, and is not a path's `.` or `..`.
     static func isValid(_ name: String) -> Bool {

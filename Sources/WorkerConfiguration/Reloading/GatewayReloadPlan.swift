@@ -1,11 +1,12 @@
-/// What a running gateway makes of a file that was read again: what it goes by from now on, and what it leaves to its next start.
+/// The effect of a reloaded file on a running gateway: the configuration it uses from now on, and the changes that need
+/// a restart.
 public struct GatewayReloadPlan: Sendable {
     /// The parts of the file, beside `pickup`, that a gateway is made of at the start.
     private static let fixed: Set<Substring> = ["kafka", "topics", "telemetry", "pickup"]
 
-    /// What the gateway goes by: the new file, with the old values of what needs a restart.
+    /// The gateway's configuration from now on: the new file, with the old values of the keys that need a restart.
     public let configuration: Configuration
-    /// What changes: keys, and apps as `apps.NAME`.
+    /// The changes that the gateway applies: names of keys, and of apps as `apps.NAME`.
     public let changes: [String]
     /// The keys that differ from what the gateway was started with and need a restart.
     public let needsRestart: [String]
@@ -14,9 +15,9 @@ public struct GatewayReloadPlan: Sendable {
     public var isEmpty: Bool { changes.isEmpty }
 
     /// - Parameters:
-    ///   - started: what the gateway was started with.
-    ///   - running: what it goes by.
-    ///   - new: what the file says now; it is right, and has a gateway.
+    ///   - started: The configuration that the gateway was started with.
+    ///   - running: The configuration that the gateway uses now.
+    ///   - new: The file's configuration now; it has no errors and has a gateway.
     public init(started: Configuration, running: Configuration, new: Configuration) {
         var target = new
         target.kafka = started.kafka

@@ -1,10 +1,12 @@
 import AdapterKit
 
-/// What a running worker makes of a file that was read again: what it goes by from now on, and what it leaves to its next start.
+/// The effect of a reloaded file on a running worker: the configuration it uses from now on, and the changes that need
+/// a restart.
 public struct ReloadPlan: Sendable {
-    /// What the worker goes by: the new file, with the old values of what needs a restart.
+    /// The worker's configuration from now on: the new file, with the old values of the keys that need a restart.
     public let configuration: Configuration
-    /// What changes: keys that are about all apps, and apps and key rings as `apps.NAME` and `keys.NAME`.
+    /// The changes that the worker applies: names of keys that concern all apps, and apps and key rings as `apps.NAME`
+    /// and `keys.NAME`.
     public let changes: [String]
     /// The keys that differ from what the worker was started with and need a restart.
     public let needsRestart: [String]
@@ -15,9 +17,9 @@ public struct ReloadPlan: Sendable {
     public var isEmpty: Bool { changes.isEmpty }
 
     /// - Parameters:
-    ///   - started: what the worker was started with.
-    ///   - running: what it goes by.
-    ///   - new: what the file says now; it is right.
+    ///   - started: The configuration that the worker was started with.
+    ///   - running: The configuration that the worker uses now.
+    ///   - new: The file's configuration now; it has no errors.
     public init(started: Configuration, running: Configuration, new: Configuration) {
         var draft = Draft(started: started, running: running, new: new)
         draft.keepWhatNeedsRestart()

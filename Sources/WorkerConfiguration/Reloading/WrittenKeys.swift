@@ -1,7 +1,7 @@
 import Yams
 
-/// What a file says of the keys that need a restart, and of those that are about all apps: enough to tell which of them another
-/// reading changes. What else apps and key rings say is compared by them as wholes.
+/// The file's values of the keys that need a restart, and of the keys that concern all apps. They are enough to tell
+/// which keys another reading changes. Apps and key rings compare their other keys as a whole.
 ///
 /// Values are kept as fingerprints, for some are passwords.
 struct WrittenKeys: Sendable, CustomReflectable {
@@ -9,9 +9,9 @@ struct WrittenKeys: Sendable, CustomReflectable {
     struct Entry: Sendable {
         /// Its name from the top, such as `worker.retries.tiers`.
         let name: String
-        /// What stands for its value.
+        /// The fingerprint of its value.
         let value: Fingerprint
-        /// When a changed value holds.
+        /// The moment from which a changed value is in effect.
         let change: KeyChange
     }
 
@@ -19,7 +19,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
     struct Change: Sendable, Equatable {
         /// Its name from the top.
         let name: String
-        /// When a changed value holds.
+        /// The moment from which a changed value is in effect.
         let change: KeyChange
     }
 
@@ -29,7 +29,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// Nothing written.
     init() {}
 
-    /// What the tree `root` of a file says, completed from the environment.
+    /// The written keys of the tree `root` of a file, completed from the environment.
     init(_ root: Node) {
         for section in Configuration.sections {
             section.name.isEmpty

@@ -71,7 +71,7 @@ public struct ConfigurationSchema {
 
     // MARK: Adapters' settings
 
-    /// Whose settings an app has, its `adapter` says.
+    /// The rules that select an app's settings by its `adapter`.
     private var settingsByAdapter: SchemaValue {
         .array(
             registry.registrations.map { registration in
@@ -130,7 +130,7 @@ public struct ConfigurationSchema {
 }
 
 extension SettingKey {
-    /// How the setting is written.
+    /// The form of the setting's value.
     var form: ValueForm {
         switch kind {
         case .text: .text

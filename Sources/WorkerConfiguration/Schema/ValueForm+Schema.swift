@@ -1,8 +1,8 @@
 import Yams
 
 extension ValueForm {
-    /// What an editor is told of such a value. It refuses nothing that the reader takes in one of the usual spellings: a reference to
-    /// the environment may stand wherever a single value does.
+    /// Returns the schema of such a value for editors. It refuses nothing that the reader accepts in one of the usual
+    /// spellings: any single value may be a reference to the environment.
     func schema(adapters: [String]) -> [(name: String, value: SchemaValue)] {
         switch self {
         case .duration, .rate, .address, .url, .origin, .topic, .digest:
@@ -40,7 +40,7 @@ extension ValueForm {
         }
     }
 
-    /// What a text of this form looks like: never less than what the reader takes, bounds aside.
+    /// The pattern of a string of this form. It matches everything that the reader accepts, apart from bounds.
     private var pattern: String {
         switch self {
         case .duration(let range):
@@ -58,7 +58,7 @@ extension ValueForm {
         }
     }
 
-    /// What stands for another value, which the environment has.
+    /// The schema of a reference to a value in the environment.
     private static let reference: [(name: String, value: SchemaValue)] = [("$ref", .text("#/$defs/reference"))]
 
     private static func text(_ pattern: String) -> [(name: String, value: SchemaValue)] {

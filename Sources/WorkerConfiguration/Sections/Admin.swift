@@ -5,7 +5,7 @@ extension Configuration {
         public var host = "127.0.0.1"
         /// The port; 0 for any.
         public var port = 9464
-        /// Where `listen` stands in the file, or the section where it is left out.
+        /// The place of `listen` in the file, or of the section if `listen` is left out.
         public var place: FileLocation?
         /// Further names that requests may ask for in `Host`, besides the address and this machine's own.
         public var hosts: [String] = []

@@ -9,33 +9,34 @@ extension Configuration {
         public var adapter: any Adapter
         /// The name of its key ring.
         public var key: String
-        /// Where `key` stands in the file.
+        /// The place of `key` in the file.
         public var keyPlace: FileLocation
-        /// How long its tokens live, in seconds.
+        /// The lifetime of its tokens, in seconds.
         public var lifetime: Int64
-        /// Whose word says whom a token is for.
+        /// The source that decides a token's user.
         public var identity = IdentitySource.reported
-        /// What a report must show for a token.
+        /// The proof that a report must contain before a token is minted.
         public var proof = ProofDemand.none
         /// Topics that the app's events come from, and no other app's; empty for the shared ones.
         public var topics: [String] = []
         /// The most that a token's life is cut by, as a share of it.
         public var spread = 0.0
-        /// What becomes of a report that lacks its user.
+        /// The handling of a report without a user.
         public var missingUser: MissingUser
-        /// How long a key's version must have been prepared before it may sign, in seconds: until every verifier has it.
+        /// The time that a key's version must have been prepared before it may sign, in seconds. It gives every
+        /// verifier time to get the version.
         public var publishWindow: Int64
-        /// Whom its tokens are sealed for before they are published; nil where they are published as they are.
+        /// The seal of its tokens before they are published; nil to publish them unencrypted.
         public var seal: TokenSeal?
-        /// By whom else its tokens' records are to be read.
+        /// The further reader of its tokens' records, if any.
         public var publication = TokenPublication.none
-        /// What nobody knows of the vendor, as its file says: warnings for whoever checks the configuration.
+        /// The facts about the vendor that its file lists as unknown: warnings for `remint check`.
         public var missingFacts: [Diagnostic] = []
-        /// What its adapter can be told, whether the file tells it or not.
+        /// The settings that its adapter accepts, including those that the file leaves out.
         public var settings: [SettingKey] = []
-        /// What the vendor is asked before a token is minted; nil for nothing.
+        /// The question to the vendor before a token is minted; nil for none.
         public var lookup: Lookup?
-        /// Of what it was read from, the files that it names included.
+        /// The fingerprint of everything that the app was read from, including the files that it names.
         public var fingerprint = Fingerprint()
     }
 }

@@ -1,5 +1,5 @@
 extension Configuration {
-    /// Where the events come from.
+    /// The Kafka cluster: brokers, group, client properties and OAuth tokens.
     public struct Kafka: Sendable, WithDefaults {
         /// The brokers; `embedded` for librdkafka's own mock cluster in this process.
         public var bootstrapServers = "127.0.0.1:9092"
@@ -11,7 +11,7 @@ extension Configuration {
         public var properties: [Property] = []
         /// Whether brokers beyond this machine may be spoken to in plain text.
         public var isInsecure = false
-        /// Where the tokens of SASL/OAUTHBEARER come from; nil where none are used.
+        /// The source of the SASL/OAUTHBEARER tokens; nil if none are used.
         public var oauth: OAuth?
 
         /// Every default.
@@ -27,7 +27,7 @@ extension Configuration {
         public let name: String
         /// Its value, which may be a secret.
         public let value: String
-        /// Where it stands.
+        /// Its place in the file.
         public let place: FileLocation
 
         public var description: String { "\(name) (\(place.file):\(place.line))" }

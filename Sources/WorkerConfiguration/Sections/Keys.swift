@@ -9,23 +9,24 @@ extension Configuration {
         public var path: String?
         /// The socket of the signer that holds it; nil for a ring that is read from its folder.
         public var signer: String?
-        /// Where `path` or `signer` stands in the file.
+        /// The place of `path` or `signer` in the file.
         public var place: FileLocation
-        /// What a signer signs with it.
+        /// The limits on what a signer signs with it.
         public var policy = SigningPolicy()
     }
 
-    /// What a signer signs with a ring: tokens of these terms and nothing else. Kept by `remint signer`.
+    /// The limits on what a signer signs with a ring: tokens of these terms and nothing else. `remint signer` enforces
+    /// them.
     public struct SigningPolicy: Sendable, Equatable {
-        /// The longest life a policy may allow, and does where it says nothing: more than a year, which is longer than any vendor
-        /// takes, and short enough that a token which was got by stealth ends.
+        /// The longest life that a policy may allow, and its default. It is more than a year, which is longer than any
+        /// vendor accepts. It is short enough that a stolen token expires.
         public static let longest = Duration.seconds(400 * 86_400)
 
         /// The algorithms that are signed with; nil for whatever the ring's keys are for. A key signs with its own in any case.
         public var algorithms: Set<Algorithm>?
-        /// How far ahead `exp` may lie, 1 s to 400 days.
+        /// The longest time from now to `exp`, 1 s to 400 days.
         public var longestLife = longest
-        /// What `iss` must be; nil where it may be anything.
+        /// The required value of `iss`; nil to accept any.
         public var issuer: String?
 
         /// The terms where nothing is written.

@@ -1,13 +1,13 @@
 extension Configuration {
-    /// What is logged.
+    /// The log's level and format.
     public struct Log: Sendable, WithDefaults {
-        /// How lines look.
+        /// The format of log lines.
         public enum Format: String, Sendable, CaseIterable {
             case json, text
         }
         /// The least level.
         public var level = "info"
-        /// How lines look.
+        /// The format of log lines.
         public var format = Format.json
 
         /// Every default.

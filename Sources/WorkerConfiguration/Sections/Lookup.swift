@@ -1,10 +1,10 @@
 public import AdapterKit
 
 extension Configuration {
-    /// What an app asks the vendor's REST API before it mints, and how: `apps.*.lookup`, with the vendor's terms where
-    /// the file says nothing.
+    /// An app's look-ups at the vendor's REST API before it mints: `apps.*.lookup`, with the vendor's terms for keys
+    /// that the file leaves out.
     public struct Lookup: Sendable {
-        /// What happens to an event whose look-up brought no answer.
+        /// The handling of an event whose look-up returned no answer.
         public enum OnFailure: String, Sendable, CaseIterable {
             /// It waits in a retry tier and asks again, and becomes a dead letter in the end.
             case retry
@@ -14,7 +14,7 @@ extension Configuration {
 
         /// A file the look-up needs, for what is checked before a worker starts.
         public struct File: Sendable {
-            /// What it holds.
+            /// The kind of the file's contents.
             public enum Content: Sendable {
                 /// A key or a password.
                 case secret
@@ -24,56 +24,58 @@ extension Configuration {
 
             /// Its path, relative to the working folder as that of a key ring is.
             public let path: String
-            /// What it holds.
+            /// The kind of the file's contents.
             public let content: Content
-            /// Where it is named.
+            /// The place in the configuration that names the file.
             public let place: FileLocation
         }
 
-        /// What is asked; never `.off`.
+        /// The question to the vendor; never `.off`.
         public var mode: LookupMode
-        /// Whose connections, limits and credentials it shares: the first app with the same endpoint and credentials,
-        /// or the app itself. All apps of an account agree in `url`, `authorization`, `credentials`,
-        /// `certificateAuthority`, `timeout`, `rates` and `concurrency`.
+        /// The account whose connections, limits and credentials the app shares. It is the first app with the same
+        /// endpoint and credentials, or the app itself. All apps of an account agree in `url`, `authorization`,
+        /// `credentials`, `certificateAuthority`, `timeout`, `rates` and `concurrency`.
         public var account: String
-        /// Where the API is: scheme, host, port where it is not the scheme's own, base path; no slash at the end.
-        /// https, or http to this machine or where the file asks for it in writing.
+        /// The URL of the API: scheme, host, port if it is not the scheme's default, base path; no slash at the end. It
+        /// is https, or http to this machine or if the file explicitly allows it.
         public var url: String
-        /// What a request proves its right with.
+        /// The kind of credentials that the vendor requires.
         public var authorization: LookupTerms.Authorization
-        /// What `authorization` takes.
+        /// The credentials that `authorization` needs.
         public var credentials: LookupCredentials
         /// The file of the certificate authorities the endpoint is checked against, in PEM; nil for the system's.
         public var certificateAuthority: String?
-        /// How long an answer may take, 100 ms to 5 minutes.
+        /// The timeout of a request, 100 ms to 5 minutes.
         public var timeout: Duration
-        /// How long an event waits in place for its answer before it goes to the retry tiers, up to 10 s.
+        /// The longest time that an event waits in its lane for the answer before it moves to the retry tiers, up to 10
+        /// s.
         public var patience: Duration
-        /// What happens for a user whom the vendor does not know.
+        /// The handling of a user whom the vendor does not know.
         public var unknownUser: LookupTerms.UnknownUser
-        /// What happens where there is no answer.
+        /// The handling of an event whose look-up returned no answer.
         public var onFailure: OnFailure
-        /// How long it is believed that a user exists, 1 s to 7 days.
+        /// The time for which the answer "the user exists" is cached, 1 s to 7 days.
         public var existsFor: Duration
-        /// How long it is believed that a user is gone, 1 s to 7 days.
+        /// The time for which the answer "the user is gone" is cached, 1 s to 7 days.
         public var goneFor: Duration
-        /// How long it is believed that the vendor does not know a user, 1 s to 7 days.
+        /// The time for which the answer "the vendor does not know the user" is cached, 1 s to 7 days.
         public var unknownFor: Duration
         /// The limits of the account, all of which hold: the vendor's, and the configured one behind them.
         public var rates: [LookupTerms.Rate]
-        /// How many users a request may be about.
+        /// The most users in one request.
         public var batch: Int
-        /// How many requests of the account may be under way at once, 1 to 64.
+        /// The most concurrent requests of the account, 1 to 64.
         public var concurrency: Int
         /// The files named for it.
         public var files: [File]
-        /// Of where and with what is asked, the certificate authorities' own text included.
+        /// The fingerprint of the endpoint and the credentials, including the contents of the certificate authorities'
+        /// file.
         public var endpointFingerprint = Fingerprint()
     }
 
-    /// What is common to all apps' look-ups.
+    /// The settings common to the look-ups of all apps.
     public struct Lookups: Sendable, WithDefaults {
-        /// How many answers are remembered at once, over all apps.
+        /// The most answers that are cached at once, over all apps.
         public var cache = 100_000
 
         /// Every default.
@@ -183,7 +185,7 @@ extension Configuration.Lookup {
             "Requests under way at once."),
     ]
 
-    /// What holds where the file says nothing and the vendor has no say.
+    /// The defaults of keys for which the vendor's terms have no value.
     enum Standard {
         static let onFailure = OnFailure.retry
         static let patience = Duration.seconds(1)

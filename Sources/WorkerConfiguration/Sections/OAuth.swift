@@ -1,5 +1,5 @@
 extension Configuration {
-    /// Where the tokens of SASL/OAUTHBEARER come from: `kafka.oauth`. It holds no secret, but the names of files that do.
+    /// The source of the SASL/OAUTHBEARER tokens: `kafka.oauth`. It holds no secret, but the names of files that do.
     public struct OAuth: Sendable, Hashable {
         /// The kinds of sources.
         public enum Kind: String, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ extension Configuration {
             case awsMSKIAM(region: String)
         }
 
-        /// How a client says who it is (RFC 6749, section 2.3.1).
+        /// The client authentication method (RFC 6749, section 2.3.1).
         public enum Authentication: String, Sendable, CaseIterable {
             /// In the header `Authorization`.
             case basic
@@ -29,21 +29,21 @@ extension Configuration {
             case post
         }
 
-        /// What an authorization server is asked with.
+        /// The parameters of requests to an authorization server.
         public struct ClientCredentials: Sendable, Hashable, WithDefaults {
             /// The token endpoint: https, or http to this machine.
             public var endpoint = ""
-            /// Its host, and its port where that is not https's own: what may be said of it.
+            /// Its host, and its port if it is not 443. Logs and errors may show it.
             public var host = ""
             /// The client's name.
             public var clientID = ""
             /// The file of the client's secret.
             public var secretFile = ""
-            /// How the client says who it is.
+            /// The client authentication method.
             public var authentication = Authentication.basic
-            /// What is asked for; nil for what the server gives by itself.
+            /// The requested scope; nil for the server's default.
             public var scope: String?
-            /// Whom the token is for; nil for what the server gives by itself.
+            /// The requested audience; nil for the server's default.
             public var audience: String?
             /// The file of the certificate authorities that the endpoint is checked against, in PEM; nil for the system's.
             public var certificateAuthority: String?
@@ -62,7 +62,7 @@ extension Configuration {
 
         /// The source.
         public var source: Source
-        /// What goes with each token.
+        /// The extensions that clients send with each token.
         public var extensions: [Extension] = []
     }
 }

@@ -25,7 +25,8 @@ extension Configuration.Pickup {
         The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per cool_down at most for a key \
         that is not known; a set that cannot be fetched is kept for a day, and one without a usable key ends all sessions.
         """)
-    /// What sessions can be signed with: whoever could check a shared secret could sign with it too.
+    /// The algorithms that may sign sessions. Shared secrets are excluded: anyone who can check one could also sign
+    /// with it.
     static let sessionAlgorithms = Algorithm.allCases.filter { $0.keyType != .secret }
 
     static let sessionKeys =

@@ -7,7 +7,7 @@ extension Configuration.Pickup {
         public let session: String
         /// `iss` of the session.
         public let issuer: String
-        /// What `aud` is or holds; nil for any.
+        /// The required audience, as `aud` or in its list; nil to accept any.
         public let audience: String?
         /// The claim that names the user.
         public let claim: String

@@ -4,9 +4,9 @@ public import Formats
 extension Configuration {
     /// The gateway that devices call: `remint pickup`.
     public struct Pickup: Sendable, WithDefaults {
-        /// Whether a session alone does.
+        /// The proof of possession that a session needs.
         public enum Proof: String, Sendable, CaseIterable {
-            /// It does, unless it is bound to a key.
+            /// No proof is needed, unless the session is bound to a key.
             case none
             /// A proof of possession is required with it (RFC 9449).
             case dpop
@@ -18,15 +18,15 @@ extension Configuration {
             public var name = "session"
             /// `iss`, byte for byte.
             public var issuer = ""
-            /// What `aud` is or holds; nil for an issuer that signs for nobody else.
+            /// The required audience, as `aud` or in its list; nil for an issuer that signs for nobody else.
             public var audience: String?
-            /// Where the issuer's JWK Set is: an https URL, or a file.
+            /// The issuer's JWK Set: an https URL, or a file.
             public var keySet = ""
-            /// What sessions may be signed with.
+            /// The algorithms that may sign sessions.
             public var algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa]
             /// The claim that names the user.
             public var userClaim = "sub"
-            /// How far the issuer's clock may differ.
+            /// The tolerated difference of the issuer's clock.
             public var skew = Duration.seconds(30)
             /// The least time between two fetches of the set, however many unknown keys are shown.
             public var coolDown = Duration.seconds(30)
@@ -45,7 +45,7 @@ extension Configuration {
 
         /// A trusted backend.
         public struct APIKey: Sendable, Equatable {
-            /// What logs and metrics call it.
+            /// Its name in logs and metrics.
             public var name: String
             /// The key's SHA-256 in hexadecimal digits.
             public var hash: String
@@ -62,7 +62,8 @@ extension Configuration {
         public struct OpenedApp: Sendable, Equatable {
             /// `iss` of the sessions.
             public var issuer: String
-            /// What `aud` of the sessions is or holds; nil for the audience of each session's own section.
+            /// The required audience, as `aud` of the sessions or in its list; nil for the audience of each session's
+            /// own section.
             public var audience: String?
             /// The claim that names the user; nil for the session's own.
             public var claim: String?
@@ -70,25 +71,25 @@ extension Configuration {
             public var id: String?
         }
 
-        /// Where it stands in the file.
+        /// Its place in the file.
         public var place: FileLocation?
         /// The address, without brackets.
         public var host = "127.0.0.1"
         /// The port; 0 for any.
         public var port = 8080
-        /// How devices reach it, which proofs of possession are for; nil for its own address.
+        /// The URL that devices use, which proofs of possession must name; nil for its own address.
         public var publicURL: String?
         /// The proxies in front of it, which are believed about the address that called them.
         public var trustedProxies: [AddressRange] = []
         /// The header by which they name it.
         public var proxyHeader = ProxyHeader.xForwardedFor
-        /// Whether they begin each connection with a header of the PROXY protocol, version 2.
+        /// True if the proxies begin each connection with a header of the PROXY protocol, version 2.
         public var proxyProtocol = false
         /// The PEM files of certificate chain and key; nil for plain text, behind a proxy.
         public var certificate: (chain: String, key: String)?
         /// Origins of pages that may ask.
         public var origins: [String] = []
-        /// Whether a session alone does.
+        /// The proof of possession that a session needs.
         public var proof = Proof.none
         /// The file of the secret from which all instances make the nonces of proofs; nil for none.
         public var nonceSecret: String?
@@ -100,7 +101,7 @@ extension Configuration {
         public var apps: [String: OpenedApp] = [:]
         /// The files of the private JWKs that open sealed tokens.
         public var sealKeys: [String] = []
-        /// How much memory tokens may take, in bytes.
+        /// The memory limit of tokens, in bytes.
         public var cache = 256 << 20
         /// The age up to which the token topic's past is read after the start, if the apps' tokens live as long.
         public var follow = Duration.seconds(30 * 86_400)
@@ -126,9 +127,9 @@ extension Configuration {
         public var userStreams = 10
         /// See `streams`.
         public var addressStreams = 5000
-        /// How long the gateway serves on once it was told to stop, and is not ready.
+        /// The time for which a stopping gateway continues to serve and is not ready.
         public var drain = Duration.seconds(10)
-        /// Where `/metrics` is served; nil for nowhere.
+        /// The address of `/metrics`; nil for none.
         public var metrics: (host: String, port: Int)?
 
         /// Every default.

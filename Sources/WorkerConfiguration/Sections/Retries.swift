@@ -1,11 +1,11 @@
 extension Configuration {
-    /// When failed events are tried again.
+    /// The delays and limits of retries.
     public struct Retries: Sendable, WithDefaults {
         /// A delay as the file writes it, which is also the end of its topic's name.
         public struct Tier: Sendable, Equatable {
             /// Such as `10s`.
             public let name: String
-            /// How long events wait.
+            /// The time that events wait.
             public let delay: Duration
         }
 
@@ -14,9 +14,9 @@ extension Configuration {
             Tier(name: "10s", delay: .seconds(10)), Tier(name: "1m", delay: .seconds(60)),
             Tier(name: "10m", delay: .seconds(600)),
         ]
-        /// After how many attempts there is no other, the first one included.
+        /// The most attempts for an event, the first one included.
         public var maxAttempts = 8
-        /// How long after its first failure an event may still be tried.
+        /// The time after its first failure in which an event may still be retried.
         public var deadline = Duration.seconds(86_400)
 
         /// Every default.

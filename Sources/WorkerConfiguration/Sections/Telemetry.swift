@@ -1,9 +1,9 @@
 extension Configuration {
-    /// What a worker tells a collector of traces and metrics, besides its log and its admin server.
+    /// The traces and metrics that a worker sends to a collector, besides its log and its admin server.
     public struct Telemetry: Sendable, WithDefaults {
-        /// Where it goes; nil for nowhere.
+        /// The collector; nil to send nothing.
         public var collector: Collector?
-        /// How many of the events that carry no context begin a trace, from 0 to 1.
+        /// The share of events without trace context that begin a trace, from 0 to 1.
         public var sample = 0.0
 
         /// Every default.
@@ -14,13 +14,13 @@ extension Configuration {
     public struct Collector: Sendable, WithDefaults {
         /// Its base URL: https, or http where no header goes there or it is this machine.
         public var endpoint = ""
-        /// What goes with each request, in the order of the file.
+        /// The headers of each request, in the order of the file.
         public var headers: [Property] = []
         /// The file of the certificate authorities it is checked against, in PEM; nil for the system's.
         public var certificateAuthority: String?
-        /// How long an answer may take, 100 ms to a minute.
+        /// The timeout of a request, 100 ms to a minute.
         public var timeout = Duration.seconds(10)
-        /// How often metrics are sent, 1 s to an hour.
+        /// The interval between exports of metrics, 1 s to an hour.
         public var interval = Duration.seconds(60)
 
         /// Nowhere yet.

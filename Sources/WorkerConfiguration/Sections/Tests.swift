@@ -79,6 +79,6 @@ extension Configuration.Tests {
                 "sealed_for", .text, example: "pickup-1", "The kid of the recipient whom the token is sealed for."),
         ].map(\.passedOver), ifAbsent: .nothing)
 
-    /// How long a token may be said to live.
+    /// The range of token lifetimes that a test may give.
     package static let lives: ClosedRange<Duration> = .seconds(1)...(.seconds(400 * 86_400))
 }

@@ -9,9 +9,9 @@ extension Configuration {
         public var tokens = "remint.tokens"
         /// The dead letters.
         public var deadLetters = "remint.dead-letters"
-        /// What the names of the retry tiers' topics begin with; a dot and the tier follow.
+        /// The prefix of the retry tiers' topic names; a dot and the tier follow.
         public var retries = "remint.retries"
-        /// Which apps and lanes are suspended or paused, for every worker; compacted.
+        /// The topic of the suspensions and pauses of apps and lanes, for every worker; compacted.
         public var control = "remint.control"
 
         /// The parked dead letters, and the marks of those that were dealt with.

@@ -1,23 +1,24 @@
 extension Configuration {
-    /// How the worker works.
+    /// The worker's batches, limits, retries and look-ups.
     public struct Worker: Sendable, WithDefaults {
-        /// How many events of a lane are taken ahead at most, but two where it is one; half of them are worked on at once.
+        /// The most events that the worker takes ahead from a lane; 1 counts as 2. It processes half of them at once.
         public var batchEvents = 2000
-        /// How long a batch waits to fill at most: never longer than a commit takes.
+        /// The longest time that a batch waits to fill: never longer than a commit takes.
         public var batchLinger = Duration.milliseconds(20)
         /// The longest value that is read, in bytes.
         public var maximumEventBytes = 1 << 20
-        /// How much memory events that were taken and have not ended may take before nothing more is taken, in bytes.
+        /// The memory limit of events that were taken and have not finished, in bytes. At the limit the worker takes no
+        /// more.
         public var memory = 32 << 20
-        /// How long a stop may take.
+        /// The longest time that a stop may take.
         public var shutdownDeadline = Duration.seconds(25)
-        /// The least part of a batch that is bulk where there is enough of it.
+        /// The minimum share of each batch reserved for bulk events, if there are any.
         public var bulkShare = 0.1
-        /// When failed events are tried again.
+        /// The delays and limits of retries.
         public var retries = Retries()
-        /// What coalescing and the loop guard go by.
+        /// The settings of coalescing and the loop guard.
         public var admission = Admission()
-        /// What is common to all apps' look-ups.
+        /// The settings common to the look-ups of all apps.
         public var lookups = Lookups()
 
         /// Every default.

@@ -15,7 +15,7 @@ struct CredentialsReader {
     private var section: Section { written.section }
     private var diagnostics: Diagnostics { written.section.diagnostics }
 
-    /// What `authorization` takes; nil where there is something to mend.
+    /// Returns the credentials that `authorization` needs; nil after reporting an error.
     func read(_ authorization: LookupTerms.Authorization) -> Found? {
         switch authorization {
         case .key:

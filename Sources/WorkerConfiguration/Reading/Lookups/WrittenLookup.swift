@@ -2,8 +2,7 @@ import AdapterKit
 import Formats
 import Yams
 
-/// What `apps.*.lookup` says, each key by itself: of its type and within its range, whether the mode makes use of it or
-/// not.
+/// The values of `apps.*.lookup`, each checked by itself for its type and range, whether the mode uses it or not.
 struct WrittenLookup {
     /// The section, for what is said of keys together.
     let section: Section
@@ -60,7 +59,8 @@ extension Section {
         }
     }
 
-    /// So many requests a second or a minute: `4/s`, `200/m`.
+    /// Returns the rate in requests a second or a minute: `4/s`, `200/m`. It is nil if the key is absent, or after
+    /// reporting an error.
     fileprivate func rate(_ name: String) -> LookupTerms.Rate? {
         guard let (text, node) = text(name) else { return nil }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
