@@ -92,9 +92,9 @@ extension Configuration {
 }
 
 extension Collector {
-    /// What `telemetry.otlp` says.
+    /// Makes the collector of `telemetry.otlp`.
     ///
-    /// - Throws: `WorkerError` where it cannot be used.
+    /// - Throws: `WorkerError` if the endpoint or its certificate authorities cannot be used.
     package init(_ collector: Configuration.Collector) throws(WorkerError) {
         let problem: String
         do throws(EndpointURL.Problem) {
@@ -139,7 +139,7 @@ enum VendorLookups {
 }
 
 extension AppLookup {
-    /// What `apps.*.lookup` says.
+    /// Makes an app's look-up rules of `apps.*.lookup`.
     init(_ lookup: Configuration.Lookup) {
         self.init(
             account: lookup.account, mode: lookup.mode, unknownUser: lookup.unknownUser,
@@ -149,7 +149,7 @@ extension AppLookup {
 }
 
 extension LookupEndpoint {
-    /// Where and with what the requests of an account go.
+    /// Makes the endpoint of an account's requests, with their credentials.
     init(_ lookup: Configuration.Lookup) {
         let credentials: Credentials =
             switch lookup.credentials {

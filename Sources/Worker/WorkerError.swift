@@ -1,4 +1,4 @@
-/// Why a worker cannot run.
+/// The reason why a worker cannot run.
 public struct WorkerError: Error, Sendable, CustomStringConvertible {
     /// One line: what is wrong and what would be right.
     public let description: String

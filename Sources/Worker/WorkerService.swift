@@ -18,7 +18,7 @@ import WorkerConfiguration
 /// It runs until a graceful shutdown, commits what is ready and leaves its groups. A crash at any point loses nothing and,
 /// with `delivery: exactly_once`, doubles nothing.
 public struct WorkerService: Service, CustomStringConvertible, CustomReflectable {
-    /// What others may know of it and ask of it.
+    /// The worker's state, and the requests to it, for the admin server and signals.
     public let status = WorkerStatus()
 
     let configuration: Configuration
@@ -27,13 +27,13 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let revisions: [String: FileRevision?]
     /// The configuration's files as they were when they were read.
     private let files: [String: FileRevision?]
-    /// Where the configuration is read again; nil where it is not.
+    /// The source for configuration reloads; nil for none.
     private let origin: ConfigurationOrigin?
     private let logLevel: LogLevel?
     private let requests = ReloadRequests()
-    /// What the admin server asks for; nil for nothing.
+    /// The token that the admin server requires; nil for none.
     private let adminToken: SecretBytes?
-    /// Where spans and metrics are sent, and where spans wait for that; nil for nowhere.
+    /// The collector of spans and metrics, and the queue of spans for it; nil for no export.
     let telemetry: (collector: Collector, spans: SpanQueue)?
     let logger: Logger
     private let signingLanes: Int
@@ -42,12 +42,12 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let isReady: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - preflight: a configuration that is ready.
-    ///   - signingLanes: threads that sign, usually one per core.
-    ///   - origin: where the configuration is read again, when its files change and when `reload` is called; nil where what
-    ///     the worker starts with holds to its end.
-    ///   - logLevel: what the process' log goes by, where that may change with the configuration.
-    ///   - observe: told of every transaction's ends once they are visible.
+    ///   - preflight: A configuration that is ready.
+    ///   - signingLanes: The number of signing threads, usually one per core.
+    ///   - origin: The source for reloads, which happen when its files change and when `reload` is called. It is nil
+    ///     for a worker that keeps its first configuration.
+    ///   - logLevel: The level of the process' log, if it may change with the configuration.
+    ///   - observe: A function that gets the outcomes of every transaction once they are visible.
     ///   - isReady: told the brokers' address each time the worker begins to consume.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
@@ -84,7 +84,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     public var description: String { "the worker of \(configuration.kafka.group)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// What libraries of this process may trace with, so that their spans go where the worker's do; nil where none are sent.
+    /// The tracer for libraries of this process, so that their spans go to the worker's collector; nil if the worker
+    /// sends none.
     public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
 
     /// Has the configuration read again.

@@ -18,14 +18,14 @@ struct AdminServer: Sendable {
     /// A loop that did not come by for so long is stuck.
     private static let patience = Duration.seconds(60)
 
-    /// How long a connection may say nothing.
+    /// The idle timeout of a connection.
     private static let idle = TimeAmount.seconds(60)
-    /// More headers are no monitor's, in bytes.
+    /// The limit of a request's headers, in bytes. No monitor sends more.
     private static let headerLimit = 16 << 10
 
     let address: Configuration.Admin
     var token: SecretBytes?
-    /// What it shows; nil for plain text.
+    /// The certificate and key of the server; nil for plain text.
     var tls: TLSConfiguration?
     let status: WorkerStatus
     let metrics: MetricsRegistry
@@ -34,7 +34,7 @@ struct AdminServer: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// - Throws: what keeps it from listening.
+    /// - Throws: The error that prevents it from listening.
     func run() async throws {
         // What keeps it from listening is thrown; its other words are about single connections.
         var quiet = logger

@@ -1,12 +1,12 @@
 import JOSE
 package import NIOSSL
 
-/// What a server of this program shows whoever connects to it: a certificate chain and the key to it, in PEM files.
+/// The certificate of a server of this program: a certificate chain and its key, in PEM files.
 package enum ServerCertificate {
-    /// What `files` hold, for a server that speaks TLS 1.2 or later.
+    /// Loads `files` for a server that speaks TLS 1.2 or later.
     ///
-    /// - Parameter section: how the configuration calls the files, for messages.
-    /// - Throws: `WorkerError` for a key that others can read, and where certificate and key are none.
+    /// - Parameter section: The configuration's name of the files, for messages.
+    /// - Throws: `WorkerError` if other users can read the key, or if a file has no certificate or no key.
     package static func load(_ files: (chain: String, key: String), named section: String) throws(WorkerError)
         -> TLSConfiguration
     {

@@ -1,13 +1,14 @@
-/// When new Kafka clients are called for because the files of their certificates changed: a value that is told what the files are.
+/// The decision to make new Kafka clients after their certificate files changed: a value that is told the files'
+/// revisions.
 struct CertificateRenewal {
-    /// What is to be done.
+    /// The next step.
     enum Step: Equatable {
         case nothing
-        /// The files changed and lie still: whether clients can be made with them is to be found out.
+        /// The files changed and are stable: check whether clients can be made with them.
         case check
     }
 
-    /// What a check came to.
+    /// The result of a check.
     enum Verdict: Equatable {
         /// New clients are to be made.
         case renew
@@ -18,13 +19,13 @@ struct CertificateRenewal {
 
     private static let looksBetweenChecks = 10
 
-    /// What the clients were made with.
+    /// The revisions that the clients were made with.
     private var used: ClientCertificates.Revisions
-    /// What the files were the last time.
+    /// The revisions at the last look.
     private var last: ClientCertificates.Revisions
-    /// What was checked in vain.
+    /// The revisions whose check failed.
     private var refused: ClientCertificates.Revisions?
-    /// How often the refused files were looked at since.
+    /// The number of looks at the refused files since their check.
     private var looks = 0
     private var said: String?
 

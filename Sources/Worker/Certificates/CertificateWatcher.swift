@@ -52,6 +52,7 @@ package struct CertificateWatcher: Sendable {
         }
     }
 
-    /// What keeps a client from being made, found out where it holds up nobody else.
+    /// Returns the reason why no client can be made; nil if one can. The check runs off the caller's actor, where it
+    /// delays nobody else.
     @concurrent private func problem() async -> String? { certificates.problem }
 }

@@ -7,7 +7,7 @@ package import WorkerConfiguration
 /// The files, or the folder of authorities, that librdkafka reads once for each client and never again: certificates and keys of
 /// TLS, as `kafka.properties` name them by location.
 package struct ClientCertificates: Sendable {
-    /// What the files were when somebody looked, in the order of the configuration; nil for one that is not there.
+    /// The revisions of the files at one look, in the order of the configuration; nil for a file that does not exist.
     typealias Revisions = [FileRevision?]
 
     private let paths: [String]
@@ -31,14 +31,14 @@ package struct ClientCertificates: Sendable {
     /// The files as they are now.
     var revisions: Revisions { paths.map { FileRevision(of: $0) } }
 
-    /// What keeps a client from being made with them, such as a certificate whose key is still another's; nil for nothing. It takes
-    /// some milliseconds of a thread.
+    /// The reason why no client can be made with the files, such as a certificate of another key; nil if one can. The
+    /// check blocks a thread for some milliseconds.
     var problem: String? {
         KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers).producer
             .refusal(of: .producer)
     }
 
-    /// When the client's own certificate ends; nil where it has none.
+    /// The expiry of the client's own certificate; nil if it has none.
     var end: UnixTime? {
         let certificates = chain.flatMap { try? NIOSSLCertificate.fromPEMFile($0) }
         return certificates?.first.map { UnixTime(seconds: Int64($0.notValidAfter)) }

@@ -3,7 +3,7 @@ import Glibc
 import WorkerConfiguration
 
 extension Configuration.Kafka {
-    /// Where this process' clients get the brokers' tokens; nil where they need none.
+    /// The source of the brokers' tokens for this process' clients; nil if they need none.
     var tokens: SharedDesks.Entry? {
         guard let oauth, !isEmbedded else { return nil }
         return SharedDesks.entry(for: oauth) { name in getenv(name).map { String(cString: $0) } }

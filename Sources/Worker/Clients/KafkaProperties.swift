@@ -99,9 +99,10 @@ public struct KafkaProperties: Sendable {
         "linger.ms": "1",
     ]
 
-    /// What librdkafka says of the configured properties, with their places: of each alone, and of all together.
+    /// Returns librdkafka's errors in the configured properties, with their places: in each property alone, and in all
+    /// together.
     ///
-    /// - Parameter withClients: whether clients are made to see whether they can be.
+    /// - Parameter withClients: Whether to make clients, to see whether they can be made.
     public static func diagnostics(for configuration: Configuration, withClients: Bool = true) -> [Diagnostic] {
         let properties = configuration.kafka.properties
         let single = properties.flatMap { property in
@@ -119,7 +120,7 @@ public struct KafkaProperties: Sendable {
             }
     }
 
-    /// Why the worker's clients cannot be made, each reason once.
+    /// Returns the reasons why the worker's clients cannot be made, each once.
     private func refusals(_ configuration: Configuration) -> [String] {
         let producer = configuration.delivery == .exactlyOnce ? transactionalProducer(id: "\(group)-check") : producer
         var found = [producer.refusal(of: .producer), consumer(of: .live).refusal(of: .consumer)].compactMap { $0 }

@@ -1,10 +1,10 @@
 import Pipeline
 import Synchronization
 
-/// What is added to a transaction while its records are on their way.
+/// The batches added to a transaction while its records are being delivered.
 ///
-/// It closes when there is nothing left to deliver: what was taken until then is committed with the transaction or given back
-/// with it, and nothing is taken afterwards.
+/// It closes once no addition is left to deliver. The transaction commits or gives back everything added until then. It
+/// accepts nothing afterwards.
 final class Additions: Sendable {
     private enum State {
         case open(CommitUnit?)
@@ -26,7 +26,7 @@ final class Additions: Sendable {
         }
     }
 
-    /// What was added since the last call. Where that is nothing, nothing is taken any more.
+    /// Returns the additions since the last call. If there are none, it closes and returns nil.
     func takeOrClose() -> CommitUnit? {
         state.withLock { state in
             guard case .open(let waiting) = state else { return nil }

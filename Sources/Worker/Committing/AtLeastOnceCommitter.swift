@@ -118,7 +118,8 @@ struct AtLeastOnceCommitter: Committer {
         case refused(KafkaError)
     }
 
-    /// What is too large with others may not be so alone; what is too large alone becomes smaller.
+    /// Delivers a record alone whose producer batch was too large: alone, the record may be accepted. If the record
+    /// alone is too large, its settlement becomes a smaller one.
     private func secondTry(
         _ delivery: (place: Int, record: ProducerRecord), _ error: KafkaError, _ transaction: inout CommitUnit
     ) async -> SecondTry {

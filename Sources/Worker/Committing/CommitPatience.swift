@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Whether a commit may go on waiting for a topic that cannot be written. The loop takes it away when the partitions are
-/// asked back or the worker stops.
+/// The permission of a commit to wait for a topic that cannot be written. The loop withdraws it when partitions are
+/// revoked or the worker stops.
 final class CommitPatience: Sendable {
     private let over = Atomic(false)
 

@@ -27,7 +27,7 @@ extension Committer {
     func commit(_ transaction: CommitUnit) async -> CommitResult { await commit(transaction, Additions()) }
 }
 
-/// How an attempt to commit ended.
+/// The result of an attempt to commit.
 enum CommitResult: Sendable {
     /// Everything is visible. The transaction as it was committed: some ends may have become smaller.
     case committed(CommitUnit)
@@ -43,7 +43,7 @@ enum CommitResult: Sendable {
 
 /// Topics of which at least one cannot be written.
 struct Blockage: Sendable {
-    /// What the broker or the client said.
+    /// The error of the broker or the client.
     let error: KafkaError
     /// A record for each of the topics, to try again with.
     let records: [ProducerRecord]
@@ -59,7 +59,7 @@ struct Blockage: Sendable {
     }
 }
 
-/// What became of a blockage.
+/// The result of checking a blockage.
 enum BlockageCheck: Sendable {
     /// The topic takes records.
     case cleared

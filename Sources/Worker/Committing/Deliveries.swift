@@ -2,7 +2,7 @@ import Kafka
 import Pipeline
 import WorkerConfiguration
 
-/// What there is to produce for a transaction, and what became of it.
+/// The records to produce for a transaction, and the result of each.
 struct Deliveries {
     /// The records, each with its event's place among the transaction's ends.
     let records: [(place: Int, record: ProducerRecord)]
@@ -50,8 +50,9 @@ struct Deliveries {
     /// The places of records that are too large for their topics.
     var tooLarge: [Int] { failures { $0.code == .messageTooLarge }.map { records[$0].place } }
 
-    /// What topics refuse, and why. Where that is not said of a record, it may be any of them: a record that waited in vain
-    /// may have waited for another one's topic, and `cause` is what the library says of the whole transaction.
+    /// Returns the topics that refuse records, and the error. An error without a topic may concern any record's topic:
+    /// a record that timed out may have waited for the topic of another record. `cause` is the library's error for the
+    /// whole transaction.
     func refused(because cause: KafkaError) -> Blockage? {
         let refused = failures { $0.code.isAboutTopic && $0.code != .messageTooLarge }
         guard let first = refused.first, let error = errors[first] else {
@@ -79,11 +80,11 @@ struct Deliveries {
         errors.indices.filter { errors[$0].map(isMeant) ?? false }
     }
 
-    /// What happens to records because something happened to the transaction.
+    /// The errors of records that only follow from an error of the transaction.
     static let consequences: Set<KafkaError.Code> = [.purged, .purgedInFlight, .invalidState]
 }
 
-/// Which ends of a transaction become smaller, because their topics do not take them.
+/// The outcomes of a transaction that must become smaller, because their topics refuse records of that size.
 ///
 /// A producer sends records together, and a broker refuses what it gets together: one record that is too large fails all
 /// that travelled with it. So the suspects are sent one by one before any is called too large.

@@ -18,7 +18,7 @@ actor OffsetCommits {
         var marks: [TopicPartition: LogMark] = [:]
     }
 
-    /// So many transactions are published ahead of their offsets at most: all of them are repeated after a crash.
+    /// The most transactions that are published ahead of their offsets: all of them are repeated after a crash.
     private static let lead = 16
     private let send: @Sendable (Offsets, Note) async -> Offsets
     private let isGivingUp: @Sendable () -> Bool

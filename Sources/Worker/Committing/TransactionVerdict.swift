@@ -1,6 +1,6 @@
 import Kafka
 
-/// What an error of a transactional call asks for.
+/// The reaction that an error of a transactional call requires.
 ///
 /// The order of the questions matters: librdkafka 2.0.2 marks some fencing errors as merely requiring an abort, and an
 /// error without any mark is as final as a fatal one.

@@ -18,10 +18,10 @@ struct TransactionalCommitter: Committer {
     let now: @Sendable () -> UnixTime
     /// Between two tries of the same call.
     private let pause = Duration.milliseconds(50)
-    /// How long one call that ends a transaction may take: longer than a coordinator leaves one open by default. It is repeated, but a
-    /// producer that was given up meanwhile can be closed then.
+    /// The timeout of one call that ends a transaction: longer than a coordinator leaves a transaction open by default.
+    /// The worker repeats the call, but can close a producer that was given up between two calls.
     private static let callLimit = Duration.seconds(20)
-    /// How often in a row a transaction may fail because of the one before it.
+    /// The most failures of a transaction in a row because of the transaction before it.
     private static let aftermaths = 5
 
     func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult {
@@ -130,8 +130,8 @@ struct TransactionalCommitter: Committer {
         return .ended(deliveries.refused(because: cause).map(CommitResult.blocked) ?? .aborted(cause))
     }
 
-    /// Why the library wants the open transaction to be aborted: it says so when another one is begun, which changes
-    /// nothing. The records' own errors only say that they were dropped.
+    /// Returns the reason why the library requires an abort of the open transaction. The library reports it when
+    /// another transaction is begun, which changes nothing. The records' own errors only report that they were dropped.
     private func reason() async -> KafkaError? {
         do throws(KafkaError) { try await producer.beginTransaction() } catch {
             return error.code == .invalidState ? nil : error
@@ -139,7 +139,7 @@ struct TransactionalCommitter: Committer {
         return nil
     }
 
-    /// - Returns: why the transaction could not be ended; nil where it is.
+    /// - Returns: The reason why the transaction could not be aborted; nil if it was.
     private func abort() async -> KafkaError? {
         await repeating { () throws(KafkaError) in try await producer.abortTransaction(within: Self.callLimit) }
     }

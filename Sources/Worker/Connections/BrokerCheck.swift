@@ -2,12 +2,12 @@ import Kafka
 import Pipeline
 import WorkerConfiguration
 
-/// What brokers are asked. Once they did not answer, nothing more is asked of them.
+/// The questions to the brokers. After a question without an answer, the check asks no more.
 struct BrokerCheck {
     private let group: String
     private let properties: KafkaProperties
     private let limit: Duration
-    /// What the cluster shows, by name; nil before it has answered.
+    /// The topics that the cluster lists, by name; nil before its first answer.
     private var topics: [String: TopicMetadata]?
 
     init(_ configuration: Configuration, limit: Duration) {

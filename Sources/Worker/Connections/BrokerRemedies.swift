@@ -4,7 +4,7 @@ extension KafkaError.Code {
     /// Whether it says no more than that nobody answered.
     var isSilence: Bool { [.transport, .timedOut, .allBrokersDown].contains(self) }
 
-    /// What helps where a client of the workers of `group` hears this.
+    /// Returns the fix for this error of a client in `group`.
     func remedy(group: String) -> String {
         switch self {
         case .transport, .timedOut, .allBrokersDown, .unknownHost:

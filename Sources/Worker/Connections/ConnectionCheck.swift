@@ -9,12 +9,13 @@ public struct ConnectionCheck: Sendable {
     private let configuration: Configuration
     private let limit: Duration
     private let sessionKeys: (@Sendable (String, Duration) async throws -> String)?
-    /// What is wrong is in the answers.
+    /// A logger that logs nothing: the answers contain the errors.
     static let silence = Logger(label: "remint.check") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameters:
-    ///   - limit: how long each answer may take.
-    ///   - sessionKeys: gets the keys of a session's section within a time and says what they are; nil asks no issuer.
+    ///   - limit: The timeout of each answer.
+    ///   - sessionKeys: A function that fetches the keys of a session's section within a time and describes them; nil
+    ///     asks no issuer.
     public init(
         _ configuration: Configuration, limit: Duration,
         sessionKeys: (@Sendable (String, Duration) async throws -> String)? = nil
@@ -87,7 +88,7 @@ public struct ConnectionCheck: Sendable {
     }
 }
 
-/// Why something is not as a worker needs it, and what helps.
+/// An error in something that a worker needs, with its fix.
 struct ConnectionProblem: Error {
     let text: String
 

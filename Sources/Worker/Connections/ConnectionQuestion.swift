@@ -33,21 +33,21 @@ public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// What became of a question. One line; never a secret.
+/// The answer to a question. One line; never a secret.
 public struct ConnectionAnswer: Sendable, Equatable, CustomStringConvertible {
-    /// What was asked.
+    /// The question.
     public let question: ConnectionQuestion
     /// Whether it is as a worker needs it.
     public let isOK: Bool
-    /// What is there; where that is not as it must be, what is wrong and what helps.
+    /// The thing found; if it is not as required, the error and its fix.
     public let detail: String
 
     public var description: String { isOK ? "\(question): ok, \(detail)" : "\(question): error: \(detail)" }
 }
 
 extension Configuration {
-    /// What there is to ask before a worker starts with this configuration, in the order in which it is asked. Nothing of an
-    /// embedded broker, which begins with the worker.
+    /// The questions before a worker starts with this configuration, in their order. There are none for an embedded
+    /// broker, which starts with the worker.
     public var connectionQuestions: [ConnectionQuestion] {
         var questions = kafka.isEmbedded ? [] : brokerQuestions
         questions += VendorLookups.endpoints(self).map { ConnectionQuestion.endpoint(account: $0.account) }
@@ -55,7 +55,7 @@ extension Configuration {
         return questions
     }
 
-    /// What there is to ask besides before a gateway starts with this configuration.
+    /// The additional questions before a gateway starts with this configuration.
     var sessionKeyQuestions: [ConnectionQuestion] {
         (pickup?.sessions ?? []).map { ConnectionQuestion.sessionKeys(section: $0.name) }
     }

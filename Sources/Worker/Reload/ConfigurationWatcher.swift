@@ -4,7 +4,7 @@ import Kafka
 import Synchronization
 public import WorkerConfiguration
 
-/// Where a worker's configuration is read, so that it can be read again.
+/// The source of a worker's configuration, for reloads.
 public struct ConfigurationOrigin: Sendable {
     let file: String
     let registry: AdapterRegistry
@@ -30,7 +30,7 @@ public struct ConfigurationOrigin: Sendable {
     }
 }
 
-/// That somebody wants the configuration read again.
+/// The requests to reload the configuration.
 package final class ReloadRequests: Sendable {
     private let isAsked = Mutex(false)
     private let wakeup = Wakeup()
@@ -82,11 +82,11 @@ package struct ConfigurationWatcher: Sendable {
     }
 }
 
-/// Which files a configuration was read from, and whether one of them says something else since. A file that is being written is
-/// left alone until it has been the same for two looks: half a file may well be a configuration, with half of the apps.
+/// The files that a configuration was read from, and their revisions. A changed file may be half written, and half a
+/// file can be a valid configuration, with half of the apps. So it is read once two looks in a row found it the same.
 struct FileWatch: Sendable {
     private var known: [String: FileRevision?]
-    /// What the last look saw, where that was not what is known.
+    /// The revisions at the last look, if they differ from the known ones.
     private var last: [String: FileRevision?]?
 
     init(_ files: [String: FileRevision?]) { known = files }
@@ -96,7 +96,7 @@ struct FileWatch: Sendable {
 
     /// Looks at `files` as they are.
     ///
-    /// - Returns: whether they are to be read again.
+    /// - Returns: Whether the worker must read them again.
     mutating func look(at files: [(String, FileRevision?)]) -> Bool {
         let now = Dictionary(files) { first, _ in first }
         guard now != known else {

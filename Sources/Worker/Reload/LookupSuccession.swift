@@ -1,17 +1,17 @@
 import WorkerConfiguration
 
-/// Which accounts of look-ups go on under which names. An account is called by the first app that has it, so that its name changes
-/// where that app goes; its limits must not.
+/// The look-up accounts that continue after a reload, and their new names. An account has the name of the first app
+/// that uses it, so its name changes if that app is removed. Its limits must not change.
 struct LookupSuccession: Sendable, Equatable {
-    /// An account's name, and what stands for where and with what it is asked.
+    /// An account's name, and the fingerprint of its endpoint and credentials.
     typealias Account = (name: String, fingerprint: Fingerprint)
 
-    /// What accounts that go on were called before, by their names.
+    /// The former names of accounts that continue, by their new names.
     private(set) var before: [String: String] = [:]
-    /// Those among them that are asked elsewhere or with something else.
+    /// The continuing accounts whose endpoint or credentials changed.
     private(set) var mended: Set<String> = []
 
-    /// Those that go on as they are, by their names, with what they were called before.
+    /// The former names of the accounts that continue unchanged, by their new names.
     var kept: [String: String] { before.filter { !mended.contains($0.key) } }
 
     init(from old: [Account], to new: [Account]) {

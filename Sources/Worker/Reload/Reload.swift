@@ -5,25 +5,25 @@ import Pipeline
 import VendorLookup
 import WorkerConfiguration
 
-/// A configuration that a running worker can go on by, with everything that could be wrong about it behind it.
+/// A configuration that a running worker can switch to. All checks that could refuse it are done.
 struct Reload: Sendable {
-    /// What changes.
+    /// The changes.
     let plan: ReloadPlan
-    /// The key rings that are read in or come from another folder.
+    /// The key rings that are new or come from another folder.
     let rings: [KeyRing]
-    /// Their listings, as they were just before.
+    /// The revisions of their listings, taken just before they were read.
     let revisions: [String: FileRevision?]
-    /// The rings that are no more.
+    /// The names of the removed rings.
     let goneRings: [String]
-    /// Who is asked.
+    /// The accounts for look-ups.
     let accounts: LookupAccounts
-    /// Which of them go on.
+    /// The accounts that continue.
     let succession: LookupSuccession
 
     /// - Parameters:
-    ///   - preflight: the file that was read again, which is right.
-    ///   - running: what the worker goes by.
-    /// - Throws: `EndpointError` where an endpoint cannot be used.
+    ///   - preflight: The file that was read again, without errors.
+    ///   - running: The effective configuration.
+    /// - Throws: `EndpointError` if an endpoint cannot be used.
     init(_ plan: ReloadPlan, _ preflight: Preflight, running: Configuration) throws(EndpointError) {
         self.plan = plan
         let paths = Dictionary(running.keys.map { ($0.name, $0.path) }) { first, _ in first }
@@ -40,9 +40,9 @@ struct Reload: Sendable {
             VendorLookups.endpoints(plan.configuration), keeping: succession.kept)
     }
 
-    /// What the pipeline of the worker called `name` goes on by.
+    /// Returns the new settings for the pipeline of the worker called `name`.
     ///
-    /// - Parameter reserved: topics that are consumed for single apps, whether these are still there or not.
+    /// - Parameter reserved: Topics that are consumed for single apps, whether these apps still exist or not.
     func terms(worker name: String, reserved: [String]) -> ProcessorTerms {
         let configuration = plan.configuration
         return ProcessorTerms(

@@ -5,7 +5,7 @@ package import WorkerConfiguration
 
 /// Logs and counts what came of a configuration that was read again, in the same words for worker and gateway.
 package struct ReloadJournal: Sendable {
-    /// So many names of keys a log line has.
+    /// The most names of keys in a log line.
     private static let mostNames = 20
 
     private let metrics: ReloadMetrics

@@ -4,7 +4,8 @@ import Signing
 import Synchronization
 import WorkerConfiguration
 
-/// What a worker goes by at the moment, and what it is to go by next: the watcher posts, the loop takes between two batches.
+/// The effective configuration of a worker, and the next one: the watcher posts it, the loop takes it between two
+/// batches.
 final class RunningConfiguration: Sendable {
     private struct State: Sendable {
         var current: Configuration
@@ -15,7 +16,7 @@ final class RunningConfiguration: Sendable {
         var next: Reload?
     }
 
-    /// What the worker was started with. Whatever needs a restart is as it is here.
+    /// The configuration that the worker was started with. Keys that need a restart have their effective values here.
     let started: Configuration
     private let state: Mutex<State>
 
@@ -25,7 +26,7 @@ final class RunningConfiguration: Sendable {
         state = Mutex(State(current: configuration, revisions: revisions))
     }
 
-    /// What the worker goes by.
+    /// The effective configuration.
     var current: Configuration { state.withLock { $0.current } }
 
     /// The same, with the number by which a change of it is known.
@@ -36,10 +37,11 @@ final class RunningConfiguration: Sendable {
         state.withLock { KeyRingWatcher.Watched($0.current, revisions: $0.revisions) }
     }
 
-    /// Has the loop go on by `reload`, in place of what it has not taken yet; by nothing where it is nil.
+    /// Posts `reload` for the loop, in place of one that the loop has not taken yet. With nil, the loop changes
+    /// nothing.
     ///
     /// - Parameter number: the number of the configuration that was compared.
-    /// - Returns: false where the worker goes by another one since.
+    /// - Returns: False if the effective configuration has changed since.
     func post(_ reload: Reload?, to number: Int) -> Bool {
         state.withLock { state in
             guard state.number == number else { return false }
@@ -48,7 +50,7 @@ final class RunningConfiguration: Sendable {
         }
     }
 
-    /// What the loop goes on by, from this call on; nil for what it goes by already.
+    /// Makes the posted reload effective and returns it; nil if nothing was posted.
     func take() -> Reload? {
         state.withLock { state in
             guard let next = state.next else { return nil }

@@ -1,10 +1,10 @@
 import AdapterKit
 import Pipeline
 
-/// What this process committed, to notice a group that forgot it.
+/// The offsets that this process committed, to notice a group that forgot them.
 ///
-/// A partition that comes back at an offset before it was reset by an operator, or by a broker that lost commits; either way
-/// events are answered twice, which must not pass unsaid.
+/// A partition that returns at a lower offset was reset by an operator, or by a broker that lost commits. Either way
+/// events are answered twice, and the worker must report it.
 struct CommittedOffsets {
     /// A partition that begins before what was committed.
     struct OffsetRegression: Equatable {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where the background leaves what came of it, for the loop to find.
+/// The result of background work, left for the loop to find.
 final class Handoff<Message: Sendable>: Sendable {
     private let message = Mutex<Message?>(nil)
 

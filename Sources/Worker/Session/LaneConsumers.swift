@@ -48,11 +48,11 @@ struct LaneConsumers: Sendable {
         }
     }
 
-    /// What a consumer had to say.
+    /// The records and events of one look at a consumer.
     struct Taken: Sendable {
-        /// How many things altogether.
+        /// The number of records and other events.
         var count = 0
-        /// The records, as the pipeline takes them.
+        /// The records, in the form that the pipeline consumes.
         var records: [InputRecord] = []
         /// Everything else.
         var others: [KafkaConsumer.Event] = []
@@ -78,7 +78,7 @@ struct LaneConsumers: Sendable {
         return taken
     }
 
-    /// What follows an event; nil where nobody does.
+    /// Begins the trace of `record`; nil if it is not traced.
     private func trace(of record: ConsumedRecord, _ lane: Lane, tier: Int?) -> EventTrace? {
         guard let tracing else { return nil }
         let produced = record.timestamp.map { UnixTime(milliseconds: $0) }

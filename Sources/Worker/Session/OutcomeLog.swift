@@ -4,8 +4,8 @@ import Pipeline
 import Spans
 import Telemetry
 
-/// How events ended that someone should know of, gathered so that a busy worker says it once a second and not once a
-/// transaction. What a dead letter says stands in its headers.
+/// The outcomes of events that an operator should know of, gathered so that a busy worker logs them once a second and
+/// not once a transaction. The details of a dead letter are in its headers.
 struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
@@ -13,7 +13,7 @@ struct OutcomeLog {
     private var skewed: [String: Int] = [:]
     private var deadTraces: [String] = []
     private var waitingTraces: [String] = []
-    /// How many traces a line names; who looks for another one finds its event by the headers of its dead letter.
+    /// The most traces in a line. To find another trace, use the headers of its dead letter.
     private static let mostTraces = 10
 
     /// Nothing counted yet.

@@ -1,7 +1,7 @@
 import Kafka
 import Pipeline
 
-/// Which partitions are paused, so that the consumers are told of changes alone.
+/// The paused partitions, so that the worker calls the consumers only for changes.
 struct PartitionWatch {
     enum Paused: Equatable {
         case everything

@@ -1,9 +1,9 @@
 import Kafka
 import Synchronization
 
-/// Whether the brokers can be reached, as far as the clients say.
+/// The reachability of the brokers, as far as the clients report it.
 ///
-/// The clients tell when a connection is lost and not when it is back; a worker without events asks for itself.
+/// The clients report the loss of a connection and not its return. A worker without events checks by itself.
 final class Reachability: Sendable {
     private struct State {
         var isLost = false

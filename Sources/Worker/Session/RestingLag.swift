@@ -2,7 +2,7 @@ import Kafka
 import Pipeline
 import Synchronization
 
-/// How many events wait in lanes that rest: nothing is fetched of them, so that no fetch tells where they end.
+/// The number of events in paused lanes. The worker fetches nothing from them, so no fetch reports where they end.
 final class RestingLag: Sendable {
     private struct State {
         var nextQuestion = ContinuousClock.now
@@ -10,15 +10,15 @@ final class RestingLag: Sendable {
         var lag: [TopicPartition: Int64] = [:]
     }
 
-    /// Between two questions to the brokers.
+    /// The time between two questions to the brokers.
     private static let interval = Duration.seconds(5)
 
     private let lanes = PerLane { _ in LaneLag() }
 
-    /// What the brokers last said of the partitions of `lane`; nothing before they were asked.
+    /// Returns the brokers' last answer about the partitions of `lane`; empty before the first answer.
     func known(_ lane: Lane) -> [TopicPartition: Int64] { lanes[lane].state.withLock { $0.lag } }
 
-    /// The lane does not rest any more: what was said of it is of no use.
+    /// Discards the answer about `lane`, which is no longer paused.
     func forget(_ lane: Lane) { lanes[lane].state.withLock { $0.lag = [:] } }
 
     /// Whether it is time to ask about `lane`; whoever is told so must call `ask`.

@@ -6,12 +6,12 @@ import Pipeline
 import Telemetry
 import WorkerConfiguration
 
-/// What a session is given, and whom it tells what it sees.
+/// The parts that a session gets, and the receivers of its reports.
 struct SessionContext: Sendable {
-    /// What the worker was started with: the brokers, the topics, what is promised.
+    /// The configuration that the worker was started with: brokers, topics, delivery guarantee.
     let configuration: Configuration
     let signer: any SigningPort
-    /// Who asks the vendors; nil where no app asks anything.
+    /// The client of the vendors' look-ups; nil if no app has look-ups.
     let lookups: (any LookupPort)?
     let status: WorkerStatus
     let metrics: WorkerMetrics
@@ -22,12 +22,12 @@ struct SessionContext: Sendable {
     let now: @Sendable () -> UnixTime
     /// Told of every transaction's ends once they are visible.
     let observe: (@Sendable ([Settlement]) -> Void)?
-    /// What follows events; nil where nobody wants to see any.
+    /// The tracing of events; nil for none.
     var tracing: EventTracing?
-    /// Where another configuration comes from; nil where none does.
+    /// The source of new configurations; nil for none.
     var reloader: Reloader?
 
-    /// What the worker goes by at the moment.
+    /// The effective configuration.
     var running: Configuration { reloader?.running.current ?? configuration }
 
     /// A transaction is visible.
@@ -164,13 +164,13 @@ struct SessionContext: Sendable {
         }
     }
 
-    /// What metrics and admin server say of the lanes that rest.
+    /// Shows the paused lanes in metrics and on the admin server.
     func show(_ pauses: LanePauses) {
         status.set(pauses.all)
         metrics.set(paused: pauses.lanes)
     }
 
-    /// What the metrics say of this moment.
+    /// Writes the current state into the metrics.
     func report(_ flow: SessionStateMachine, _ processor: BatchProcessor, lag: [[String]: Double]) {
         showApps(processor)
         metrics.set(flow, at: now())
@@ -179,7 +179,7 @@ struct SessionContext: Sendable {
         metrics.set(processor.lookupConditions, remembered: processor.rememberedAnswers)
     }
 
-    /// What the look-ups came to since the last report.
+    /// Counts and logs the look-ups since the last report.
     func report(_ tally: LookupTally) {
         metrics.add(tally)
         for notice in tally.notices {
@@ -205,7 +205,7 @@ struct SessionContext: Sendable {
         }
     }
 
-    /// What metrics and admin server say of the apps.
+    /// Shows the apps in metrics and on the admin server.
     func showApps(_ processor: BatchProcessor) {
         let suspensions = Dictionary(processor.suspensions.map { ($0.app, $0) }) { first, _ in first }
         let apps = running.apps.map { app in

@@ -1,6 +1,6 @@
 import Kafka
 
-/// Why the Kafka clients of a worker came to their end.
+/// The reason why a worker closes its Kafka clients.
 enum SessionEnd: Sendable {
     /// The worker was asked to stop.
     case stopped

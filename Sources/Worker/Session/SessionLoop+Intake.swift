@@ -8,7 +8,8 @@ import WorkerConfiguration
 // MARK: Taking
 
 extension SessionLoop {
-    /// What is taken of a lane whose partitions are paused: a rebalance or an error, never many.
+    /// The most events taken at once from a lane whose partitions are paused. They are rebalances and errors, never
+    /// many.
     private static let newsAtOnce = 100
 
     /// Takes what there is and may be taken.
@@ -98,7 +99,7 @@ extension SessionLoop {
 }
 
 extension SessionStateMachine.Rebalance {
-    /// What a consumer was asked, as the machine takes it.
+    /// Makes the machine's value of a consumer's rebalance.
     init(_ rebalance: Rebalance) {
         switch rebalance.kind {
         case .assigned: self = .assigned(rebalance.partitions)
@@ -108,7 +109,7 @@ extension SessionStateMachine.Rebalance {
 }
 
 extension Rebalance {
-    /// What the machine wants answered, as the consumer takes it.
+    /// Makes the consumer's value of a rebalance that the machine answers.
     init(_ rebalance: SessionStateMachine.Rebalance) {
         switch rebalance {
         case .assigned(let partitions): self.init(kind: .assigned, partitions: partitions)

@@ -15,7 +15,7 @@ extension SessionLoop {
         await reloader.end(reload)
     }
 
-    /// What the machine goes by.
+    /// Returns the machine's settings in `configuration`.
     static func settings(_ configuration: Configuration) -> SessionStateMachine.Settings {
         let worker = configuration.worker
         return SessionStateMachine.Settings(

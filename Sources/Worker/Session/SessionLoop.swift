@@ -12,9 +12,9 @@ struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
     let context: SessionContext
-    /// What holds for the whole fleet.
+    /// The control topic: the suspensions and pauses of the whole fleet.
     let control: ControlTopic
-    /// Whether commits are to give up on a topic that cannot be written.
+    /// The permission of commits to wait for a topic that cannot be written.
     let patience: CommitPatience
     /// The logs of the partitions, as the brokers have them.
     let logs: PartitionLogs
@@ -22,7 +22,7 @@ struct SessionLoop {
     let versions: @Sendable () async -> Int64?
     var processor: BatchProcessor
     var committed: CommittedOffsets
-    /// Which lanes rest.
+    /// The operators' pauses of lanes.
     var lanePauses: LanePauses
     var machine: SessionStateMachine
     var watch = PartitionWatch()
@@ -44,11 +44,11 @@ struct SessionLoop {
     private(set) var renewal: ContinuousClock.Instant?
     var digest = OutcomeLog()
     let restingLag = RestingLag()
-    /// What is added to the unit that is being committed.
+    /// The batches added to the unit that is being committed.
     var additions = Additions()
     let commits = Handoff<EndedCommit>()
     let checks = Handoff<BlockageCheck>()
-    /// What a broker takes to write a transaction's markers, with some to spare.
+    /// The time that a broker needs to write a transaction's markers, with a margin.
     static let rest = Duration.milliseconds(8)
 
     init(

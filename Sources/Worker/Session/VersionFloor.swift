@@ -10,7 +10,8 @@ import WorkerConfiguration
 /// Versions are times, and clocks differ and are set back; a worker that begins, or gets another's partitions, goes on above
 /// what was published last, so that a subject's versions only grow.
 struct VersionFloor: Sendable {
-    /// How many offsets before a partition's end are read. Some are marks of transactions, which no reader sees.
+    /// The number of offsets before a partition's end that are read. Some are marks of transactions, which no reader
+    /// sees.
     private static let tail: Int32 = 20
     private static let patience = Duration.seconds(5)
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How the process's heap behaves.
+/// The settings of the process's heap.
 public enum Heap {
     /// Keeps the heap from holding on to memory that nobody uses: glibc gives each of a dozen threads an arena of its own,
     /// and what one of them frees is of no use to the others. Called once, before there is much on the heap. Where the C

@@ -3,8 +3,8 @@ import Glibc
 import JOSE
 import Keyring
 
-/// What a worker process is called among those of its group: no other live one has the name, and the next process in this
-/// place gets it again, so that it ends at once what its predecessor left open.
+/// The name of a worker process in its group. No other live process has it. The next process in this place gets it
+/// again and immediately aborts the transactions that its predecessor left open.
 ///
 /// A lock on a small file gives it: whoever holds the lock has the name of the file's inode on this running system. The
 /// kernel lets go of the lock when the process ends, however it ends.
@@ -16,7 +16,7 @@ final class InstanceName: Sendable {
 
     /// The first free name of `group` on this machine; a random one where no file can be locked.
     ///
-    /// - Parameter folder: where the files are.
+    /// - Parameter folder: The folder of the files.
     init(
         group: String, folder: String = InstanceName.folder(stateDirectory: InstanceName.environment("STATE_DIRECTORY"))
     ) {
@@ -38,10 +38,10 @@ final class InstanceName: Sendable {
         lock = nil
     }
 
-    /// Where the files are: the first folder that the service manager keeps for the service, which outlives its starts as a
-    /// private `/tmp` does not; `/tmp` where there is none.
+    /// Returns the folder of the files: the first folder that the service manager keeps for the service, or `/tmp` if
+    /// there is none. The service manager's folder survives restarts, unlike a private `/tmp`.
     ///
-    /// - Parameter stateDirectory: folders separated by colons (systemd.exec(5), `StateDirectory=`).
+    /// - Parameter stateDirectory: Folders separated by colons (systemd.exec(5), `StateDirectory=`).
     static func folder(stateDirectory: String?) -> String {
         let first = stateDirectory?.split(separator: ":").first.map(String.init)
         return first.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"

@@ -8,7 +8,7 @@ import Telemetry
 /// Made before any key is read. What the system does not allow is said once, in a line of the log, and the process goes on:
 /// it is as safe as before then.
 public struct KeyProtection: Sendable {
-    /// What the system did not do.
+    /// A protection that the system refused.
     enum Gap: String, Sendable, CaseIterable {
         case coreDumps = "core dumps are possible (RLIMIT_CORE cannot be set)"
         case tracing = "the process can be traced (PR_SET_DUMPABLE cannot be set)"

@@ -3,7 +3,7 @@ import WorkerConfiguration
 
 /// The files that look-ups name, looked at before a worker starts. Those of secrets were when they were read.
 enum LookupFiles {
-    /// What there is to say of those of `apps`, each file and place once.
+    /// Returns the errors in the look-up files of `apps`, each file and place once.
     static func diagnostics(for apps: [Configuration.App], source: ConfigurationSource) -> [Diagnostic] {
         var seen: Set<FileLocation> = []
         return apps.flatMap { $0.lookup?.files ?? [] }
@@ -11,7 +11,7 @@ enum LookupFiles {
             .compactMap { trouble($0, source) }
     }
 
-    /// The complaint about a file that cannot be used, or that others could change.
+    /// Returns the error of a file that cannot be used, or that other users could change.
     private static func trouble(_ file: Configuration.Lookup.File, _ source: ConfigurationSource) -> Diagnostic? {
         do throws(JOSEError) {
             _ = try Certificates.count(inPEM: source.file(file.path) ?? "")

@@ -16,13 +16,13 @@ public struct Preflight: Sendable {
     let files: [String: FileRevision?]
     /// The listings of the key rings' folders, as they were just before they were read.
     let revisions: [String: FileRevision?]
-    /// What there is to say.
+    /// The errors and warnings found.
     public let diagnostics: [Diagnostic]
 
     /// Whether a worker may start.
     public var isReady: Bool { configuration != nil && !diagnostics.contains { $0.severity == .error } }
 
-    /// What a worker would start with, in a line; nil where it may not.
+    /// A one-line summary of the worker's configuration; nil if it may not start.
     public var summary: String? {
         guard isReady, let configuration else { return nil }
         let asking = configuration.apps.count { $0.lookup != nil }
@@ -175,7 +175,7 @@ public struct Preflight: Sendable {
             ". Create the ring: remint keys generate \(options); or, where the key exists: remint keys import \(options)"
     }
 
-    /// Whether a signer that keeps the ring's policy would sign the app's tokens.
+    /// Returns the errors of an app whose tokens a signer with the ring's policy would refuse to sign.
     private static func check(_ app: Configuration.App, _ keys: [Configuration.Key]) -> [Diagnostic] {
         guard let key = keys.first(where: { $0.name == app.key }) else { return [] }
         let policy = key.policy

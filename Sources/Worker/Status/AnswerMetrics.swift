@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Telemetry
 
-/// How long reports waited for their tokens to be published, by app.
+/// The times from report to published token, by app.
 struct AnswerMetrics: Sendable {
     private let seconds: HistogramFamily
 

@@ -3,8 +3,8 @@ import Pipeline
 import Synchronization
 import Telemetry
 
-/// How events ended, by app. They are counted as they become visible, and written out when somebody reads the metrics: a
-/// thousand apps' labels are not put together for each transaction.
+/// The outcomes of events, by app. The worker counts them as they become visible and writes them out when somebody
+/// reads the metrics. It does not build the labels of a thousand apps for each transaction.
 final class OutcomeMetrics: Sendable {
     private let outcomes: CounterFamily
     private let reports: CounterFamily
@@ -48,7 +48,7 @@ final class OutcomeMetrics: Sendable {
     /// An event came without a key.
     func countUnkeyed(_ app: String, _ count: Int) { unkeyed.add(count, app) }
 
-    /// What was counted by now, by app, outcome, code and reason; what apps had that are no more without an app and a reason.
+    /// The counts so far, by app, outcome, code and reason. The counts of removed apps have no app and no reason.
     var counted: [[String]: Double] {
         write()
         return outcomes.all
@@ -76,7 +76,7 @@ final class OutcomeMetrics: Sendable {
     }
 }
 
-/// What metrics say of an event's end.
+/// The labels of an event's outcome in metrics.
 struct OutcomeLabels: Hashable {
     let app: String
     let outcome: Outcome

@@ -1,6 +1,6 @@
 public import AdapterKit
 
-/// How long a failure lasted: from its first report to its token.
+/// The duration of a failure: from its first report to its token.
 public enum RecoveryTime {
     /// The upper bounds of the histograms' buckets, in seconds: the worker's and the gateway's are the same, so that their difference
     /// can be asked for.

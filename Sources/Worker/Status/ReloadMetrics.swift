@@ -3,13 +3,13 @@ package import Telemetry
 
 /// The metrics of reloads, named as Prometheus names its own.
 package struct ReloadMetrics: Sendable {
-    /// What came of a configuration that was read again.
+    /// The result of a reload.
     package enum Result: String, CaseIterable, Sendable {
-        /// It is in force.
+        /// The new configuration is in effect.
         case applied
-        /// There was nothing to take over.
+        /// The new configuration changed nothing.
         case unchanged
-        /// It is wrong, and the one before goes on.
+        /// The new configuration has errors, and the previous one stays in effect.
         case refused
     }
 

@@ -1,7 +1,7 @@
 /// Counts how often each thing came; with a thousand apps there are a thousand kinds.
 struct Tally<Thing: Hashable> {
     private var entries: [(thing: Thing, count: Int)] = []
-    /// Where each thing stands in `entries`.
+    /// The index of each thing in `entries`.
     private var places: [Thing: Int] = [:]
 
     mutating func count(_ thing: Thing) {
@@ -13,8 +13,8 @@ struct Tally<Thing: Hashable> {
         }
     }
 
-    /// The counts with their labels, which may stand there several times; what has none is left out, and what was not
-    /// counted.
+    /// Returns the counts with their labels, which may occur several times. It leaves out things without labels and
+    /// things that were not counted.
     func counts(_ labels: (Thing) -> [String]?) -> [(key: [String], value: Int)] {
         entries.compactMap { thing, count in count > 0 ? labels(thing).map { ($0, count) } : nil }
     }

@@ -27,11 +27,11 @@ struct TokenMetrics: Sendable {
     }
 }
 
-/// How much of a tally a counter holds already.
+/// The part of a tally that the counters already contain.
 private final class WrittenCounts: Sendable {
     private let written = Mutex<(obtained: Int, failed: Int)>((0, 0))
 
-    /// What came since the last time.
+    /// Returns the increase since the last call.
     func advance(to counts: (obtained: Int, failed: Int)) -> (obtained: Int, failed: Int) {
         written.withLock { written in
             defer { written = counts }

@@ -38,7 +38,7 @@ final class WorkerMetrics: Sendable {
     private let certificateEnd: GaugeFamily
     let export: ExportMetrics
     let reloads: ReloadMetrics
-    /// Whose series are told; nil for whoever has some.
+    /// The apps and accounts whose series are exported; nil for all.
     private let kept = Mutex<(apps: Set<String>, accounts: Set<String>)?>(nil)
 
     init() {
@@ -125,7 +125,7 @@ final class WorkerMetrics: Sendable {
         setbacks.add(1, topic, String(partition))
     }
 
-    /// Why a log does not go on from where it was read.
+    /// The reason why a log does not continue at the committed offset.
     enum LogRegression: String {
         /// It ends before the committed offset.
         case truncated
@@ -254,7 +254,7 @@ extension CommitResult {
 }
 
 extension Outcome {
-    /// What a metric says of the outcome beside its name: a dead letter's code, a deferral's or a supersession's reason.
+    /// The code of the outcome in metrics: a dead letter's code, or the reason of a deferral or a supersession.
     package var code: String {
         switch self {
         case .minted, .skipped: ""

@@ -4,10 +4,10 @@ import Keyring
 public import Pipeline
 import Synchronization
 
-/// What others may know of a running worker, and what they may ask of it. The loop writes, the admin server and the signals
-/// read and ask.
+/// The state of a running worker, and the requests to it. The loop writes the state; the admin server and signal
+/// handlers read it and make requests.
 public final class WorkerStatus: Sendable {
-    /// What a worker needs to be ready.
+    /// A condition for a worker to be ready.
     public enum Dependency: String, Sendable, CaseIterable, Comparable {
         /// The brokers can be reached.
         case brokers
@@ -73,13 +73,13 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Readiness
 
-    /// What keeps the worker from being ready, with the reason; empty where it is ready.
+    /// The missing dependencies, each with the reason; empty if the worker is ready.
     public var problems: [Dependency: String] { state.withLock { $0.problems } }
 
     /// Whether nothing keeps the worker from working.
     public var isReady: Bool { problems.isEmpty }
 
-    /// How long ago the loop last came by.
+    /// The time since the loop's last heartbeat.
     public var sinceHeartbeat: Duration { state.withLock { .now - $0.heartbeat } }
 
     /// Says why `dependency` is not there, or with nil that it is.

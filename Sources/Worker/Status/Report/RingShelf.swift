@@ -18,7 +18,7 @@ package final class RingShelf: Sendable {
     /// The folders of what `keys` names at a moment.
     package init(_ keys: @escaping @Sendable () -> [Configuration.Key]) { self.keys = keys }
 
-    /// What the folders hold now, in the order of the configuration.
+    /// Returns the current contents of the folders, in the order of the configuration.
     package func read() -> [RingReport] {
         let keys = keys()
         let names = Set(keys.map(\.name))

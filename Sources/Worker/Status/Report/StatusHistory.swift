@@ -2,9 +2,9 @@ import Pipeline
 
 /// The figures of the last minute, second by second, so that somebody who looks once sees how fast things go.
 struct StatusHistory: Sendable {
-    /// What was counted since the start, at one moment.
+    /// The counts since the start, at one moment.
     struct Sample: Sendable {
-        /// When.
+        /// The moment of the sample.
         var at: ContinuousClock.Instant
         /// Events taken.
         var taken: PerLane<Int>
@@ -16,9 +16,9 @@ struct StatusHistory: Sendable {
         var latency: PerLane<[Int]>
     }
 
-    /// How far back it goes, in samples.
+    /// The length of the history, in samples.
     static let length = 61
-    /// How far back a rate looks, so that it follows and does not flicker.
+    /// The period over which a rate is averaged. It follows changes and does not flicker.
     private static let window = Duration.seconds(10)
 
     private var samples: [Sample] = []
@@ -29,7 +29,7 @@ struct StatusHistory: Sendable {
         if samples.count > Self.length { samples.removeFirst(samples.count - Self.length) }
     }
 
-    /// What the last seconds came to.
+    /// The rates of the last seconds.
     var rates: StatusReport.Rates {
         guard let last = samples.last, let first = start else { return StatusReport.Rates() }
         let steps = zip(samples, samples.dropFirst())
@@ -42,7 +42,7 @@ struct StatusHistory: Sendable {
     /// Events of `lane` taken, a second.
     func takenPerSecond(_ lane: Lane) -> Double { rate { $0.taken[lane] } }
 
-    /// How long the events of `lane` took that ended in the last minute; nil where none did.
+    /// Returns the latency of the events of `lane` that finished in the last minute; nil if there were none.
     ///
     /// - Parameter bounds: the buckets' upper bounds.
     func latency(_ lane: Lane, bounds: [Double]) -> StatusReport.Latency? {

@@ -2,18 +2,18 @@ import AdapterKit
 package import Keyring
 import Pipeline
 
-/// What a worker says of itself, all of it, at one moment: the answer to `/status`, from which the page and `remint status` are made.
+/// The state of a worker at one moment: the answer to `/status`, from which the page and `remint status` are made.
 ///
 /// It holds names, counts, times and stable codes; never a user, a token, a key or a text from a report.
 struct StatusReport: Sendable {
     /// The version of the shape. Members may be added to it; one that is taken away or comes to mean something else makes it the next.
     static let shape: Int64 = 1
 
-    /// When it was made.
+    /// The time of the report.
     var at: UnixTime
     /// The worker.
     var worker: Worker
-    /// What the last seconds came to.
+    /// The rates of the last seconds.
     var rates: Rates
     /// The lanes, the most urgent first.
     var lanes: [LaneFlow]
@@ -34,13 +34,13 @@ struct StatusReport: Sendable {
         var name: String
         /// Its consumer group.
         var group: String
-        /// When it started.
+        /// The start time of the worker.
         var started: UnixTime
-        /// What keeps it from being ready, by dependency; empty where it is ready.
+        /// The missing dependencies, each with the reason; empty if the worker is ready.
         var problems: [WorkerStatus.Dependency: String]
         /// Whether it takes nothing new.
         var isQuiet: Bool
-        /// How long ago its loop came by, in seconds.
+        /// The time since its loop's last heartbeat, in seconds.
         var sinceHeartbeat: Int64
 
         /// In a word: ready, quiet or not_ready.
@@ -49,7 +49,7 @@ struct StatusReport: Sendable {
 
     /// Events a second.
     struct Rates: Sendable, Equatable {
-        /// Over how many seconds; 0 where nothing is known yet.
+        /// The period of the rates, in seconds; 0 if nothing is known yet.
         var seconds = 0.0
         /// Events that ended, a second.
         var ended = 0.0
@@ -63,7 +63,7 @@ struct StatusReport: Sendable {
 
     /// One lane.
     struct LaneFlow: Sendable {
-        /// Which.
+        /// The lane of these figures.
         var lane: Lane
         /// Events taken since the start.
         var taken: Int
@@ -73,7 +73,7 @@ struct StatusReport: Sendable {
         var queued: Int
         /// Records that have not ended in the partitions that are known to this worker.
         var lag: Int
-        /// How many partitions those are.
+        /// The number of partitions in the lag.
         var partitions: Int
         /// The age of the oldest event that was taken and has not ended, in seconds.
         var oldest: Double
@@ -89,7 +89,7 @@ struct StatusReport: Sendable {
         var median: Double
         /// 99 of 100 are faster.
         var p99: Double
-        /// How many events it is about.
+        /// The number of events in the distribution.
         var count: Int
     }
 
@@ -140,6 +140,6 @@ package struct RingReport: Sendable {
     package var versions: [ListedVersion] = []
     /// The campaign that replaces one of them; nil where none was begun.
     package var campaign: Rotation?
-    /// What keeps the folder from being read.
+    /// The reason why the folder cannot be read; nil if it can.
     package var problem: String?
 }

@@ -21,7 +21,7 @@ extension WorkerMetrics {
     /// The age of the oldest event of `lane` that was taken and has not ended, in seconds.
     func oldest(_ lane: Lane) -> Double { oldest.all[[lane.rawValue]] ?? 0 }
 
-    /// How many records of `lane` have not ended, in how many partitions.
+    /// Returns the number of records of `lane` that have not finished, and of their partitions.
     func lag(_ lane: Lane) -> (records: Int, partitions: Int) {
         let values = lag.all.filter { $0.key.first == lane.rawValue }.values
         return (values.reduce(0) { $0 + Int($1) }, values.count)
@@ -30,7 +30,7 @@ extension WorkerMetrics {
     /// The upper bounds of the latencies' buckets, in seconds.
     var latencyBounds: [Double] { latency.bounds }
 
-    /// How many events of `lane` fell into each bucket.
+    /// Returns the number of events of `lane` in each bucket.
     func latencyCounts(_ lane: Lane) -> [Int] { latency.counts(lane.rawValue) }
 
     /// The accounts at vendors, by name.
