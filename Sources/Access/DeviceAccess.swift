@@ -1,8 +1,8 @@
 public import JOSE
 
-/// What a device shows with a request.
+/// The credentials that a device sends with a request.
 public struct DeviceCredentials: Sendable {
-    /// How the session was shown.
+    /// The authentication scheme of the session.
     public enum Scheme: Sendable, Hashable {
         /// `Authorization: Bearer` (RFC 6750, section 2.1), or the query's `access_token` (section 2.3).
         case bearer
@@ -10,7 +10,7 @@ public struct DeviceCredentials: Sendable {
         case dpop
     }
 
-    /// How the session was shown.
+    /// The authentication scheme of the session.
     public var scheme: Scheme
     /// The session.
     public var session: [UInt8]
@@ -27,11 +27,11 @@ public struct DeviceCredentials: Sendable {
 
 /// A device that may ask.
 public struct Device: Sendable, Hashable {
-    /// Whose it is.
+    /// The session of the device's user.
     public let session: Session
-    /// The proof it showed, which `DeviceAccess.use` uses up; nil where it showed none.
+    /// The proof that it sent, which `DeviceAccess.use` uses up; nil if it sent none.
     public let proof: CheckedProof?
-    /// The thumbprint of the key it proved, which is its name; nil where it proved none.
+    /// The thumbprint of the key that it proved, which is its name; nil if it proved none.
     public var thumbprint: String? { proof?.thumbprint }
 
     /// Returns the callers for `RequestLimits`, where the app's user is `user`.
@@ -48,9 +48,9 @@ public struct DeviceAccess: Sendable {
     private let verified = VerifiedSessions()
 
     /// - Parameters:
-    ///   - sessions: a verifier for each kind of session.
-    ///   - proofs: knows proofs. The same one for every `DeviceAccess` of a process: it remembers them.
-    ///   - requiresProof: whether a session alone does not do. One that is bound to a key never does.
+    ///   - sessions: A verifier for each kind of session.
+    ///   - proofs: The verifier of proofs. Every `DeviceAccess` of a process shares it, because it remembers proofs.
+    ///   - requiresProof: Whether a session needs a proof. A session that is bound to a key always needs one.
     public init(sessions: [SessionVerifier], proofs: DPoPVerifier, requiresProof: Bool = false) {
         self.sessions = sessions
         self.proofs = proofs

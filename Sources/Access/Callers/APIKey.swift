@@ -1,10 +1,10 @@
 public import JOSE
 
-/// What is kept of an API key: all but the key.
+/// The stored form of an API key: its name, scope and hash, without the key.
 public struct APIKey: Sendable {
-    /// Which apps a key is for.
+    /// The apps that a key may use.
     public enum Scope: Sendable, Hashable {
-        /// Whichever there are.
+        /// All apps.
         case all
         /// These alone.
         case apps([String])
@@ -18,13 +18,13 @@ public struct APIKey: Sendable {
         public let hash: String
     }
 
-    /// What logs, metrics and limits call the caller.
+    /// The caller's name in logs, metrics and limits.
     public let name: String
-    /// Which apps it is for.
+    /// The apps that the key may use.
     public let scope: Scope
     let hash: [UInt8]
 
-    /// What every key begins with: a scanner for leaked secrets knows it by that.
+    /// The prefix of every key, by which scanners for leaked secrets recognize it.
     public static let prefix = "rmk_"
     /// The shortest text that is looked at, and the longest.
     static let lengths = 32...256

@@ -1,4 +1,4 @@
-/// Who asks, as far as limits are concerned.
+/// The caller that a limit applies to.
 public enum Caller: Sendable, Hashable {
     /// A user with a session.
     case user(issuer: String, user: String)

@@ -1,7 +1,7 @@
 import JOSE
 
-/// What stands for a name of any length where many names are remembered: the first 128 bits of a SHA-256. Two names of
-/// somebody's choice meet by chance alone.
+/// A short form of a name of any length, where many names are remembered: the first 128 bits of a SHA-256. Names that
+/// an attacker chooses collide by chance alone.
 struct Fingerprint: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64

@@ -7,26 +7,26 @@ import Synchronization
 /// limit is the fetching closure's affair, or until their deadline; a caller whose task is cancelled stops waiting. Before `run` and after it,
 /// what is not known yet is `.later`. What is fetched when, and who waits for it, is `KeySetCache`'s to say.
 public final class FetchedKeys: KeySource {
-    /// What an operator wants to know of a set.
+    /// The condition of a set, for operators.
     public struct Condition: Sendable, Hashable {
-        /// How many keys there are; 0 while there is no set.
+        /// The number of keys; 0 while there is no set.
         public let keys: Int
-        /// How many members of the set were passed over.
+        /// The number of skipped members of the set.
         public let skipped: Int
         /// Whether the set is not fresh any more.
         public let isStale: Bool
-        /// How many fetches failed since the last that did not.
+        /// The number of failed fetches since the last successful one.
         public let failures: Int
-        /// What was wrong with the last document; nil where it was used, or none came.
+        /// The error in the last document; nil if the document was used, or if none came.
         public let problem: KeySetError?
         /// Whether the latest set that came has no usable key: the issuer has withdrawn them all, or never had one.
         public let lacksKeys: Bool
-        /// How long ago a set last came; nil before the first.
+        /// The time since a set last came; nil before the first.
         public let age: Duration?
         /// Whether sessions can be checked: a set with a usable key came, and it is not too old to serve.
         public let isUsable: Bool
 
-        /// A set of which an operator wants to know this.
+        /// Makes a condition with these values.
         package init(
             keys: Int = 0, skipped: Int = 0, isStale: Bool = false, failures: Int = 0, problem: KeySetError? = nil,
             lacksKeys: Bool = false, age: Duration?, isUsable: Bool
@@ -86,7 +86,7 @@ public final class FetchedKeys: KeySource {
         state = Mutex(State(cache: KeySetCache(times)))
     }
 
-    /// What is known of the set.
+    /// The current condition of the set.
     public var condition: Condition {
         let now = now()
         return state.withLock { state in

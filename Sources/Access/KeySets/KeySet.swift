@@ -12,7 +12,7 @@ public struct KeySet: Sendable {
     /// The longest key id, in bytes. A key with a longer one is passed over, a token with one has no key.
     public static let longestKeyID = 1024
 
-    /// How many members were passed over.
+    /// The number of skipped members.
     public let skipped: Int
     private let all: [VerificationKey]
     /// By the bytes of their ids: `String` would take two spellings of one letter for the same.
@@ -62,7 +62,7 @@ public struct KeySet: Sendable {
         thumbprints = Set(keys.compactMap { key in (try? JWK.thumbprint(of: key)) ?? nil })
     }
 
-    /// How many keys there are; one that serves two algorithms counts twice.
+    /// The number of keys; a key that serves two algorithms counts twice.
     public var count: Int { all.count }
 
     /// Whether a key of the set has this thumbprint.

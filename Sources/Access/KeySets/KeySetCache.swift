@@ -1,20 +1,20 @@
-/// What is known of a key set that lives elsewhere, and when it is fetched again. A value: it is told what happens, and
-/// says what to do. It knows no clock and fetches nothing.
+/// The known state of a key set that an issuer hosts, and the rules for fetching it again. It is a value: it is told
+/// what happens and returns the next action. It has no clock and fetches nothing.
 ///
-/// The question is a token whose `kid` the set does not have. Its key may be new, or its `kid` made up, and only a set
-/// that was asked for *after* the token was shown can tell: the issuer publishes a key before it signs with it. So:
+/// The difficult case is a token whose `kid` is not in the set. Its key may be new, or the `kid` made up. The issuer
+/// publishes a key before it signs with it. So only a set requested *after* the token was shown decides:
 ///
-/// - Whoever asks first begins a fetch and waits for it. A `kid` that set does not have either is unknown, for certain.
-/// - Whoever asks while a fetch is under way waits for it too. If the set it brings has the key, good; if not, the answer
-///   may have been written before the key was published, and the caller is told to come later.
-/// - Whoever asks in the cool-down after a fetch is told to come when it is over: one fetch then decides.
+/// - The first caller begins a fetch and waits for it. A `kid` that is not in that set either is certainly unknown.
+/// - A caller that asks during a fetch waits for it too. If the new set does not have the key, the set may be older
+///   than the key, and the caller must retry later.
+/// - A caller that asks in the cool-down after a fetch must retry when it is over: then one fetch decides.
 ///
-/// A made-up `kid` therefore costs the issuer one request per cool-down at most, and refuses nobody whose key is new:
-/// that one waits up to a cool-down. A caller whose key is gone is told "later" a few times and is refused when its turn
-/// or its session's end comes.
+/// A made-up `kid` therefore costs the issuer at most one request per cool-down. No caller with a new key is refused:
+/// that caller waits up to a cool-down. A caller whose key is gone gets "later" a few times. It is refused once it
+/// begins a fetch itself, or once its session expires.
 ///
-/// A set without any usable key is an answer as well: no key of before counts any more. It says of no session that it is
-/// another one's, so that everybody is told "later", and it is fetched again as soon as a set that could not be fetched.
+/// A set without any usable key is an answer as well: all earlier keys become invalid. It does not show that a session
+/// has another issuer, so every caller gets "later". The gateway fetches the set again as soon as after a failed fetch.
 struct KeySetCache: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -81,7 +81,7 @@ struct KeySetCache: Sendable {
     /// Whether the fetch of this number has ended.
     func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
 
-    /// When `beginIfDue` would have something to do; a second at least.
+    /// Returns the time until `beginIfDue` has something to do; a second at least.
     func nextDue(at now: Instant) -> Duration {
         guard underWaySince == nil else { return .seconds(1) }
         let due = max(held?.freshUntil ?? now, nextFetch ?? now)

@@ -1,4 +1,4 @@
-/// Why a document is not a set of keys that may replace the one there is.
+/// The reason why a document cannot replace the current set of keys.
 public enum KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
     /// More bytes than the limit.
     case tooLarge

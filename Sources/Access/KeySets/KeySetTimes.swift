@@ -1,18 +1,18 @@
-/// When a key set is fetched again, and for how long the last one serves.
+/// The times of fetching a key set, and of serving the last one.
 public struct KeySetTimes: Sendable {
-    /// How long a set is fresh where its document does not say.
+    /// The time for which a set is fresh if its document gives no `max-age`.
     public var refreshEvery: Duration
     /// The bounds of what a document may say of its own freshness (`max-age`).
     public var freshness: ClosedRange<Duration>
     /// The least time between the beginnings of two fetches while there is a set, whatever is asked for.
     public var coolDown: Duration
-    /// How long a set that is not fresh any more serves while it cannot be fetched.
+    /// The time for which a stale set serves while it cannot be fetched.
     public var staleFor: Duration
     /// The pause after a first fetch that failed, or that brought no usable key; it doubles with each that does.
     public var firstRetry: Duration
     /// The longest pause after such a fetch.
     public var longestRetry: Duration
-    /// How long callers wait for a fetch that is under way. Those who come when it has taken longer are told to come later.
+    /// The longest time that callers wait for a fetch. Callers that ask later than that into a fetch must retry later.
     public var patience: Duration
 
     /// By default a set is fresh for 10 minutes, or for what its document says between a minute and a day; serves a day
@@ -31,7 +31,7 @@ public struct KeySetTimes: Sendable {
         self.patience = patience
     }
 
-    /// How long a set is fresh whose document says `maxAge`.
+    /// Returns the time for which a set is fresh whose document gives `maxAge`.
     func lifetime(_ maxAge: Duration?) -> Duration {
         guard let maxAge else { return refreshEvery }
         return min(max(maxAge, freshness.lowerBound), freshness.upperBound)

@@ -11,7 +11,7 @@ public struct KeyCandidates: Sendable {
     public let generation: Int
 }
 
-/// What is known of a key.
+/// The answer about a key.
 public enum KeyAnswer: Sendable {
     /// These may have signed the token.
     case keys(KeyCandidates)
@@ -21,16 +21,16 @@ public enum KeyAnswer: Sendable {
     case later(Duration)
 }
 
-/// Where an issuer's keys come from.
+/// A source of an issuer's keys.
 public protocol KeySource: Sendable {
     /// The keys for a token's `kid`.
     ///
     /// May wait for a set that is on its way, until `deadline`, and never longer than one fetch takes.
     ///
     /// - Parameters:
-    ///   - keyID: the token's `kid`; nil for a token that has none.
-    ///   - generation: candidates of this set and of earlier ones did not sign the token; nil at first.
-    ///   - deadline: the latest moment of the answer; nil for the end of the fetch.
+    ///   - keyID: The token's `kid`; nil for a token that has none.
+    ///   - generation: The last set whose candidates did not sign the token; nil at first.
+    ///   - deadline: The latest moment of the answer; nil for the end of the fetch.
     func keys(for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?) async -> KeyAnswer
 
     /// Whether the latest set that came does not hold the key with this thumbprint (RFC 7638). A set without a usable key holds

@@ -1,4 +1,4 @@
-/// How many requests are taken.
+/// The limits of requests.
 public struct LimitRules: Sendable {
     /// For one subject, whoever asks.
     public var subject: RequestRate
@@ -14,7 +14,7 @@ public struct LimitRules: Sendable {
     public var refused: RequestRate
     /// From all together.
     public var total: RequestRate
-    /// How many subjects and callers are watched in one turn (see `RequestLimits`); memory is for twice as many, some 50
+    /// The most subjects and callers watched in one turn (see `RequestLimits`). Memory is for twice as many, some 50
     /// bytes for each.
     public var watched: Int
 

@@ -20,7 +20,7 @@ public final class OpenPlaces: Sendable {
     /// `most` places in all.
     public init(most: Int) { self.most = most }
 
-    /// How many places are taken.
+    /// The number of places in use.
     public var count: Int { taken.withLock { $0.all } }
 
     /// Takes a place for all of `holders` together.

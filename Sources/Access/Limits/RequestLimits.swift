@@ -8,10 +8,10 @@
 ///
 /// Each question costs the same, however many buckets there are. Not a clock: it is told the moment.
 public struct RequestLimits: Sendable {
-    /// Whether a request is taken.
+    /// The decision about a request.
     public enum Answer: Sendable, Hashable {
         case allowed
-        /// It is not, and would not be before this has passed.
+        /// The request is refused, and would be refused until this time has passed.
         case later(Duration)
     }
 
@@ -28,7 +28,7 @@ public struct RequestLimits: Sendable {
         self.origin = origin
     }
 
-    /// How many buckets there are.
+    /// The number of buckets.
     public var count: Int { younger.count + older.count }
 
     /// Asks for one request of all `callers`, for `subject` where one is known. It is taken from every bucket or from
@@ -59,7 +59,7 @@ public struct RequestLimits: Sendable {
 
     private func fullAt(_ name: Fingerprint) -> Int64 { younger[name] ?? older[name] ?? .min }
 
-    /// How long until a bucket has a request's worth, in nanoseconds; 0 or less where it has.
+    /// Returns the nanoseconds until a bucket has credit for a request; 0 or less if it has.
     private static func wait(_ fullAt: Int64, _ rate: RequestRate, _ now: Int64) -> Int64 {
         max(fullAt, now) - now + rate.cost - rate.credit
     }

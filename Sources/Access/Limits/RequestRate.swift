@@ -1,4 +1,4 @@
-/// So many requests a second, and so many at once after a rest.
+/// A rate of requests a second, and a burst of requests after a rest.
 public struct RequestRate: Sendable, Hashable {
     /// Nanoseconds that each request costs.
     let cost: Int64
@@ -8,8 +8,8 @@ public struct RequestRate: Sendable, Hashable {
     /// A rate.
     ///
     /// - Parameters:
-    ///   - perSecond: from one in a quarter of an hour, 0.001, to a million.
-    ///   - burst: from 1 to a million. What lies outside is brought to the nearest bound.
+    ///   - perSecond: The rate, from one in a quarter of an hour, 0.001, to a million.
+    ///   - burst: The burst, from 1 to a million. Values outside are set to the nearest bound.
     public init(perSecond: Double, burst: Int) {
         let rate = perSecond.isNaN ? 0.001 : min(max(perSecond, 0.001), 1e6)
         cost = Int64(1e9 / rate)

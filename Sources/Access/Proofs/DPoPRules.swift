@@ -1,21 +1,21 @@
 public import JOSE
 
-/// What a DPoP proof must be like (RFC 9449, section 4.3).
+/// The requirements on a DPoP proof (RFC 9449, section 4.3).
 public struct DPoPRules: Sendable {
-    /// What proofs may be signed with. HMAC algorithms are none of them, whatever stands here.
+    /// The algorithms that may sign proofs. HMAC algorithms are never accepted, even if they are in the set.
     public var algorithms: Set<Algorithm>
-    /// How old a proof may be.
+    /// The greatest age of a proof.
     public var maxAge: Duration
-    /// How far the device's clock may differ from ours, besides, 0 to 300 seconds.
+    /// The tolerated difference of the device's clock, in addition to `maxAge`, 0 to 300 seconds.
     public var skew: Duration
     /// The longest proof, in bytes.
     public var mostBytes: Int
     /// The longest `jti`, in bytes.
     public var longestID: Int
-    /// How many proofs are remembered in a window of `maxAge` and twice `skew`; memory is for twice as many, some 40
-    /// bytes for each, and as much again for each key.
+    /// The most proofs remembered in a window of `maxAge` and twice `skew`. Memory is for twice as many, some 40 bytes
+    /// for each, and as much again for each key.
     public var remembered: Int
-    /// How many of them one key may have.
+    /// The most remembered proofs of one key.
     public var rememberedByKey: Int
 
     /// By default a proof lives for 60 seconds, clocks may differ by 30 seconds, and 600,000 proofs are remembered in 2

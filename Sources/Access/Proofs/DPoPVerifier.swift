@@ -3,7 +3,7 @@ import Synchronization
 
 /// Tells whether a request's sender holds the key it says (RFC 9449), and that it says so for the first time.
 public final class DPoPVerifier: Sendable {
-    /// What a proof must be like.
+    /// The requirements on a proof.
     public let rules: DPoPRules
     private let nonces: ProofNonces?
     private let memory: Mutex<ReplayMemory>
@@ -11,14 +11,14 @@ public final class DPoPVerifier: Sendable {
     /// A verifier by `rules`, which remembers proofs from now on. One of them must see all proofs: what another has seen
     /// is not known.
     ///
-    /// - Parameter nonces: what proofs must hold one of; nil for none.
+    /// - Parameter nonces: The nonces, one of which a proof must contain; nil for none.
     public init(rules: DPoPRules = DPoPRules(), nonces: ProofNonces? = nil) {
         self.rules = rules
         self.nonces = nonces
         memory = Mutex(ReplayMemory(window: rules.window, capacity: rules.remembered, quota: rules.rememberedByKey))
     }
 
-    /// How many proofs are remembered.
+    /// The number of remembered proofs.
     public var remembered: Int { memory.withLock { $0.count } }
 
     /// Checks all of `proof`, and that it was not used yet. Nothing is remembered: the same proof is good until it is used.

@@ -1,13 +1,13 @@
 public import JOSE
 
-/// What the instances of a gateway hand out for the next proofs (RFC 9449, section 8): a text of the current slot of time that
-/// whoever has the secret can tell, so that a proof made elsewhere or earlier counts nowhere.
+/// The nonces that the instances of a gateway hand out for the next proofs (RFC 9449, section 8). A nonce is a string
+/// derived from the current slot of time and the secret. A proof made elsewhere or earlier has no valid nonce.
 ///
-/// Instances that share the secret take each other's. A proof counts once on each instance: to another one it could be shown again
-/// until its slot is over.
+/// Instances that share the secret accept each other's nonces. A proof counts once on each instance: it could be shown
+/// again to another instance until its slot is over.
 public struct ProofNonces: Sendable {
-    /// How long a slot is, in seconds. The slot before counts, for devices take their time, and so does the one after, for the
-    /// clocks of instances differ.
+    /// The length of a slot, in seconds. The slot before counts because devices take time, and the slot after because
+    /// the clocks of instances differ.
     public static let slot: Int64 = 10
     /// The shortest secret, in bytes.
     public static let leastSecret = 32

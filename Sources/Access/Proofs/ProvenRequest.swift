@@ -2,7 +2,7 @@
 public struct ProvenRequest: Sendable, Hashable {
     /// The method, as it came.
     public let method: String
-    /// Where it was sent to, as the caller sees it: behind a proxy, with the public scheme and host.
+    /// The URL of the request as the caller sees it: behind a proxy, with the public scheme and host.
     public let url: ComparableURL
 
     /// A request of `method` to `url`.

@@ -1,6 +1,6 @@
 import JOSE
 
-/// Which proofs were used, for as long as they could be used again.
+/// The used proofs, for as long as they could be used again.
 ///
 /// Two generations take turns: when the younger has been filled for a window, and nothing in the older could be used
 /// again, the older is forgotten and the younger takes its place. A name is thus remembered for a window at least, by
@@ -19,7 +19,7 @@ struct ReplayMemory: Sendable {
 
     private struct Generation: Sendable {
         var names: Set<Fingerprint> = []
-        /// How many of them each key has.
+        /// The number of names of each key.
         var counts: [Fingerprint: Int] = [:]
         /// The latest moment at which one of them was used.
         var last: UnixTime?
@@ -39,7 +39,7 @@ struct ReplayMemory: Sendable {
         self.capacity = capacity
     }
 
-    /// How many names are remembered.
+    /// The number of remembered names.
     var count: Int { younger.names.count + older.names.count }
 
     /// Whether the name was used and could be used again.
@@ -69,7 +69,7 @@ struct ReplayMemory: Sendable {
         generation.last.map { $0.advanced(by: window) < now } ?? true
     }
 
-    /// How long until the generations take turns, and no longer than a window.
+    /// Returns the time until the generations take turns, a window at most.
     private func wait(at now: UnixTime) -> Duration {
         let since = begin ?? now
         let turn = max(since, older.last ?? since).advanced(by: window)

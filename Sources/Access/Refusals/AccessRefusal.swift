@@ -1,6 +1,6 @@
-/// Why a caller is not served. Holds nothing of what the caller showed.
+/// The refusal of a caller. It holds nothing that the caller sent.
 public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was wrong, by a name that metrics and logs may count on.
+    /// The reason, with a stable name for metrics and logs.
     public enum Reason: String, Sendable, CaseIterable {
         /// Neither a session nor an API key was shown.
         case noSession = "no_session"
@@ -76,7 +76,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// What a refusal asks of the caller.
+    /// The action that a refusal requires of the caller.
     public enum Answer: Sendable, Hashable {
         /// To show something else: 401.
         case unauthorised
@@ -90,9 +90,9 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case later(Duration)
     }
 
-    /// What was wrong.
+    /// The reason.
     public let reason: Reason
-    /// What the caller can do about it.
+    /// The action that the refusal requires of the caller.
     public let answer: Answer
 
     /// Whether the caller, and not the gateway or its limits, is to blame, as far as can be told: what its address is held to

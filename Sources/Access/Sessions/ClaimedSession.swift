@@ -1,9 +1,9 @@
 import JOSE
 
-/// What a token says of itself: a session that may be one, if its signature is the issuer's.
+/// The unverified claims of a token: a session, if its signature is the issuer's.
 ///
-/// Claims are read before keys are looked for. Nothing is believed by that: a token can only be refused. But an expired
-/// or a foreign token is refused for what it is, and not told to come later because nobody has a key of its.
+/// The gateway reads claims before it looks for keys. It does not trust them: they can only get a token refused. But an
+/// expired or foreign token is refused as such, and its caller is not told to retry later for want of its key.
 struct ClaimedSession {
     let token: CompactJWS
     let algorithm: Algorithm

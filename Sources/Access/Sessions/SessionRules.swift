@@ -1,17 +1,18 @@
 public import JOSE
 
-/// What makes a JWT a session of the customer's.
+/// The requirements on a JWT that is a customer's session.
 public struct SessionRules: Sendable {
     /// The name of the rules, which sessions that satisfy them carry.
     public var name = "session"
     /// `iss`, byte for byte.
     public var issuer: String
-    /// What `aud` is or holds. Nil for an issuer that signs for nobody but us: any token of its would do.
+    /// The required audience, as `aud` or in its list. Nil for an issuer that signs for nobody else: any token of that
+    /// issuer passes.
     public var audience: String?
-    /// What sessions may be signed with. HMAC algorithms are of use only with shared secrets given by hand: a key set
+    /// The algorithms that may sign sessions. HMAC algorithms only work with shared secrets given by hand: a key set
     /// that is fetched holds none.
     public var algorithms: Set<Algorithm>
-    /// How far the issuer's clock may differ from ours, 0 to 300 seconds.
+    /// The tolerated difference of the issuer's clock, 0 to 300 seconds.
     public var skew: Duration
     /// Further audiences that some app asks for. A session carries those that it names.
     public var audiences: [String]

@@ -2,11 +2,11 @@ public import JOSE
 
 /// Tells whether a token is a session of the customer's.
 public struct SessionVerifier: Sendable {
-    /// What a session is.
+    /// The requirements on a session.
     public let rules: SessionRules
     private let keys: any KeySource
 
-    /// A token whose key is not named costs a signature check for each key that may be its; so many are tried.
+    /// The most keys tried for a token that does not name its key. Each costs a signature check.
     static let mostTries = 8
 
     /// A verifier of sessions by `rules`, signed by one of `keys`.

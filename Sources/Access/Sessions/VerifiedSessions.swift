@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Of a session its fingerprint is kept, never the token.
 final class VerifiedSessions: Sendable {
-    /// How long an entry lives, in seconds.
+    /// The lifetime of an entry, in seconds.
     static let life: Int64 = 30
     private let capacity: Int
     private let known = Mutex<(younger: [Fingerprint: Entry], older: [Fingerprint: Entry])>(([:], [:]))
