@@ -34,7 +34,7 @@ public struct KeyRing: Sendable {
     public var verificationKeys: [VerificationKey] { versions.compactMap(\.verificationKey) }
 }
 
-/// Why a key ring cannot be used: where, what is wrong, what would be right. Never a byte of a key.
+/// The reason why a key ring cannot be used: the place, the error and the fix. It never contains a byte of a key.
 public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file it is about.
     public let file: String
@@ -42,7 +42,7 @@ public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible 
     public let line: Int?
     /// See `line`.
     public let column: Int?
-    /// What is wrong and what would be right.
+    /// The error and its fix.
     public let message: String
     /// Whether a test's crash came in between.
     package let isInterruption: Bool
@@ -80,7 +80,7 @@ public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension JSONError {
-    /// Where in the text the error is; nil where it is about the whole.
+    /// The offset of the error in the text; nil if the error concerns the whole text.
     var offset: Int? {
         switch self {
         case .syntax(let at), .invalidUTF8(let at), .duplicateMember(let at): at

@@ -2,7 +2,7 @@ public import JOSE
 
 /// One version of a signing key.
 public struct KeyVersion: Sendable {
-    /// What a version may be used for.
+    /// The permitted use of a version.
     public enum State: String, Sendable, CaseIterable {
         /// Its public part may be published; it does not sign.
         case prepared
@@ -25,13 +25,13 @@ public struct KeyVersion: Sendable {
     public let state: State
     /// The only algorithm it is for.
     public let algorithm: Algorithm
-    /// How the file of a shared secret is written; nil for a key pair.
+    /// The encoding of the file of a shared secret; nil for a key pair.
     public let secretEncoding: SecretEncoding?
     /// The moment no token of it may outlive; nil for none.
     public let retireAfter: UnixTime?
     /// The key; nil for a version that is retired or revoked.
     public let signingKey: SigningKey?
-    /// What a retired version's tokens can still be recognised by, where its file is still there; nil for every other version.
+    /// The key that still recognizes a retired version's tokens, if its file still exists; nil for every other version.
     public let retiredKey: VerificationKey?
 
     /// The key the vendor holds of it, where its tokens count.

@@ -9,7 +9,7 @@ package import JOSE
 /// A revocation skips the canary and cannot be aborted. Every transition that was made already is none: a step can be
 /// repeated after a crash.
 package struct Rotation: Sendable, Equatable {
-    /// Why the version is replaced.
+    /// The reason for the replacement.
     package enum Kind: String, Sendable, CaseIterable {
         /// The key is replaced in time, a canary first.
         case rotation
@@ -17,7 +17,7 @@ package struct Rotation: Sendable, Equatable {
         case revocation
     }
 
-    /// How far the campaign is.
+    /// The progress of the campaign.
     package enum Phase: String, Sendable, CaseIterable {
         /// The new version is in the ring and does not sign.
         case prepared
@@ -40,13 +40,13 @@ package struct Rotation: Sendable, Equatable {
 
     /// The campaign's id: its checkpoint, its events and its audit lines name it.
     package let id: String
-    /// Why the version is replaced.
+    /// The reason for the replacement.
     package internal(set) var kind: Kind
     /// The version that is replaced.
     package let from: String
     /// The version that replaces it.
     package let to: String
-    /// When the campaign began.
+    /// The start time of the campaign.
     package let begun: UnixTime
     /// The account that began it; nil for one from before campaigns named it.
     package let by: String?
@@ -56,7 +56,7 @@ package struct Rotation: Sendable, Equatable {
     package let isOfOwnKey: Bool?
     /// The phase that the campaign has reached.
     package internal(set) var phase: Phase
-    /// Why it is paused; nil where it is not.
+    /// The reason for its pause; nil if it is not paused.
     package internal(set) var pause: String?
     /// The ends of the topics before its first event was sent: its outcomes lie behind them.
     package internal(set) var start: TopicMarks?

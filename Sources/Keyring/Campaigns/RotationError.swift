@@ -1,6 +1,6 @@
-/// Why a campaign cannot take a step, and what to do instead.
+/// The reason why a campaign cannot take a step, and the fix.
 package struct RotationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Why.
+    /// The reason and the fix.
     package let description: String
 
     /// A refusal because of `description`.

@@ -13,7 +13,7 @@ package struct RotationFile: Sendable {
         disk = directory.disk
     }
 
-    /// What tells one state of the file from another; nil where there is none.
+    /// The revision of the file's contents; nil if there is no file.
     package var revision: FileRevision? { FileRevision(of: path) }
 
     /// The campaign; nil where none was ever begun.

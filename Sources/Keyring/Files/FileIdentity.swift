@@ -1,6 +1,6 @@
 import Glibc
 
-/// What tells one file of this machine from another, whatever they are called: its device and inode.
+/// The identity of a file of this machine, whatever its names: its device and inode.
 public struct FileIdentity: Sendable, Equatable {
     /// The file system.
     public let device: UInt64

@@ -3,7 +3,7 @@ import Glibc
 /// An advisory lock on a file (`flock`), which ends with this value, or with the process, however that ends: a lock file that
 /// lies about means nothing.
 public struct FileLock: ~Copyable, Sendable {
-    /// Why there is no lock.
+    /// The reason why the lock was not acquired.
     public enum Failure: Error, Sendable, Equatable {
         /// Somebody else holds it.
         case held
@@ -57,7 +57,7 @@ public struct FileLock: ~Copyable, Sendable {
 
     private static let longestHolder = 256
 
-    /// Which file it is; nil where the system does not say.
+    /// The identity of the locked file; nil if the system does not report it.
     public var identity: FileIdentity? { FileIdentity(of: descriptor) }
 
     deinit {

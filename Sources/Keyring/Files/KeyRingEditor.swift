@@ -9,7 +9,7 @@ public import JOSE
 public struct KeyRingEditor: ~Copyable {
     /// The ring.
     public let directory: KeyRingDirectory
-    /// What it lists now.
+    /// The current listing.
     public private(set) var listing: KeyRingListing
     private let lock: FileLock
     private let disk: Disk

@@ -1,6 +1,6 @@
 public import JOSE
 
-/// What `keyring.json` says, as a value: the versions and the transitions between their states.
+/// The contents of `keyring.json`, as a value: the versions and the transitions between their states.
 ///
 /// ```
 /// prepared ─► active ◄─► passive ─► retired        any ─► revoked

@@ -6,19 +6,19 @@ public struct ListedVersion: Sendable, Equatable {
     public let id: String
     /// `kid` where it is not the id: some vendors keep one over several secrets.
     public let keyID: String?
-    /// What the version may be used for.
+    /// The permitted use of the version.
     public internal(set) var state: KeyVersion.State
     /// The only algorithm it is for.
     public let algorithm: Algorithm
     /// The key's file, beside the listing or absolute; empty where a version of no further use names none.
     public let file: String
-    /// How the file of a shared secret is written; nil for a key pair.
+    /// The encoding of the file of a shared secret; nil for a key pair.
     public let encoding: SecretEncoding?
     /// The file with the passphrase of an encrypted PEM.
     public let passphraseFile: String?
-    /// When the version was put into the ring.
+    /// The time when the version was added to the ring.
     public let created: UnixTime?
-    /// When it last became active.
+    /// The time when it last became active.
     public internal(set) var activated: UnixTime?
     /// The moment no token of it may outlive.
     public let retireAfter: UnixTime?
