@@ -1,6 +1,6 @@
 import CRdKafka
 
-/// What went wrong with Kafka, and what a caller may do about it.
+/// An error of Kafka, and the reaction that it permits.
 ///
 /// The order in which to ask: `isFenced`, `isFatal`, `requiresAbort`, `isRetriable`; none of them means the same as fatal.
 public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -137,13 +137,13 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         code == .fenced || code == .producerFenced || isFatal && code == .invalidProducerEpoch
     }
 
-    /// What a transaction's offsets are refused with before the group was joined.
+    /// The error of a transaction's offsets before the consumer joined its group.
     static let isNoMember = KafkaError(.unknownMemberID, "the consumer is not a member of its group yet")
 
-    /// What a call on a closed client answers.
+    /// The error of a call on a closed client.
     static let clientIsClosed = KafkaError(.closed, "the client is closed")
 
-    /// What a caller says who waited long enough for `operation`.
+    /// Returns the error of a caller whose wait for `operation` timed out.
     public static func overdue(_ operation: String) -> KafkaError {
         KafkaError(.timedOut, "\(operation): no answer in time")
     }

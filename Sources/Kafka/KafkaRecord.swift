@@ -2,7 +2,7 @@ public import Records
 
 /// A record as it was consumed.
 public struct ConsumedRecord: Sendable {
-    /// Where it stood.
+    /// The position of the record.
     public let position: RecordPosition
     /// Milliseconds since 1970, as the producer or the broker set them; nil where neither did.
     public let timestamp: Int64?

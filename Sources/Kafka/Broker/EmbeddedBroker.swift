@@ -9,7 +9,7 @@ public import Logging
 public actor EmbeddedBroker {
     private let host: ClientHandle
     private var cluster: MockCluster?
-    /// What clients put into `bootstrap.servers`.
+    /// The value of `bootstrap.servers` for its clients.
     public nonisolated let bootstrapServers: String
 
     /// Starts `brokers` brokers on ports the system chooses.
@@ -62,7 +62,7 @@ public actor EmbeddedBroker {
         case transactionOffsetCommit = 28
     }
 
-    /// What a request is answered with.
+    /// An error that answers a request.
     public enum ResponseError: Sendable, CaseIterable {
         /// The connection drops.
         case connectionDropped
@@ -128,8 +128,8 @@ public actor EmbeddedBroker {
         }
     }
 
-    /// What clients of this broker must be told beyond its address: it does not wake a waiting fetch, and it rebalances
-    /// only when sessions end.
+    /// The properties that clients of this broker need beyond its address. The broker does not wake a waiting fetch,
+    /// and it rebalances only when sessions end.
     public static let clientProperties: ClientProperties = [
         "fetch.wait.max.ms": "10", "session.timeout.ms": "6000", "heartbeat.interval.ms": "500",
     ]

@@ -1,11 +1,11 @@
 public import Logging
 import Synchronization
 
-/// Where the clients of this process get their tokens of SASL/OAUTHBEARER. All that share a source sit at one desk: what
-/// is handed out goes to each of them at once, whether its connections are busy or idle.
+/// The source of SASL/OAUTHBEARER tokens for the clients of this process. All clients with the same token source share
+/// one. Each new token goes to all of them at once, whether their connections are busy or idle.
 ///
-/// Somebody keeps the desk, from the first client's coming to the last one's going: gets tokens in good time, and hands
-/// them out. librdkafka asks through a queue of its own, never by a callback.
+/// A task runs from the arrival of the first client to the departure of the last one. It gets tokens in good time and
+/// hands them out. librdkafka asks through a queue of its own, never by a callback.
 public final class BearerDesk: Sendable {
     private struct State {
         var seats: [ObjectIdentifier: BearerSeat] = [:]
@@ -26,7 +26,7 @@ public final class BearerDesk: Sendable {
 
     /// Gives `token` to every client there is, and to each that comes.
     ///
-    /// - Returns: how many clients took it; none takes one that is over.
+    /// - Returns: The number of clients that accepted it; none accepts an expired one.
     @discardableResult
     public func hand(_ token: BearerToken) -> Int {
         let seats = state.withLock { state in
@@ -36,11 +36,12 @@ public final class BearerDesk: Sendable {
         return seats.count { $0.hand(token) }
     }
 
-    /// Tells the clients that ask that there is no token, for a reason without a secret in it. Each says so as an error, and
-    /// asks again after ten seconds.
+    /// Answers the waiting clients that there is no token, for a reason without a secret in it. Each reports it as an
+    /// error, and asks again after ten seconds.
     public func refuse(_ reason: String) { for seat in seats { seat.refuse(reason) } }
 
-    /// Takes the clients' questions off their queues, so that the next one is told. They are answered by `hand` and `refuse`.
+    /// Takes the clients' questions off their queues, so that the next one signals `wakeup`. `hand` and `refuse` answer
+    /// them.
     public func readQuestions() { for seat in seats { seat.readQuestions() } }
 
     private var seats: [BearerSeat] { state.withLock { Array($0.seats.values) } }

@@ -10,12 +10,13 @@ import Synchronization
 final class BearerSeat: @unchecked Sendable {
     private struct State {
         var isLeft = false
-        /// Whether the library asked for a token and got no answer yet.
+        /// True if the library asked for a token and got no answer yet.
         var asks = false
     }
 
     private let client: OpaquePointer
-    /// Where the library asks, apart from what the client's user reads: a client that waits for a broker gets its token too.
+    /// The queue in which the library asks for tokens. It is separate from the client's events: a client that waits for
+    /// a broker gets its token too.
     private let questions: EventQueue?
     private let state = Mutex(State())
 

@@ -22,16 +22,17 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringC
         }
     }
 
-    /// What the broker is shown.
+    /// The token that the broker gets.
     public let text: String
     /// The end of its life, in milliseconds since 1970.
     public let expiry: Int64
-    /// Whom it is for, as far as this side knows.
+    /// The principal of the token, as far as the client knows it.
     public let principal: String
-    /// What goes with it.
+    /// The extensions sent with the token.
     public let extensions: [Extension]
 
-    /// - Throws: `KafkaError` where the text is not one of visible characters: librdkafka refuses any other, and repeats it.
+    /// - Throws: `KafkaError` if the text has other than visible characters: librdkafka refuses it, and repeats it in
+    ///   its error.
     public init(
         _ text: String, expiry: Int64, principal: String, extensions: [Extension] = []
     ) throws(KafkaError) {

@@ -14,7 +14,7 @@ final class ClientHandle: @unchecked Sendable {
     private let blockingCalls: DispatchQueue
     private let closed = Atomic(false)
     private let said = Mutex<KafkaError?>(nil)
-    /// Where it gets its tokens of OAUTHBEARER; nil where it needs none.
+    /// The source of its OAUTHBEARER tokens; nil if it needs none.
     private let tokens: (desk: BearerDesk, seat: BearerSeat)?
 
     init(_ type: rd_kafka_type_t, _ properties: ClientProperties, events: Int32, logger: Logger) throws(KafkaError) {

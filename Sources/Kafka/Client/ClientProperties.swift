@@ -3,7 +3,7 @@ import CRdKafka
 /// librdkafka's configuration: names and values, later ones winning. Any property may be set.
 public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var values: [(name: String, value: String)] = []
-    /// Where clients get their tokens of SASL/OAUTHBEARER; nil where they need none.
+    /// The source of the clients' SASL/OAUTHBEARER tokens; nil if they need none.
     public var tokens: BearerDesk?
 
     /// No properties.
@@ -45,7 +45,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// What a client is for.
+    /// The kind of a client.
     public enum ClientKind: Sendable {
         /// It produces.
         case producer
@@ -56,7 +56,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     /// Makes a client of these properties and ends it at once, without a connection: librdkafka looks at how they fit together,
     /// at files and at credentials only when it makes one.
     ///
-    /// - Returns: why there can be none; nil where there can.
+    /// - Returns: The reason why no client can be made; nil if one can.
     public func refusal(of kind: ClientKind) -> String? {
         var properties = self
         properties["bootstrap.servers"] = nil

@@ -1,16 +1,16 @@
 import CRdKafka
 
-/// What the cluster says of a topic.
+/// The cluster's metadata of a topic.
 public struct TopicMetadata: Sendable, Equatable {
     /// The topic's name.
     public let name: String
-    /// How many partitions it has; 0 where it does not exist.
+    /// The number of its partitions; 0 if it does not exist.
     public let partitionCount: Int
-    /// How many copies each of its partitions has, of the one with the fewest; 0 where it does not exist.
+    /// The number of copies of the partition with the fewest; 0 if the topic does not exist.
     public let replication: Int
     /// The partitions that have no leader just now.
     public let leaderless: Set<Int32>
-    /// Why it cannot be used, if so.
+    /// The reason why it cannot be used; nil if it can.
     public let error: KafkaError?
 
     fileprivate init(_ topic: rd_kafka_metadata_topic) {

@@ -6,7 +6,7 @@ import Synchronization
 /// Before 2.2.0 a thread that has filled the local queue sleeps for up to a second, however fast the queue is emptied. Any
 /// request to the broker wakes it: here one for the ends of the partitions, whose answer nobody needs.
 final class FetchPrompt: Sendable {
-    /// So many records taken, or so many bytes of them, ask for a look.
+    /// The numbers of records taken, and of their bytes, each of which triggers a look.
     private let recordInterval: Int
     private let byteInterval: Int
     private let records = Atomic(0)

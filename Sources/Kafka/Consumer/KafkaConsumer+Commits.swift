@@ -1,6 +1,6 @@
 import CRdKafka
 
-/// How a consumer commits, itself or in a producer's transaction.
+/// The commits of a consumer, by itself or in a producer's transaction.
 extension KafkaConsumer {
     /// Commits `offsets`, each the next record to read, and waits for the broker's word.
     ///
@@ -31,7 +31,7 @@ extension KafkaConsumer {
         try await commit(offsets.filter { assignment.contains($0.partition) })
     }
 
-    /// What the group identifies this member by in a transaction. Taken anew for each transaction.
+    /// Returns the group's identification of this member for a transaction. Call it anew for each transaction.
     ///
     /// - Throws: `KafkaError` with `.unknownMemberID` before the group was joined: a broker takes offsets of no member
     ///   unchecked, and nothing would stop a zombie.

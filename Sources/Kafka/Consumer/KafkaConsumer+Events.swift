@@ -1,7 +1,7 @@
 import CRdKafka
 import Glibc
 
-/// What a consumer's queue holds, read.
+/// The reading of a consumer's queue.
 extension KafkaConsumer {
     func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
         var events = releaseHeld(limit: limit)

@@ -1,6 +1,6 @@
 import CRdKafka
 
-/// What a consumer can be told and asked of its partitions.
+/// The questions and commands about a consumer's partitions.
 extension KafkaConsumer {
     /// Asks the brokers for the first and the end offset of `partition`; the end is the offset the next record will get.
     ///
@@ -84,8 +84,8 @@ extension KafkaConsumer {
         }
     }
 
-    /// How many offsets of each of `partitions` lie behind what the group has committed: the records that wait, with the marks of
-    /// transactions among them. A partition whose leader does not say is left out.
+    /// Returns the number of offsets of each of `partitions` after the group's committed offset: the waiting records,
+    /// and the marks of transactions among them. It leaves out a partition whose leader does not answer.
     ///
     /// - Throws: `KafkaError` when brokers or the group's coordinator do not answer within `limit`.
     public func lag(

@@ -7,7 +7,7 @@ public import Logging
 /// must be answered, even with nothing to do, and `events` must be called at least every third of
 /// `max.poll.interval.ms`, or the group takes the partitions away.
 public actor KafkaConsumer {
-    /// What a consumer has to say.
+    /// An event of a consumer.
     public enum Event: Sendable {
         /// A record.
         case record(ConsumedRecord)
@@ -28,23 +28,24 @@ public actor KafkaConsumer {
     /// Topic names by the address of librdkafka's own copy, which lives as long as the topic: a string per topic, not per
     /// record.
     var names: [UInt: String] = [:]
-    /// Whether a rebalance was returned and not answered.
+    /// True if a rebalance was returned and not answered.
     var owesAnswer = false
-    /// What was paused. Kept here, for 2.0.2 delivers a record again when a partition that is not paused is resumed.
+    /// The paused partitions. They are stored here because librdkafka 2.0.2 delivers a record again when a partition
+    /// that is not paused is resumed.
     var paused: Set<TopicPartition> = []
     /// Those of `paused` that the library does not know to be paused, for they have not begun.
     var pausing: Set<TopicPartition> = []
     /// Records of `paused` that came before the library paused them.
     var held: [ConsumedRecord] = []
-    /// Where the library stood in partitions when they were taken over: what is left of the last time.
+    /// The library's positions in partitions at their assignment: leftovers of an earlier assignment.
     var startPositions: [TopicPartition: Int64] = [:]
 
     /// Joins a group.
     ///
     /// - Parameters:
-    ///   - properties: librdkafka's; `bootstrap.servers` and `group.id` are needed.
-    ///   - topics: what to consume.
-    ///   - wakeup: signalled when there is something to take; consumers that one task serves share it.
+    ///   - properties: The properties of librdkafka; `bootstrap.servers` and `group.id` are needed.
+    ///   - topics: The topics to consume.
+    ///   - wakeup: A wake-up that is signaled when there is something to take. Consumers that one task serves share it.
     /// - Throws: `KafkaError` when librdkafka refuses a property or a topic's name.
     public init(
         _ properties: ClientProperties, topics: [String], wakeup: Wakeup = Wakeup(), logger: Logger
@@ -62,7 +63,7 @@ public actor KafkaConsumer {
         try self.init(properties, .partitions(partitions), Wakeup(), logger)
     }
 
-    /// What a consumer takes, and who decides on it.
+    /// The source of a consumer's records: a subscription, whose partitions the group assigns, or fixed partitions.
     private enum Intake {
         case subscription([String])
         case partitions([PartitionOffset])
@@ -143,8 +144,8 @@ public actor KafkaConsumer {
     /// The partitions that are this member's.
     public var assignedPartitions: Set<TopicPartition> { assignment }
 
-    /// What happened since the last call, up to `limit` of it, waiting up to `wait` where that was nothing. Empty after
-    /// `wait`, after a cancellation and once the consumer is closed.
+    /// Returns the events since the last call, up to `limit` of them. If there are none, it waits up to `wait`. The
+    /// result is empty after `wait`, after a cancellation and once the consumer is closed.
     public func events(limit: Int, within wait: Duration) async -> [Event] {
         let end = ContinuousClock.now + .milliseconds(wait.kafkaMilliseconds)
         while let queue {
@@ -235,7 +236,7 @@ public actor KafkaConsumer {
         try await client.metadata(of: topic, within: limit)
     }
 
-    /// What the client last said went wrong, of what `events` has taken: why a call that only ran out of time did.
+    /// The client's last error among those that `events` has taken. It explains why a call ran out of time.
     public var lastError: KafkaError? { client.lastError }
 
     /// Leaves the group and frees the client. Nothing else may be called afterwards.

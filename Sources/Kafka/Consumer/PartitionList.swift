@@ -7,7 +7,7 @@ public struct PartitionOffset: Sendable, Hashable {
     public var partition: TopicPartition
     /// The offset of the next record.
     public var offset: Int64
-    /// What is committed with the offset, at most a few hundred bytes; nil for nothing.
+    /// The metadata committed with the offset, at most a few hundred bytes; nil for none.
     public var metadata: String?
 
     /// `offset` is the next record of `partition`.
@@ -17,7 +17,7 @@ public struct PartitionOffset: Sendable, Hashable {
         self.metadata = metadata
     }
 
-    /// Where a reader begins that wants the last `count` offsets of `partition`.
+    /// Returns the start offset of a reader of the last `count` offsets of `partition`.
     public static func last(_ count: Int32, of partition: TopicPartition) -> PartitionOffset {
         PartitionOffset(partition, offset: Int64(RD_KAFKA_OFFSET_TAIL_BASE) - Int64(max(0, count)))
     }
@@ -49,7 +49,7 @@ struct PartitionList: ~Copyable {
 
     deinit { unsafe rd_kafka_topic_partition_list_destroy(pointer) }
 
-    /// What a list of librdkafka's holds.
+    /// Returns the contents of librdkafka's `list`.
     static func offsets(in list: UnsafePointer<rd_kafka_topic_partition_list_t>) -> [PartitionOffset] {
         unsafe (0..<Int(list.pointee.cnt)).map { index in
             let element = unsafe list.pointee.elems[index]

@@ -1,6 +1,6 @@
 /// The group hands out partitions anew. Nothing more is consumed until it is answered with `KafkaConsumer.answer`.
 public struct Rebalance: Sendable, Equatable {
-    /// What happens to the partitions.
+    /// The kind of change to the partitions.
     public enum Kind: Sendable, Equatable {
         /// They become this member's.
         case assigned
@@ -8,7 +8,7 @@ public struct Rebalance: Sendable, Equatable {
         case revoked(isLost: Bool)
     }
 
-    /// What happens.
+    /// The kind of change.
     public let kind: Kind
     /// The partitions it happens to; for an eager group, all.
     public let partitions: [TopicPartition]

@@ -4,11 +4,11 @@ import CRdKafka
 public struct ConsumerGroup: Sendable, Equatable {
     /// One consumer.
     public struct Member: Sendable, Equatable {
-        /// What the group calls it.
+        /// The group's id of the member.
         public let id: String
-        /// What the client calls itself.
+        /// The id that the client gives itself.
         public let clientID: String
-        /// Where it connects from, as the broker writes it.
+        /// The host that it connects from, as the broker writes it.
         public let host: String
         /// Its partitions.
         public let partitions: [TopicPartition]

@@ -1,12 +1,12 @@
 import CRdKafka
 
-/// What an operator does to topics. Asked of the cluster's controller; the embedded broker answers none of it.
+/// An operator's changes to topics. The cluster's controller performs them; the embedded broker supports none of them.
 extension KafkaProducer {
     /// Creates `topic`.
     ///
     /// - Parameters:
-    ///   - replication: how many copies each partition has; nil for the cluster's default.
-    ///   - settings: the topic's own configuration, such as `max.message.bytes`.
+    ///   - replication: The number of copies of each partition; nil for the cluster's default.
+    ///   - settings: The topic's own configuration, such as `max.message.bytes`.
     /// - Throws: `KafkaError`.
     public func createTopic(
         _ topic: String, partitions: Int, replication: Int? = nil, settings: [String: String] = [:],

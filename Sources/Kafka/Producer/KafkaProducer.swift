@@ -12,7 +12,7 @@ public final class KafkaProducer: Sendable {
     private let drainer: Task<Void, Never>
     /// The topics that were made known; the library forgets a topic nobody holds.
     private let known = Mutex<[String: TopicHandle]>([:])
-    /// When `close` has waited long enough, in nanoseconds of `DispatchTime`: records find no room after that.
+    /// The deadline of `close`, in nanoseconds of `DispatchTime`: the producer takes no records after it.
     private let patienceEnd = Atomic(Int64.max)
 
     /// A producer with librdkafka's `properties`; `bootstrap.servers` is needed.
@@ -87,14 +87,15 @@ public final class KafkaProducer: Sendable {
         try await topics(within: limit).filter { $0.error == nil }.map(\.name)
     }
 
-    /// What the cluster says of all topics that it shows to this client; unlike `metadata(of:within:)` this creates none.
+    /// Returns the metadata of all topics that the cluster shows to this client. Unlike `metadata(of:within:)` it
+    /// creates none.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
     public func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
         try await client.topics(within: limit)
     }
 
-    /// What the client last said went wrong, whoever heard it: why a call that only ran out of time did.
+    /// The client's last error, whoever received it. It explains why a call ran out of time.
     public var lastError: KafkaError? { client.lastError }
 
     /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.

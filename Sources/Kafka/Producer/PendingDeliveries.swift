@@ -2,7 +2,7 @@ import Synchronization
 
 /// The records handed to librdkafka whose fate is not known yet, by batch.
 final class PendingDeliveries: Sendable {
-    /// What a record carries through librdkafka to find its way back: batch and place in it.
+    /// The tag that a record carries through librdkafka to match its delivery report: its batch and its place in it.
     struct Ticket: Sendable {
         let batch: UInt32
         let index: Int
@@ -25,7 +25,7 @@ final class PendingDeliveries: Sendable {
     private final class Batch {
         private var open: Int
         private var isSettled: [Bool]
-        /// What kept records from being delivered, by their place: as a rule nothing.
+        /// The delivery errors of records, by their place: usually none.
         private var errors: [Int: KafkaError] = [:]
         private let waiter: CheckedContinuation<[KafkaError?], Never>
 

@@ -16,7 +16,7 @@ enum RecordHeaders {
         return unsafe list
     }
 
-    /// How many headers a list has room for at first: a token has ten, and a trace adds two.
+    /// The initial capacity of a list of headers: a token has ten, and a trace adds two.
     private static let room = 12
 
     /// An empty array is no null pointer here, for an empty value is not a missing one.
