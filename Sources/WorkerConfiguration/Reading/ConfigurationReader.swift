@@ -218,9 +218,9 @@ extension Section {
     /// The text of a secret's file, without the end of its last line.
     ///
     /// - Parameters:
-    ///   - path: as the file names it.
-    ///   - node: where it does.
-    ///   - name: how the key is called in messages.
+    ///   - path: The path, as the configuration names it.
+    ///   - node: The place in the configuration that names it.
+    ///   - name: The name of the key in messages.
     func secret(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
         switch source.secret(diagnostics.resolve(path)) {
         case .contents(let secret):

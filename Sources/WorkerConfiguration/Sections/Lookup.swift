@@ -50,7 +50,7 @@ extension Configuration {
         /// The longest time that an event waits in its lane for the answer before it moves to the retry tiers, up to 10
         /// s.
         public var patience: Duration
-        /// The handling of a user whom the vendor does not know.
+        /// The handling of a user unknown to the vendor.
         public var unknownUser: LookupTerms.UnknownUser
         /// The handling of an event whose look-up returned no answer.
         public var onFailure: OnFailure

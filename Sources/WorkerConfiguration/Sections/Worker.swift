@@ -1,13 +1,13 @@
 extension Configuration {
     /// The worker's batches, limits, retries and look-ups.
     public struct Worker: Sendable, WithDefaults {
-        /// The most events that the worker takes ahead from a lane; 1 counts as 2. It processes half of them at once.
+        /// The most events that the worker reads ahead from a lane; 1 counts as 2. It processes half of them at once.
         public var batchEvents = 2000
         /// The longest time that a batch waits to fill: never longer than a commit takes.
         public var batchLinger = Duration.milliseconds(20)
         /// The longest value that is read, in bytes.
         public var maximumEventBytes = 1 << 20
-        /// The memory limit of events that were taken and have not finished, in bytes. At the limit the worker takes no
+        /// The memory limit of consumed events that have not finished, in bytes. At the limit the worker consumes no
         /// more.
         public var memory = 32 << 20
         /// The longest time that a stop may take.
