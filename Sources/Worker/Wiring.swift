@@ -75,9 +75,9 @@ extension Configuration {
     /// The pipeline of the worker called `name`.
     ///
     /// - Parameters:
-    ///   - cores: how many processors there are to read and finish a batch's events.
-    ///   - spans: where the spans of followed events go; nil where none is followed.
-    ///   - random: where random ids and jitter come from.
+    ///   - cores: The number of processors that read and finish a batch's events.
+    ///   - spans: The receiver of the spans of followed events; nil to follow none.
+    ///   - random: The source of random ids and jitter.
     package func processor(
         signing: any SigningPort, worker name: String, cores: Int, spans: (any SpanPort)? = nil,
         random: any RandomNumberGenerator & Sendable = BufferedRandom(), now: @escaping @Sendable () -> UnixTime

@@ -52,7 +52,7 @@ struct CertificateRenewal {
 
     /// The files that were `revisions` were checked.
     ///
-    /// - Parameter problem: what keeps clients from being made with them; nil for nothing.
+    /// - Parameter problem: The reason why no clients can be made with them; nil if they can.
     mutating func checked(_ revisions: ClientCertificates.Revisions, problem: String?) -> Verdict {
         guard let problem else {
             used = revisions

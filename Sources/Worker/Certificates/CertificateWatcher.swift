@@ -15,9 +15,9 @@ package struct CertificateWatcher: Sendable {
     /// A watcher of `certificates` as they are now, before the first clients are made with them.
     ///
     /// - Parameters:
-    ///   - interval: how long it rests between two looks.
-    ///   - renew: has new clients made.
-    ///   - ended: told when the clients' own certificate ends, at the start and after each change.
+    ///   - interval: The pause between two looks.
+    ///   - renew: A function that requests new clients.
+    ///   - ended: A function that gets the expiry of the clients' own certificate, at the start and after each change.
     package init(
         _ certificates: ClientCertificates, logger: Logger, interval: Duration = .seconds(1),
         renew: @escaping @Sendable () -> Void, ended: @escaping @Sendable (UnixTime?) -> Void

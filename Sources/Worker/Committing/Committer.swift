@@ -6,7 +6,7 @@ import Pipeline
 protocol Committer: Sendable {
     /// Publishes and commits a unit, however long it takes. Offsets that are not committed together with the records stay open.
     ///
-    /// - Parameter additions: what becomes part of the unit while its records are on their way.
+    /// - Parameter additions: The batches that join the unit while its records are being delivered.
     func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult
 
     /// Commits the offsets that were left open.

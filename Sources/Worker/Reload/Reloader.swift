@@ -20,9 +20,9 @@ final class Reloader: Sendable {
     private let journal: ReloadJournal
 
     /// - Parameters:
-    ///   - signer: signs with the rings that are read from folders.
-    ///   - lookups: asks the vendors.
-    ///   - logLevel: what the process' log goes by; nil where that is not to change.
+    ///   - signer: The signer with the rings that are read from folders.
+    ///   - lookups: The client of the vendors' APIs.
+    ///   - logLevel: The level of the process' log; nil to leave it unchanged.
     init(
         _ running: RunningConfiguration, signer: LocalSigner, lookups: LookupClient, status: WorkerStatus,
         metrics: WorkerMetrics, logLevel: LogLevel?, logger: Logger, now: @escaping @Sendable () -> UnixTime

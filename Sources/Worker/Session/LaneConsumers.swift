@@ -14,8 +14,8 @@ struct LaneConsumers: Sendable {
     private let retries: RetryPolicy
 
     /// - Parameters:
-    ///   - wakeup: signalled when any of them has something to take.
-    ///   - tracing: what follows events; nil where nobody wants to see any.
+    ///   - wakeup: A wake-up that is signaled when any of the consumers has something to take.
+    ///   - tracing: The tracing of events; nil for none.
     init(
         _ configuration: Configuration, _ properties: KafkaProperties, wakeup: Wakeup = Wakeup(),
         tracing: EventTracing? = nil, logger: Logger

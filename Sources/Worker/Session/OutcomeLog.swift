@@ -4,8 +4,8 @@ import Pipeline
 import Spans
 import Telemetry
 
-/// The outcomes of events that an operator should know of, gathered so that a busy worker logs them once a second and
-/// not once a transaction. The details of a dead letter are in its headers.
+/// The outcomes of events that an operator should know of. The worker gathers them to log them once a second and not
+/// once a transaction. The details of a dead letter are in its headers.
 struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]

@@ -21,9 +21,9 @@ struct Session {
     /// Runs until the worker stops or the clients are of no further use.
     ///
     /// - Parameters:
-    ///   - processor: what it remembers of published tokens outlives the session.
-    ///   - committed: and so does what was committed,
-    ///   - lanePauses: and which lanes rest.
+    ///   - processor: The batch processor, whose memory of published tokens outlives the session.
+    ///   - committed: The committed offsets, which outlive the session too.
+    ///   - lanePauses: The pauses of lanes, which outlive the session too.
     /// - Throws: `KafkaError` where the brokers cannot be reached at all, or refuse the clients.
     func run(
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses

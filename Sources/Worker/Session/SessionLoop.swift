@@ -97,7 +97,7 @@ struct SessionLoop {
 
     /// Carries out what the machine names.
     ///
-    /// - Returns: how the session ended, where it did.
+    /// - Returns: The reason why the session ended; nil if it continues.
     private mutating func perform(
         _ action: SessionStateMachine.Action, hasMore: Bool, _ background: BackgroundWork
     ) async -> SessionEnd? {

@@ -32,7 +32,7 @@ struct VersionFloor: Sendable {
 
     /// Reads it; nil where there is no token, or the token topic cannot be read, which is said.
     ///
-    /// - Parameter partitions: how many partitions the token topic has.
+    /// - Parameter partitions: The number of partitions of the token topic.
     func read(partitions: Int) async -> Int64? {
         let topic = configuration.topics.tokens
         let all = (0..<partitions).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
