@@ -45,7 +45,8 @@ public struct APIKey: Sendable {
 
     /// A new key.
     ///
-    /// - Parameter random: so many bytes that nobody can guess: `SecretBytes.random(count:)`.
+    /// - Parameter random: A function that returns the given number of unpredictable bytes:
+    ///   `SecretBytes.random(count:)`.
     /// - Throws: whatever `random` throws.
     public static func generate(random: (Int) throws(JOSEError) -> SecretBytes) throws(JOSEError) -> Generated {
         let text = SecretBytes(prefix.utf8, followedBy: SecretEncoding.base64url.encode(try random(32)))

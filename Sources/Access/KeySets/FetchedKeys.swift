@@ -65,12 +65,13 @@ public final class FetchedKeys: KeySource {
     private let wishes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - algorithms: what the set's keys may verify with.
-    ///   - now: a clock that nobody sets.
-    ///   - pause: returns after so long, or throws when its task is cancelled.
-    ///   - fetch: brings the document, or throws; ends within a time of its own, 10 seconds or less.
-    ///   - ended: called after each fetch, with the reason where it brought no key: the fetch's own error, or a `KeySetError`. All
-    ///     but `KeySetError.noUsableKey` are failures, which leave the keys of before as they are.
+    ///   - algorithms: The algorithms that the set's keys may verify with.
+    ///   - now: A monotonic clock.
+    ///   - pause: A function that returns after the given time, or throws when its task is canceled.
+    ///   - fetch: A function that fetches the document or throws, within its own timeout of 10 seconds or less.
+    ///   - ended: A function called after each fetch. It gets the reason if the fetch returned no key: the fetch's own
+    ///     error, or a `KeySetError`. All but `KeySetError.noUsableKey` are failures, which leave the earlier keys
+    ///     unchanged.
     public init(
         algorithms: Set<Algorithm>, times: KeySetTimes = KeySetTimes(),
         now: @escaping @Sendable () -> ContinuousClock.Instant,

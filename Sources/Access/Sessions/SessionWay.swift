@@ -8,9 +8,9 @@ public struct SessionWay: Sendable, Hashable {
     private let claim: String
 
     /// - Parameters:
-    ///   - kind: the name of the rules that the session satisfies.
-    ///   - audience: what the session's `aud` is or holds; nil for any.
-    ///   - claim: the claim that names the user.
+    ///   - kind: The name of the rules that the session satisfies.
+    ///   - audience: The required audience, as the session's `aud` or in its list; nil for any.
+    ///   - claim: The claim that names the user.
     public init(kind: String, issuer: String, audience: String?, claim: String) {
         self.kind = kind
         self.issuer = issuer
