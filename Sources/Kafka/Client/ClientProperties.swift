@@ -36,7 +36,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
 
     /// Checks every property with librdkafka itself, one by one, without making a client.
     ///
-    /// - Returns: what is wrong, by the property's name. A value never shows in it.
+    /// - Returns: The errors, each with the property's name. A value never appears in them.
     public func problems() -> [(name: String, message: String)] {
         guard let configuration = unsafe rd_kafka_conf_new() else { return [] }
         defer { unsafe rd_kafka_conf_destroy(configuration) }

@@ -138,7 +138,8 @@ extension KafkaProducer {
 
     /// As `ask`, where the answer is that it was done or why not.
     ///
-    /// - Parameter result: what became of the one thing asked for, read from the answer.
+    /// - Parameter result: A function that reads the error of the one requested change from the answer; nil for
+    ///   success.
     private func administer(
         _ operation: String, within limit: Duration,
         _ request:
@@ -154,8 +155,8 @@ extension KafkaProducer {
     /// Hands a request to the brokers it is for and waits for their answer, on the producer's own thread.
     ///
     /// - Parameters:
-    ///   - request: hands it over; librdkafka copies its arguments.
-    ///   - answer: what is made of the answer.
+    ///   - request: A function that submits the request; librdkafka copies its arguments.
+    ///   - answer: A function that reads the answer.
     func ask<Answer: Sendable>(
         _ operation: String, within limit: Duration,
         _ request:

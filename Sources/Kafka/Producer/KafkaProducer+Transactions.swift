@@ -35,8 +35,8 @@ extension KafkaProducer {
 
     /// Commits. Repeated while the error is retriable, it resumes.
     ///
-    /// - Parameter limit: how long one call may take; nil for as long as the brokers take. A commit that ran out of time goes on in the
-    ///   library, and its error is retriable.
+    /// - Parameter limit: The timeout of one call; nil waits for as long as the brokers take. A commit that times out
+    ///   continues in the library, and its error is retriable.
     /// - Throws: `KafkaError`.
     public func commitTransaction(within limit: Duration? = nil) async throws(KafkaError) {
         let milliseconds = limit?.kafkaMilliseconds ?? -1

@@ -12,7 +12,8 @@ public final class KafkaProducer: Sendable {
     private let drainer: Task<Void, Never>
     /// The topics that were made known; the library forgets a topic nobody holds.
     private let known = Mutex<[String: TopicHandle]>([:])
-    /// The deadline of `close`, in nanoseconds of `DispatchTime`: the producer takes no records after it.
+    /// The deadline of `close`, in nanoseconds of `DispatchTime`. After it, the producer refuses a record that finds
+    /// the queue full.
     private let patienceEnd = Atomic(Int64.max)
 
     /// A producer with librdkafka's `properties`; `bootstrap.servers` is needed.

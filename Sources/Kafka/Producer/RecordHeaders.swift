@@ -4,7 +4,7 @@ import CRdKafka
 enum RecordHeaders {
     /// A header list the producer takes over; nil for no headers.
     ///
-    /// - Parameter start: where the body's bytes stand.
+    /// - Parameter start: The address of the body's bytes.
     static func make(_ body: RecordBody, _ start: UnsafeRawPointer) -> OpaquePointer? {
         var list: OpaquePointer?
         body.forEachHeader { name, value in
