@@ -138,8 +138,8 @@ package struct Rotation: Sendable, Equatable {
     /// The canary did not pass: nothing more is sent until `resume`, which asks for another one.
     ///
     /// - Parameters:
-    ///   - strata: what became of its users, by app.
-    ///   - apps: the apps of `strata` that did not pass; none where the campaign is paused before a canary was made.
+    ///   - strata: The results of its users, by app.
+    ///   - apps: The apps of `strata` that did not pass; none if the campaign is paused before it has a canary.
     /// - Throws: `RotationError` where the campaign is over.
     package mutating func canaryFailed(
         because reason: String, _ strata: [RotationStratum] = [], failed apps: [String] = []

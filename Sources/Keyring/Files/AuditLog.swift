@@ -28,10 +28,10 @@ public struct AuditLog: Sendable {
     /// Appends the line of a change that took effect and brings it to disk.
     ///
     /// - Parameters:
-    ///   - action: what was done, such as `promote`.
-    ///   - version: to which version.
-    ///   - detail: what else there is to know; never a key.
-    ///   - time: when.
+    ///   - action: The action, such as `promote`.
+    ///   - version: The version that the action concerns.
+    ///   - detail: Further details; never a key.
+    ///   - time: The time of the action.
     /// - Throws: `KeyRingError`.
     public func append(
         _ action: String, version: String?, detail: String = "", at time: UnixTime

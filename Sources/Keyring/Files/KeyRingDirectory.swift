@@ -182,7 +182,7 @@ public struct KeyRingDirectory: Sendable {
 
     /// Makes a new ring in the folder, with one active version.
     ///
-    /// - Parameter secretEncoding: how the file of a shared secret is written; of no use for key pairs.
+    /// - Parameter secretEncoding: The encoding of the file of a shared secret. It has no effect on key pairs.
     /// - Throws: `KeyRingError`, also where there is a ring already: its keys would be lost.
     public func create(_ key: SigningKey, id: String, secretEncoding: SecretEncoding?, at time: UnixTime)
         throws(KeyRingError)

@@ -49,10 +49,10 @@ public struct KeyRingEditor: ~Copyable {
     /// Adds `key` as the version `id`: prepared, or active where it is the ring's first.
     ///
     /// - Parameters:
-    ///   - keyID: `kid`, where it is not the id.
-    ///   - encoding: how the file of a shared secret is written; base64url where nil. Of no use for key pairs.
-    ///   - time: now.
-    ///   - action: the action that the audit log names.
+    ///   - keyID: The `kid`, if it differs from the id.
+    ///   - encoding: The encoding of the file of a shared secret; nil for base64url. It has no effect on key pairs.
+    ///   - time: The current time.
+    ///   - action: The action that the audit log names.
     /// - Throws: `KeyRingError`, also for a key that a version of the ring holds already: a token must name the one version that
     ///   signed it, and a revoked key must not come back under another id.
     public mutating func add(
@@ -81,7 +81,7 @@ public struct KeyRingEditor: ~Copyable {
 
     /// Carries out `transition`, and writes the listing where it changed.
     ///
-    /// - Returns: what `transition` returns: whether anything changed.
+    /// - Returns: The result of `transition`: whether anything changed.
     /// - Throws: `KeyRingError`; the ring is as it was then. Another version is made to sign only where the workers can load every
     ///   key of the ring: else they would go on with the version before.
     @discardableResult
@@ -91,7 +91,7 @@ public struct KeyRingEditor: ~Copyable {
 
     /// Carries out `transition`, where the keys of `needed` are usable if another version is made to sign.
     ///
-    /// - Returns: what `transition` returns: whether anything changed.
+    /// - Returns: The result of `transition`: whether anything changed.
     /// - Throws: `KeyRingError`; the ring is as it was then.
     @discardableResult
     package mutating func change(
