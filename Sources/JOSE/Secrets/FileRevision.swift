@@ -1,7 +1,8 @@
 import Glibc
 
-/// What tells one state of a file from another without reading it, whether it is written in place or another takes its name: its
-/// inode, size and time of change. Links are followed, as those who hand secrets to containers change them.
+/// The revision of a file, which differs between two of its states without reading it: its inode, size and time of
+/// change. It does so where the file is written in place and where another file takes its name. Links are followed, as
+/// those who hand secrets to containers change them.
 public struct FileRevision: Sendable, Equatable {
     private let inode: UInt64
     private let size: Int64
