@@ -76,7 +76,7 @@ package struct ReportShape: Sendable {
     package let code: [ReportPath]
     /// The JSON type that a code must have.
     package let codeType: CodeType
-    /// The places of a text for people that tells reasons apart.
+    /// The places of a text for people, by which reasons differ.
     package let message: [ReportPath]
     /// The places of the token that failed.
     package let token: [ReportPath]

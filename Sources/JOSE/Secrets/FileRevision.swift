@@ -1,8 +1,8 @@
 import Glibc
 
-/// The revision of a file, which differs between two of its states without reading it: its inode, size and time of
-/// change. It does so where the file is written in place and where another file takes its name. Links are followed, as
-/// those who hand secrets to containers change them.
+/// The revision of a file: its inode, size and time of change. It differs between two states of the file without
+/// reading it, whether the file is written in place or another file takes its name. Links are followed, as those who
+/// hand secrets to containers change them.
 public struct FileRevision: Sendable, Equatable {
     private let inode: UInt64
     private let size: Int64
