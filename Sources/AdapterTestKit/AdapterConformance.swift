@@ -18,7 +18,7 @@ public struct AdapterConformance: Sendable {
 
     /// A suite for the adapter in `folder`, which holds `Fixtures` and `README.md`.
     ///
-    /// - Throws: what is wrong with the fixtures' files.
+    /// - Throws: an error of the fixtures' files.
     public init(_ registration: AdapterRegistry.Registration, folder: URL) throws {
         self.registration = registration
         fixtures = try AdapterFixtures(directory: folder.appending(path: "Fixtures"))
@@ -34,7 +34,7 @@ public struct AdapterConformance: Sendable {
 
     /// Every broken promise, a line each.
     ///
-    /// - Throws: what keeps the suite from running: settings that do not decode, a key that cannot be made.
+    /// - Throws: the error that keeps the suite from running: settings that do not decode, a key that cannot be made.
     public func violations() throws -> [String] {
         var violations: [String] = []
         if fixtures.reports.isEmpty { violations.append("there is no report under Fixtures/reports") }
@@ -63,7 +63,7 @@ public struct AdapterConformance: Sendable {
 
     /// The adapter of an example app.
     ///
-    /// - Throws: what the settings lack.
+    /// - Throws: the error of the settings.
     public func makeAdapter(_ app: AdapterFixtures.App) throws -> any Adapter {
         let decoder = JSONDecoder()
         decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)
@@ -155,7 +155,8 @@ public struct AdapterConformance: Sendable {
         adapter.reading(of: Report(root, observedAt: now))
     }
 
-    /// Whom the fixtures' reports and a batch job ask to mint for, and what is wrong with the asking.
+    /// Returns the subjects for whom the fixtures' reports and a batch job ask to mint, and the promises that they
+    /// break.
     private func users(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture])
         -> (subjects: [Subject], violations: [String])
     {
@@ -175,7 +176,8 @@ public struct AdapterConformance: Sendable {
         return (subjects, violations)
     }
 
-    /// What the adapter asks the vendor's REST API is well formed, and no answer makes it take one user for another.
+    /// Returns the broken promises of look-ups: a malformed request, or an answer that makes the adapter take one user
+    /// for another.
     private func lookups(_ adapter: any Adapter, _ users: [Subject]) throws -> [String] {
         try LookupPromises(adapter, users: users).violations()
             + (LookupConversation(adapter, users: users, at: now)?.violations() ?? [])

@@ -47,7 +47,8 @@ public struct HostileIdentifiers: Sendable {
 
     /// Every broken promise, a line each.
     ///
-    /// - Throws: what keeps the suite from running: a key that cannot be made, a harmless user without a token.
+    /// - Throws: the error that keeps the suite from running: a key that cannot be made, a harmless user without a
+    ///   token.
     public func violations() throws -> [String] {
         let recipe = adapter.recipe(for: sample)
         let maker = TokenMaker(

@@ -11,7 +11,7 @@ struct LookupConversation {
 
     /// A conversation about `users`; nil where there is no stub.
     ///
-    /// - Throws: where a key cannot be made.
+    /// - Throws: the error of a key that cannot be made.
     init?(_ adapter: any Adapter, users: [Subject], at start: UnixTime) throws {
         guard let terms = adapter.lookupTerms, let user = users.first,
             adapter.stub(StubSetting(authorization: nil)) != nil
@@ -26,7 +26,7 @@ struct LookupConversation {
 
     /// Every broken promise, a line each.
     ///
-    /// - Throws: where a token cannot be made.
+    /// - Throws: the error of a token that cannot be made.
     func violations() throws -> [String] {
         try existing() + missing() + refused() + answersOfOthers() + Array(Set(damaged())).sorted()
     }
@@ -38,7 +38,8 @@ struct LookupConversation {
         let subjects: [Subject]
     }
 
-    /// What the stub answers to the requests about `subjects`, asked so slowly that no limit is met.
+    /// Returns the stub's responses to the requests about `subjects`. The requests are so far apart that they meet no
+    /// limit.
     private func turns(
         _ subjects: [Subject], _ mode: LookupMode = .verify, gone: [String] = [], unknown: [String] = [],
         credential: String? = nil

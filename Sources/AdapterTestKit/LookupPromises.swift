@@ -84,7 +84,7 @@ struct LookupPromises {
         return violations + Set(requests.flatMap(form)).sorted().map { "lookup(mode: .\(mode)): \($0)" }
     }
 
-    /// What is wrong with a request as HTTP.
+    /// Returns the faults of a request as HTTP.
     private func form(of request: LookupRequest) -> [String] {
         var violations: [String] = []
         if !request.path.hasPrefix("/") || request.path.hasPrefix("//") {
@@ -133,7 +133,8 @@ struct LookupPromises {
         return violations
     }
 
-    /// What holds for every answer: a verdict for each user, the same twice, and nothing of theirs in what is logged.
+    /// Returns the verdicts, and the broken promises that hold for every answer. There is a verdict for each user, the
+    /// second call returns the same, and no detail for a log names a user.
     static func check(_ adapter: any Adapter, _ response: LookupResponse, about users: [Subject])
         -> (verdicts: [LookupVerdict], violations: [String])
     {

@@ -17,7 +17,7 @@ public struct TokenMaker: Sendable {
     /// A good token for `subject` that lives from `issuedAt` to `expiresAt`, in seconds since 1970; as long as is
     /// standard where no end is given.
     ///
-    /// - Throws: what the recipe or libcrypto refuses.
+    /// - Throws: the error of the recipe or of libcrypto.
     public func token(for subject: Subject, from issuedAt: Int64, to expiresAt: Int64? = nil) throws -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let life = Validity(from: issuedAt, to: expiresAt ?? issuedAt + recipe.lifetime.standard)
@@ -26,7 +26,7 @@ public struct TokenMaker: Sendable {
 
     /// A token for `subject` that lives for `life`, says what `enrichment` adds, and takes its ids from `random`.
     ///
-    /// - Throws: what the recipe or libcrypto refuses.
+    /// - Throws: the error of the recipe or of libcrypto.
     public func token(
         for subject: Subject, valid life: Validity, adding enrichment: Enrichment = Enrichment(),
         random: inout some RandomNumberGenerator

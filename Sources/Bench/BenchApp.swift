@@ -10,7 +10,7 @@ package struct BenchApp: Sendable {
     package let adapter: any Adapter
     /// `apps.*.settings` of the same.
     package let settings: String
-    /// What the SDK reports for a user.
+    /// The report that the SDK sends for a user.
     package let report: @Sendable (_ user: String) -> String
 
     package var algorithm: Algorithm { adapter.algorithm }

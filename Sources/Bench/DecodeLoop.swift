@@ -10,14 +10,14 @@ package struct DecodeLoop {
 
     /// One loop for each form, with the vendor's first recorded report that asks for a token.
     ///
-    /// - Throws: what keeps the recorded reports from being read.
+    /// - Throws: the error of a recorded report that cannot be read.
     package static func all(of registration: AdapterRegistry.Registration) throws -> [DecodeLoop] {
         try all(of: registration, RecordedReports.fixtures(of: registration))
     }
 
     /// The same with `fixtures` that stand elsewhere.
     ///
-    /// - Throws: what keeps the settings from being read.
+    /// - Throws: the error of settings that cannot be read.
     package static func all(
         of registration: AdapterRegistry.Registration, _ fixtures: AdapterFixtures
     ) throws -> [DecodeLoop] {

@@ -10,7 +10,7 @@ package struct MintLoop: Sendable {
     /// The bytes that are signed for a token.
     private let sample: [UInt8]
 
-    /// - Parameter file: where the key is; nil for a new one.
+    /// - Parameter file: the key's file; nil for a new key.
     package init(_ app: BenchApp, key file: String?) throws {
         self.app = app
         key = try file.map { try Self.read($0, app.algorithm) } ?? app.generateKey()
@@ -39,7 +39,7 @@ package struct MintLoop: Sendable {
         return { [sample] times in try signer.sign(sample, times: times) }
     }
 
-    /// What comes before the signature.
+    /// The part of minting that comes before the signature.
     private struct Minting {
         private let form: TokenForm
         private var random = BufferedRandom()

@@ -1,15 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// How fast something is done again and again, on so many threads at once.
+/// The rate at which threads repeat a piece of work.
 package enum Throughput {
     /// One thread's work: does the thing so many times.
     package typealias Work = (_ times: Int) throws -> Void
 
-    /// How often a second it is done, by all threads together.
+    /// Returns the repetitions a second, of all threads together.
     ///
     /// - Parameters:
-    ///   - seconds: for how long it is measured.
+    ///   - seconds: the length of the measurement.
     ///   - prepare: makes a thread's work, on that thread; it is not measured.
     package static func measure(threads: Int, seconds: Double, _ prepare: @Sendable () throws -> Work) throws -> Double
     {
@@ -32,7 +32,7 @@ package enum Throughput {
         return total.withLock { $0 }
     }
 
-    /// How often a second it is done, on this thread alone.
+    /// Returns the repetitions a second, on this thread alone.
     package static func measureHere(seconds: Double, _ work: Work) throws -> Double {
         try work(1)
         return try rate(of: work, seconds)

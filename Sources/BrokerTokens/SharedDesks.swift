@@ -9,9 +9,9 @@ public import WorkerConfiguration
 public enum SharedDesks {
     /// A desk and what came of it.
     public struct Entry: Sendable {
-        /// Where clients get their tokens.
+        /// The desk where clients get their tokens.
         public let desk: BearerDesk
-        /// What came of it.
+        /// The counts of the tokens that the desk got.
         public let tally: TokenTally
     }
 

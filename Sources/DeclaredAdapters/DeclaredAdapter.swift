@@ -8,7 +8,7 @@ package final class DeclaredAdapter: Adapter {
     /// The kind; which vendor it is, each adapter says itself.
     package static let vendor = "declared"
 
-    /// What the file says.
+    /// The file's description of the vendor.
     package let description: VendorDescription
     package let algorithm: Algorithm
     package let identifiers: IdentifierRule

@@ -2,9 +2,9 @@ package import AdapterKit
 
 /// The settings of one app of a declared vendor: the file's keys, with what the app says of each.
 package struct DeclaredSettings: AdapterSettings {
-    /// Whose settings they are.
+    /// The vendor whose settings these are.
     package let description: VendorDescription
-    /// What holds, defaults among them.
+    /// The effective values by key, defaults among them.
     let values: [String: SettingValue]
 
     /// None: which keys there are, the file says.

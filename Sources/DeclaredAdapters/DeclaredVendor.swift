@@ -3,14 +3,14 @@ package import YAMLReading
 
 /// A vendor's file that was read: what it says, and its tests.
 package struct DeclaredVendor: Sendable {
-    /// What it says of the vendor.
+    /// The file's description of the vendor.
     package let description: VendorDescription
     /// The tests in the file; nil where there are none.
     package let tests: FileTests?
 
     /// The vendor in `text`, where nothing is wrong with it, and what there is to say.
     ///
-    /// - Parameter file: what diagnostics call the file.
+    /// - Parameter file: the file's name in diagnostics.
     package static func load(_ text: String, file: String) -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
         let read = DescriptionReader().read(text, file: file)
         return (read.description.map { DeclaredVendor(description: $0, tests: read.tests) }, read.diagnostics)

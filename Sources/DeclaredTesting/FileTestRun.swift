@@ -15,12 +15,12 @@ package struct FileTestRun {
         self.file = file
     }
 
-    /// How many tests there are: reports, tokens, verdicts and refusals.
+    /// The number of tests: reports, tokens, verdicts and refusals.
     package var count: Int {
         vendor.tests.map { $0.reports.count + $0.tokens.count + $0.verdicts.count + $0.refusals.count } ?? 0
     }
 
-    /// What is not as the tests say, each with its place.
+    /// Returns the differences from the tests, each with its place.
     package func failures() -> [Diagnostic] {
         guard let tests = vendor.tests else {
             return [failure(at: nil, "the file has no tests; write them under tests:")]
@@ -127,11 +127,11 @@ package struct MadeToken {
     package let token: [UInt8]
     package let header: [UInt8]
     package let payload: [UInt8]
-    /// How long it lives, in seconds.
+    /// The token's lifetime, in seconds.
     package let life: Int64
     package let key: VerificationKey
 
-    /// - Throws: what keeps it from being made.
+    /// - Throws: the error that keeps the token from being made.
     package init(_ test: FileTests.Token, _ tests: FileTests, _ vendor: DeclaredVendor) throws {
         let settings = tests.apps.first { $0.name == test.app }?.settings ?? Array("{}".utf8)
         adapter = try vendor.adapter(settings: settings)

@@ -36,7 +36,7 @@ extension FileTests.Key {
 extension DeclaredVendor {
     /// The adapter of an app with `settings`, a JSON object.
     ///
-    /// - Throws: what the settings lack.
+    /// - Throws: the error of the settings.
     package func adapter(settings: [UInt8]) throws -> any Adapter {
         let decoder = JSONDecoder()
         decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)

@@ -1,6 +1,6 @@
 package import AdapterKit
 
-/// Where a JSON value is not as a test says.
+/// A place where a JSON value differs from a test's.
 package struct JSONDifference: Sendable, Equatable {
     /// A step into a value.
     package enum Step: Sendable, Hashable {
@@ -10,13 +10,13 @@ package struct JSONDifference: Sendable, Equatable {
 
     /// The way to it from the top.
     package let path: [Step]
-    /// What the test says, as JSON; nil where there should be nothing.
+    /// The test's value, as JSON; nil where the test expects none.
     package let expected: [UInt8]?
-    /// What is there, as JSON; nil for nothing.
+    /// The value that was found, as JSON; nil for none.
     package let seen: [UInt8]?
 }
 
-/// How much of a value a test speaks of.
+/// The extent to which a test compares a value.
 package enum JSONExtent: Sendable {
     /// All of it.
     case exact
@@ -25,7 +25,8 @@ package enum JSONExtent: Sendable {
 }
 
 extension JSONValue {
-    /// Where this is not `expected`, whatever the members' order. Numbers are the same where they are written the same.
+    /// Returns the places where this value differs from `expected`, whatever the members' order. Numbers are equal
+    /// where they are written the same.
     package func differences(from expected: JSONValue, _ extent: JSONExtent) -> [JSONDifference] {
         differences(from: expected, extent, at: [])
     }

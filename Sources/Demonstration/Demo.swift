@@ -19,7 +19,7 @@ package struct Demo {
     package let hasGateway: Bool
     package let logger: Logger
 
-    /// Where the configuration's environment and files come from.
+    /// The source of the configuration's environment and files.
     private let source: ConfigurationSource
     private let now: @Sendable () -> UnixTime
 

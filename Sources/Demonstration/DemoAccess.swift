@@ -4,8 +4,8 @@ import Bench
 import Foundation
 import JOSE
 
-/// What the demonstration's devices show a gateway: sessions of a login of their own, and an API key of a backend for users that a
-/// session does not name, because they have several ids.
+/// The credentials that the demonstration's devices show a gateway. They are sessions of a login of their own, and a
+/// backend's API key for users with several ids, whom a session does not name.
 struct DemoAccess: Sendable {
     private let login: SampleLogin
     private let apiKey: APIKey.Generated

@@ -8,7 +8,7 @@ import WorkerConfiguration
 /// The demonstration's devices: each calls a gateway with its report, and shows its session, or an API key where a session cannot
 /// name its user.
 struct DemoDevices: Sendable {
-    /// What a device was answered.
+    /// The gateway's answer to a device.
     struct Answer: Sendable {
         let outcome: Outcome
         /// The answer, where it holds a token.

@@ -12,9 +12,9 @@ package struct DemoEvent {
 
     package let id: String
     package let app: DemoWorkspace.App
-    /// What it was recorded from, as the table names it.
+    /// The SDK that the report was recorded from, as the table names it.
     package let sdk: String
-    /// What it reports, as the table names it.
+    /// The failure that the SDK reports, as the table names it.
     package let reported: String
     /// The name of the recording.
     package let recording: String
@@ -23,7 +23,7 @@ package struct DemoEvent {
     package let form: Form
     /// The report, or what a batch job asks for.
     package let report: [UInt8]
-    /// Whose device it is; nil where the report does not say.
+    /// The device's user; nil where the report names none.
     var user: DemoUser?
     package var isReissue = false
 
@@ -128,7 +128,7 @@ extension ReportFixture.Expectation {
         }
     }
 
-    /// Whom the report is about.
+    /// The report's user.
     fileprivate var user: DemoUser? {
         guard case .failure(_, _, let subject?, _) = self else { return nil }
         return DemoUser(subjectKey: subject)

@@ -3,7 +3,7 @@ import JOSE
 package import Pipeline
 import Synchronization
 
-/// What the worker said of each event, and what stood on the topics, put together by event id and by origin.
+/// The worker's outcomes and the records on the topics, joined by event id and by origin.
 package final class DemoLedger: Sendable {
     private struct State {
         var settlements: [Settlement] = []
@@ -50,7 +50,7 @@ package struct DemoResult {
     /// The record on the token topic, where there is one.
     package let record: JSONValue?
     package let verdict: VendorVerdict?
-    /// What is not as it should be; nil where all is well.
+    /// The difference from the expected result; nil where there is none.
     package let problem: String?
 
     package var outcomeText: String {

@@ -4,7 +4,7 @@ import Kafka
 import Pipeline
 import WorkerConfiguration
 
-/// What stood on the worker's output topics.
+/// The records on the worker's output topics.
 struct DemoOutputs {
     private let topics: Configuration.Topics
     private let now: @Sendable () -> UnixTime

@@ -1,14 +1,14 @@
 import AdapterKit
 import Foundation
 
-/// Who holds the device that reports.
+/// The user of the device that reports.
 enum DemoUser: Sendable {
     /// A user with one id, whom a session names.
     case user(String)
     /// A user with several, whom a backend names.
     case identifiers([(name: String, value: String)])
 
-    /// Whose reports name nobody.
+    /// The user of devices whose reports name nobody.
     static let somebody = DemoUser.user("u-1001")
 
     /// The user in what a batch job asks for: a text, or an object with the ids.

@@ -27,7 +27,7 @@ package struct DemoVendors {
     ///
     /// - Parameters:
     ///   - keys: the public keys of each app, as its vendor has them.
-    ///   - folder: where secrets are put, in files that nobody else can read.
+    ///   - folder: the folder for secrets, in files that nobody else can read.
     package init(
         _ apps: [DemoWorkspace.App], keys: [String: VerificationKey], folder: URL,
         now: @escaping @Sendable () -> UnixTime
@@ -49,10 +49,10 @@ package struct DemoVendors {
         }
     }
 
-    /// What stands under `lookup` of `app`; nil where nothing is asked.
+    /// Returns the value of `lookup` for `app`, as YAML; nil where the app has no look-up.
     package func yaml(of app: DemoWorkspace.App) -> String? { vendors.first { $0.app.name == app.name }?.yaml }
 
-    /// How many requests each app's vendor got.
+    /// The number of requests that each app's vendor got.
     package var requests: [(app: String, count: Int)] { vendors.map { ($0.app.name, $0.server.traffic.requests) } }
 
     /// Events about users who are gone or unknown, for the vendors that tell, with the outcome each must have.
@@ -65,8 +65,8 @@ package struct DemoVendors {
         }
     }
 
-    /// What an event of `user` must come to: what a copy of the vendor says of the user; nil where the vendor's users have no
-    /// single id, or its tokens answer a challenge.
+    /// Returns the outcome that an event of `user` must have, by the answer of a copy of the vendor. It is nil where
+    /// the vendor's users have no single id, or its tokens answer a challenge.
     private func ending(of user: String, _ vendor: Vendor, at now: UnixTime) -> String? {
         guard let document = try? JSONDocument(parsing: Array("\"\(user)\"".utf8)),
             let subject = try? vendor.adapter.user(reissuing: document.root), subject.user != nil,

@@ -25,7 +25,7 @@ package struct DemoWorkspace {
 
     /// Generates the folder.
     ///
-    /// - Parameter path: where; nil for a temporary one that `remove` takes away.
+    /// - Parameter path: the folder's path; nil for a temporary folder that `remove` deletes.
     package init(path: String?, at now: UnixTime) throws {
         isTemporary = path == nil
         folder =
@@ -55,7 +55,7 @@ package struct DemoWorkspace {
 
     /// Adds a gateway to the configuration.
     ///
-    /// - Returns: what devices show it.
+    /// - Returns: the credentials that devices show the gateway.
     func addGateway() throws -> DemoAccess {
         let access = try DemoAccess(folder: folder)
         let text = try String(contentsOf: configurationFile, encoding: .utf8)
@@ -106,7 +106,7 @@ package struct DemoWorkspace {
     }
 }
 
-/// Why the demonstration did not come off.
+/// The reason that the demonstration failed.
 package struct DemoError: Error, CustomStringConvertible {
     package let description: String
 

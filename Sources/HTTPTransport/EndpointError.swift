@@ -1,4 +1,4 @@
-/// Why an endpoint cannot be asked.
+/// The reason that an endpoint cannot be asked.
 public struct EndpointError: Error, Sendable, CustomStringConvertible {
     /// One line: the account or the file, what is wrong and what would be right. Never a credential.
     public let description: String

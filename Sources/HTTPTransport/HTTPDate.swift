@@ -9,7 +9,7 @@ enum HTTPDate {
 
     /// The moment `text` stands for; nil where it is no date. What day of the week it says does not matter.
     ///
-    /// - Parameter now: what a year of two digits is near to.
+    /// - Parameter now: the current time, near which a year of two digits lies.
     static func parse(_ text: String, now: UnixTime) -> UnixTime? {
         let words = text.split { $0 == " " || $0 == "\t" }
         switch words.count {

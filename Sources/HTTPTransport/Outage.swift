@@ -26,7 +26,7 @@ package struct Outage: Sendable, Equatable {
 
     /// Records a failed try.
     ///
-    /// - Returns: what is to be reported; nil where it has been.
+    /// - Returns: the notice to report; nil where the reason was reported already.
     package mutating func failed(_ reason: String, at now: Duration) -> Notice? {
         if start == nil { start = now }
         guard !reasons.contains(reason), reasons.count < Self.mostReasons else { return nil }

@@ -1,11 +1,11 @@
 package import Formats
 package import NIOHTTP1
 
-/// What an answer's headers say about asking again.
+/// The waits that an answer's headers ask for before the next request.
 package struct RetryHeaders: Equatable {
     /// `Retry-After`, from now, in microseconds; nil where there is none that can be read.
     package let retryAfter: Int64?
-    /// Until when nothing is left of the limit, from now, in microseconds; nil where something is.
+    /// The time for which nothing is left of the limit, from now, in microseconds; nil where something is left.
     package let exhaustedFor: Int64?
 
     /// The longest wait that is believed, an hour: whoever says more would stop the look-ups with one wrong header.

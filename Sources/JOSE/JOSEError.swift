@@ -1,9 +1,9 @@
-/// What this module refuses, and why.
+/// The reason that this module refuses an input or an operation.
 ///
 /// The message names the thing that was wrong and what would be right. It never holds key material, a token, a
 /// claim's value or a byte of the refused input.
 public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What a caller can act on without reading text.
+    /// The kind of a refusal, on which a caller can act without reading text.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
             case invalidEncoding, invalidJSON, tokenTooLarge, notThreeParts, malformedHeader, malformedPayload

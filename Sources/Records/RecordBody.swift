@@ -8,9 +8,9 @@ public import Formats
 public struct RecordBody: Sendable, Equatable {
     /// All of it.
     public let bytes: [UInt8]
-    /// How many of `bytes` are the key; -1 where there is none.
+    /// The number of `bytes` in the key; -1 where there is none.
     public let keyLength: Int32
-    /// How many of `bytes` are headers.
+    /// The number of `bytes` in the headers.
     public let headersLength: Int32
     /// Whether the rest is a value; else there is none, which for a producer is a tombstone.
     public let hasValue: Bool
@@ -57,10 +57,10 @@ public struct RecordBody: Sendable, Equatable {
     /// The value, a copy; nil for none.
     public var value: [UInt8]? { valuePart.map { Array(bytes[$0]) } }
 
-    /// Where in `bytes` the key stands; nil for none.
+    /// The key's range in `bytes`; nil for none.
     public var keyPart: Range<Int>? { keyLength < 0 ? nil : 0..<keyEnd }
 
-    /// Where in `bytes` the value stands; nil for none.
+    /// The value's range in `bytes`; nil for none.
     public var valuePart: Range<Int>? { hasValue ? headersEnd..<bytes.count : nil }
 
     /// The headers, each a copy.
@@ -88,7 +88,7 @@ public struct RecordBody: Sendable, Equatable {
     /// Whether there is a header `name`.
     public func has(_ name: String) -> Bool { place(of: name) != nil }
 
-    /// How many headers are called `name`.
+    /// Returns the number of headers with the name `name`.
     public func count(of name: String) -> Int {
         let wanted = name.utf8.span
         var at = keyEnd
@@ -114,7 +114,8 @@ public struct RecordBody: Sendable, Equatable {
         return value.count == wanted.count && isEqual(wanted, value)
     }
 
-    /// Where the last value of the header `name` stands, or that it is null; nil where there is no such header.
+    /// Returns the range of the last value of the header `name`, or an inner nil where that value is null; nil where
+    /// there is no such header.
     private func place(of name: String) -> Range<Int>?? {
         let wanted = name.utf8.span
         var at = keyEnd
@@ -139,13 +140,13 @@ public struct RecordBody: Sendable, Equatable {
         for shift in [0, 8, 16, 24] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: length >> shift)) }
     }
 
-    /// How many bytes a header takes besides its name and its value: the lengths of both.
+    /// The number of bytes of a header besides its name and its value: the lengths of both.
     private static let lengthBytes = 8
 
     private var keyEnd: Int { min(bytes.count, Int(max(0, keyLength))) }
     private var headersEnd: Int { min(bytes.count, keyEnd + Int(max(0, headersLength))) }
 
-    /// Where the parts of the header at `place` stand; nil where there are no more.
+    /// Returns the ranges of the header's parts at `place`; nil where there are no more headers.
     private func header(at place: Int) -> (name: Range<Int>, value: Range<Int>?, end: Int)? {
         let end = headersEnd
         guard end - place >= Self.lengthBytes else { return nil }

@@ -1,4 +1,4 @@
-/// Where a record stands.
+/// The position of a record.
 public struct RecordPosition: Sendable, Hashable {
     /// The topic.
     public let topic: String

@@ -1,6 +1,6 @@
-/// Why a signer cannot run.
+/// The reason that a signer cannot run.
 public struct SignerError: Error, Sendable, CustomStringConvertible {
-    /// One line: what is wrong and what would be right.
+    /// One line: the mistake and its correction.
     public let description: String
 
     init(_ description: String) { self.description = description }

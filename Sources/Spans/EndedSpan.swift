@@ -2,21 +2,21 @@ public import Formats
 
 /// A part of a trace that is over: what was done, when, and what it has to do with others.
 public struct EndedSpan: Sendable, Equatable {
-    /// Which side of an exchange it is, by OpenTelemetry's names.
+    /// The side of an exchange that a span is, by OpenTelemetry's names.
     public enum Kind: Sendable {
         /// None: work of this process.
         case `internal`
-        /// What was asked by somebody who waits.
+        /// A request of another process, which waits for this one's answer.
         case server
-        /// What somebody else was asked, and waited for.
+        /// A request to another process, for whose answer this one waits.
         case client
-        /// What was written for somebody who reads it later.
+        /// A record that another process reads later.
         case producer
-        /// What was read that somebody wrote before.
+        /// A record that another process wrote before, and that this one reads.
         case consumer
     }
 
-    /// What an attribute says.
+    /// An attribute's value.
     public enum Value: Sendable, Equatable {
         /// A text.
         case text(String)
@@ -46,11 +46,11 @@ public struct EndedSpan: Sendable, Equatable {
 
     /// Something that happened meanwhile.
     public struct Event: Sendable, Equatable {
-        /// What.
+        /// The event's name.
         public let name: String
-        /// When.
+        /// The event's time.
         public let time: UnixTime
-        /// What is known of it.
+        /// The facts that are known of the event.
         public let attributes: [Attribute]
 
         /// `name` happened at `time`.
@@ -61,7 +61,7 @@ public struct EndedSpan: Sendable, Equatable {
         }
     }
 
-    /// How it went.
+    /// The result of the span's work.
     public enum Status: Sendable, Equatable {
         /// Nobody said.
         case unset
@@ -71,25 +71,25 @@ public struct EndedSpan: Sendable, Equatable {
         case failed(String)
     }
 
-    /// What was done: one of few names.
+    /// The name of the work: one of few.
     public let name: String
     /// The span and its trace.
     public let context: TraceContext
     /// The span that it is part of; nil for one that began its trace.
     public let parent: TraceContext?
-    /// Which side of an exchange it is.
+    /// The side of an exchange that the span is.
     public let kind: Kind
-    /// When it began.
+    /// The beginning.
     public let start: UnixTime
-    /// When it ended; never before it began.
+    /// The end; never before the beginning.
     public let end: UnixTime
-    /// What is known of it.
+    /// The facts that are known of the span.
     public let attributes: [Attribute]
     /// The spans of other traces, or of other parts of its own, that it has to do with.
     public let links: [TraceContext]
-    /// What happened meanwhile.
+    /// The events during the span.
     public let events: [Event]
-    /// How it went.
+    /// The result.
     public let status: Status
 
     /// A span from `start` to `end`.
@@ -111,7 +111,8 @@ public struct EndedSpan: Sendable, Equatable {
     }
 }
 
-/// Where the spans of a process go, and where their ids come from: whoever makes them needs neither chance nor a clock of its own.
+/// The port that takes a process's spans, and the source of their ids. Code that makes spans needs neither chance nor a
+/// clock of its own.
 public protocol SpanPort: Sendable {
     /// A new span's context: in the trace of `parent`, or, with nil, in one of its own.
     func context(below parent: TraceContext?) -> TraceContext

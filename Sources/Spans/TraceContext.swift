@@ -1,4 +1,4 @@
-/// Which span of which trace something belongs to, as W3C Trace Context writes it.
+/// The span and the trace to which something belongs, as W3C Trace Context writes them.
 public struct TraceContext: Sendable, Hashable {
     /// The trace: 16 bytes, the higher eight first. One of the two is not zero.
     private let trace: TraceNumber
@@ -47,8 +47,8 @@ public struct TraceContext: Sendable, Hashable {
     /// The value of `traceparent` (W3C Trace Context, section 3.2).
     public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
-    /// What the two headers say; nil where `traceparent` is none, and is to be treated as if it were not there. A version that is not
-    /// known yet is read as far as the first one goes (section 3.2.4).
+    /// The context in the two headers; nil where `traceparent` is invalid, and is to be treated as if it were missing.
+    /// An unknown version is read as far as the first version goes (section 3.2.4).
     public init?(traceparent text: String, tracestate state: String? = nil) {
         guard text.utf8.count <= 512 else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
@@ -63,7 +63,8 @@ public struct TraceContext: Sendable, Hashable {
         self.init(trace: TraceNumber(high: high, low: low), span: span, isSampled: flags & 1 == 1, state: kept)
     }
 
-    /// So many digits of the lower case, as the recommendation has them.
+    /// Returns the number that `text` writes in `digits` lowercase hexadecimal digits, as the recommendation has them;
+    /// nil for any other text.
     private static func number(_ text: Substring.UTF8View, digits: Int) -> UInt64? {
         guard text.count == digits else { return nil }
         var number: UInt64 = 0

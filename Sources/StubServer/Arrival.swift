@@ -2,9 +2,9 @@ public import AdapterKit
 
 /// A request that reached the server, whole. Its headers are not kept: they hold credentials.
 public struct Arrival: Sendable {
-    /// When it was complete, on a clock that only goes forward: for measuring rates.
+    /// The time at which the request was complete, on a clock that only goes forward: for measuring rates.
     public let instant: ContinuousClock.Instant
-    /// When it was complete, as the server was told the time.
+    /// The time at which the request was complete, by the clock that the server was given.
     public let time: UnixTime
     /// The method, such as `GET`.
     public let method: String
@@ -14,7 +14,7 @@ public struct Arrival: Sendable {
     public let status: Int?
 }
 
-/// How much the server had to do so far.
+/// The counts of the server's work so far.
 public struct StubTraffic: Sendable, Equatable {
     /// Requests that arrived whole.
     public internal(set) var requests = 0

@@ -1,6 +1,6 @@
-/// How the server answers instead of as the vendor would.
+/// A fault with which the server answers, in place of the vendor's own way.
 public enum Misbehaviour: Sendable, Equatable {
-    /// It does not: the vendor's answer, at once.
+    /// No fault: the vendor's answer, at once.
     case none
     /// The vendor's answer, so much later.
     case latency(Duration)

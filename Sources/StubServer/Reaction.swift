@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What happens on a connection after a request: values, so that the handler only carries them out.
+/// The reaction of a connection to a request. Reactions are values, so that the handler only carries them out.
 enum Reaction: Sendable {
     /// This answer, and the next request.
     case answer(StubResponse, after: Duration)
@@ -32,7 +32,7 @@ enum Reaction: Sendable {
         return Int(String(decoding: bytes.dropFirst(9).prefix(3), as: UTF8.self))
     }
 
-    /// What `misbehaviour` does to a request that the vendor would answer with `answer`.
+    /// The reaction under `misbehaviour` to a request that the vendor would answer with `answer`.
     init(_ misbehaviour: Misbehaviour, _ answer: () -> StubResponse) {
         switch misbehaviour {
         case .none: self = .answer(answer(), after: .zero)

@@ -9,7 +9,7 @@ final class StubConversation: ChannelInboundHandler {
 
     /// The longest request body that is taken, in bytes.
     private static let maximumBody = 16 << 20
-    /// What a flood writes at a time.
+    /// The number of bytes that a flood writes at a time.
     private static let pieceBytes = 64 << 10
 
     private struct Request {

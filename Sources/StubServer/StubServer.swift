@@ -9,7 +9,7 @@ import NIOSSL
 /// What it answers is the stub's; what a client must be able to live with is the `misbehaviour`'s. It listens on 127.0.0.1
 /// alone, on a port that the system chooses, and runs until it is stopped.
 public final class StubServer: Sendable {
-    /// What a server shows that speaks TLS.
+    /// The certificate and the key of a server that speaks TLS.
     public struct TLS: Sendable {
         /// The PEM file of its certificate, with those between it and its authority behind it.
         public let certificates: String
@@ -23,7 +23,7 @@ public final class StubServer: Sendable {
         }
     }
 
-    /// Where it is: `http://127.0.0.1:PORT`, or `https://localhost:PORT` where it speaks TLS.
+    /// The server's URL: `http://127.0.0.1:PORT`, or `https://localhost:PORT` where it speaks TLS.
     public let url: String
     /// The port.
     public let port: Int
@@ -41,10 +41,10 @@ public final class StubServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - stub: what answers; the server asks one question at a time.
+    ///   - stub: the vendor that answers; the server asks one question at a time.
     ///   - now: the time the stub is told.
-    ///   - tls: what it shows; nil for plain HTTP.
-    /// - Throws: NIO's errors, where it cannot listen or what it is to show cannot be read.
+    ///   - tls: the certificate and the key; nil for plain HTTP.
+    /// - Throws: NIO's errors, where the server cannot listen or cannot read the certificate or the key.
     public static func start(
         _ stub: any VendorStub, now: @escaping @Sendable () -> UnixTime, tls: TLS? = nil
     ) async throws -> StubServer {
@@ -86,7 +86,7 @@ public final class StubServer: Sendable {
 
     // MARK: Faults
 
-    /// What is wrong with the answers at the moment. To set it is to misbehave until it is set again.
+    /// The fault of the answers at the moment. Setting it makes the server misbehave until it is set again.
     public var misbehaviour: Misbehaviour {
         get { state.misbehaviour }
         set { state.misbehave(newValue, for: nil) }
@@ -105,7 +105,7 @@ public final class StubServer: Sendable {
     /// The requests that arrived whole, in their order; of very many the last.
     public var requests: [Arrival] { state.arrivals }
 
-    /// How much it had to do so far.
+    /// The counts of the server's work so far.
     public var traffic: StubTraffic { state.traffic }
 
     /// Waits until `count` requests have arrived since the start.

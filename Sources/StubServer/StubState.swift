@@ -2,7 +2,7 @@ import AdapterKit
 import NIOCore
 import Synchronization
 
-/// What the connections of a server share: the vendor, what is wrong with it, and what happened so far.
+/// The state that a server's connections share: the vendor, its fault, and the requests so far.
 final class StubState: Sendable {
     /// More than a test asks, and few enough for a server that runs on.
     private static let maximumArrivals = 100_000
@@ -137,7 +137,7 @@ final class StubState: Sendable {
 }
 
 extension StubState.Values {
-    /// What is wrong with the next answer.
+    /// Takes the fault of the next answer, and counts down the answers that have it.
     fileprivate mutating func takeMisbehaviour() -> Misbehaviour {
         let current = misbehaviour
         if let count = remaining {

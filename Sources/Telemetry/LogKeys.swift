@@ -14,7 +14,7 @@ public enum LogKey {
     public static let outage = "remint.outage"
     /// Names of configuration keys, as they stand in the file.
     public static let configurationKeys = "remint.configuration.keys"
-    /// What delivery is promised.
+    /// The delivery guarantee.
     public static let delivery = "remint.delivery"
     /// A lane.
     public static let lane = "remint.lane"
@@ -26,7 +26,7 @@ public enum LogKey {
     public static let keyRing = "remint.key.ring"
     /// A credential at a vendor's REST API, by the name of the first app that has it.
     public static let account = "remint.lookup.account"
-    /// Why a look-up has no answer.
+    /// The reason that a look-up has no answer.
     public static let lookupFailure = "remint.lookup.failure"
     /// A version of a key.
     public static let keyVersion = "remint.key.version"
@@ -50,9 +50,9 @@ public enum LogKey {
     public static let topic = "kafka.topic"
     /// A list of partitions.
     public static let partitions = "kafka.partitions"
-    /// Where a partition begins.
+    /// An offset of a partition, such as the one at which it begins.
     public static let offset = "kafka.offset"
-    /// Where this process had committed a partition to.
+    /// The offset up to which this process had committed a partition.
     public static let committedOffset = "kafka.offset.committed"
     /// A count of records.
     public static let records = "kafka.records"

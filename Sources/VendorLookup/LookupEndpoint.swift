@@ -1,21 +1,21 @@
 public import AdapterKit
 import HTTPTransport
 
-/// Where and how an account's vendor is asked. However it is printed, its credentials are not.
+/// The endpoint of an account's vendor, and the terms of its requests. Printing it never shows the credentials.
 public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The account's name: what calls name it by.
+    /// The account's name, by which calls name it.
     public let account: String
     /// The API's URL: `https://host`, with a port and a base path where it has them; `http` goes in plain text.
     public let url: String
-    /// What a request proves its right with.
+    /// The kind of credential that a request carries.
     public let authorization: LookupTerms.Authorization
-    /// The proof.
+    /// The credential.
     public let credentials: Credentials
-    /// How long a call may take, from the moment it is asked for to the last byte of its answer.
+    /// The longest time for a call, from the moment it is asked for to the last byte of its answer.
     public let timeout: Duration
     /// The path of a PEM file with the authorities that are trusted in place of the system's; nil for those.
     public let certificateAuthority: String?
-    /// How many requests may be on their way at one time, at least one.
+    /// The largest number of requests on their way at one time, at least one.
     public let concurrency: Int
 
     /// An endpoint with these values.
@@ -38,7 +38,7 @@ public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStri
 }
 
 extension LookupEndpoint {
-    /// What an account's requests prove their right with. It prints as its kind.
+    /// The credential of an account's requests. It prints as its kind.
     public enum Credentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         /// Nothing: each request goes with a token of its own.
         case none

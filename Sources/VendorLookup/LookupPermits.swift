@@ -9,7 +9,7 @@ final class LookupPermits: Sendable {
         fileprivate let number: Int
     }
 
-    /// How far somebody in the line is; nobody stands there who has a permit or was cancelled.
+    /// The state of a place in the line, until its task runs with a permit or is canceled.
     private enum Standing {
         /// The place is taken, and its task has not come yet.
         case expected
@@ -48,7 +48,7 @@ final class LookupPermits: Sendable {
 
     /// Runs `body` once there is room for `place`.
     ///
-    /// - Returns: what `body` returns; nil where the task was cancelled first.
+    /// - Returns: the result of `body`; nil where the task was canceled first.
     func withPermit<Result>(_ place: Place, _ body: () async -> Result) async -> Result? {
         guard await wait(in: place) else { return nil }
         // A permit that came with the cancellation, or before it, goes on to the next.
@@ -57,7 +57,7 @@ final class LookupPermits: Sendable {
         return result
     }
 
-    /// - Returns: whether there is a permit now; false where the task was cancelled first.
+    /// - Returns: whether there is a permit now; false where the task was canceled first.
     private func wait(in place: Place) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

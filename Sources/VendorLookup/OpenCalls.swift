@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Synchronization
 
-/// Which calls are open, and the replies that nobody took yet. It is what makes every call end once.
+/// The calls that are open, and the replies that nobody took yet. It makes every call end once.
 final class OpenCalls: Sendable {
     private struct Values {
         var open: Set<Int> = []

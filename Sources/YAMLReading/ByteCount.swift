@@ -10,7 +10,7 @@ package enum ByteCount {
         return number << shift
     }
 
-    /// So many bytes as they would be written, in the largest unit that leaves no rest.
+    /// Returns the text of a number of bytes, in the largest unit that leaves no rest.
     package static func format(_ bytes: Int) -> String {
         for (unit, shift) in [("GB", 30), ("MB", 20), ("kB", 10)] where bytes != 0 && bytes % (1 << shift) == 0 {
             return "\(bytes >> shift)\(unit)"

@@ -17,7 +17,7 @@ public struct FileLocation: Sendable, Hashable {
 
 /// Something about a configuration: where, what is wrong, what was meant. It prints as compilers print theirs.
 public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
-    /// How bad it is.
+    /// The severity of a diagnostic.
     public enum Severity: String, Sendable {
         /// The worker does not start.
         case error
@@ -27,11 +27,11 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
         case notice
     }
 
-    /// Where.
+    /// The place in the file.
     public let place: FileLocation
-    /// How bad.
+    /// The severity.
     public let severity: Severity
-    /// What is wrong and what would be right.
+    /// The mistake and its correction.
     public let message: String
 
     /// `message` about `place`.

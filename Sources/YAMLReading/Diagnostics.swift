@@ -70,7 +70,8 @@ extension Diagnostics {
         }
     }
 
-    /// What is mostly meant where libyaml says `problem`, which tells what it looked for alone; empty where that is enough.
+    /// Returns the usual remedy for libyaml's `problem`, which names only what libyaml looked for; empty where that
+    /// text is enough.
     private static func remedy(_ problem: String) -> String {
         switch problem {
         case "found character that cannot start any token":

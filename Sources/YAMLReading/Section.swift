@@ -11,7 +11,7 @@ package final class Section {
 
     /// The mapping `node`, called `name` in messages. Nil and null are an empty one.
     ///
-    /// - Parameter place: where it would stand, for what is said about an empty one.
+    /// - Parameter place: the place of messages about a section that is missing.
     package init(_ node: Node?, at place: Node? = nil, name: String, _ diagnostics: Diagnostics) {
         self.node = node ?? place
         self.name = name

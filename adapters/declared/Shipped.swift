@@ -16,7 +16,7 @@ public enum ShippedFiles {
         return folder.flatMap { try? String(contentsOf: $0.appending(path: "\(name).yaml"), encoding: .utf8) }
     }
 
-    /// Where they are; nil where the program was moved without them.
+    /// The folder of the files; nil where the program was moved without them.
     private static let folder: URL? = {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         return [program, Bundle.main.bundleURL].compactMap {

@@ -7,7 +7,7 @@
 /// `remint inspect` and in stub vendors, `verify`. `AdapterConformance` in AdapterTestKit checks an adapter against the
 /// promises made here.
 public protocol Adapter: Sendable {
-    /// What `apps.*.settings` holds.
+    /// The type of `apps.*.settings`.
     associatedtype Settings: AdapterSettings
 
     /// The name in `apps.*.adapter`: the service's, lowercase.
@@ -30,27 +30,28 @@ public protocol Adapter: Sendable {
     /// The algorithm the app's key must be for.
     var algorithm: Algorithm { get }
 
-    /// How long a token may live.
+    /// The bounds on a token's lifetime.
     var lifetime: LifetimeBounds { get }
 
-    /// How the vendor's dashboard writes its shared secret; nil where the key is a pair. A key ring that says otherwise
-    /// is pointed out, not overruled: the encoding is configured, never guessed.
+    /// The encoding in which the vendor's dashboard shows its shared secret; nil where the key is a pair. A key ring
+    /// with another encoding gets a warning and keeps its own: the encoding is configured, never guessed.
     var secretEncoding: SecretEncoding? { get }
 
-    /// How the vendor comes to hold a new key; what `remint keys` and `remint rotate` tell their operator.
+    /// The way in which the vendor gets a new key. `remint keys` and `remint rotate` print its steps for their
+    /// operator.
     var keyHandover: KeyHandover { get }
 
-    /// How the app hands a token to the SDK; what the gateway tells devices.
+    /// The call by which the app hands a token to the SDK. The gateway returns it to devices.
     var deviceCall: DeviceCall { get }
 
-    /// When reports of one user mean that the vendor refuses the tokens we mint.
+    /// The rule by which one user's reports show that the vendor refuses the tokens we mint.
     var loopGuard: LoopGuard { get }
 
     /// The rule that a user's id must keep. The pipeline checks the id of every report, vouched user and re-issue with it.
     var identifiers: IdentifierRule { get }
 
-    /// What a report means. `report` is any JSON value, from anyone; the answer must never depend on its size in a way
-    /// that hurts, and never contain a token.
+    /// Returns the meaning of a report. `report` is any JSON value, from anyone. The adapter bounds its work on a
+    /// report of any size, and its answer never contains a token.
     func read(_ report: Report) -> Reading
 
     /// Whether the SDKs' reports hold the token that failed, so that an app may ask for it (`apps.*.proof`).
@@ -71,25 +72,27 @@ public protocol Adapter: Sendable {
     /// Everything the signer needs except the key: exactly the vendor's members, nothing extra.
     func recipe(for subject: Subject) -> Recipe
 
-    /// Whom a token's claims name; nil where they name nobody. For people who look at a token, not for trusting one.
+    /// Returns the subject that a token's claims name; nil where they name nobody. It serves people who inspect a token
+    /// and is no reason to trust one.
     func subject(named claims: JSONValue) -> Subject?
 
-    /// How the vendor's REST API wants to be asked; nil where there is none, or the settings lack what it takes.
+    /// The terms on which the vendor's REST API answers requests; nil where there is no API, or the settings lack what
+    /// the API needs.
     var lookupTerms: LookupTerms? { get }
 
     /// The requests that confirm these users, and with `.enrich` tell what their tokens may add; `.none` where there is
     /// nothing to ask.
     func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup
 
-    /// What the response to a request says of each of its `subjects`, in their order. Lenient where the vendor is
-    /// inconsistent, and strict where a mistake would take one user for another: an answer that names somebody else is
-    /// `.mismatched`.
+    /// Returns the response's verdict on each of its `subjects`, in their order. The adapter is lenient where the
+    /// vendor is inconsistent. It is strict where a mistake would take one user for another: an answer that names
+    /// somebody else is `.mismatched`.
     func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict]
 
     /// The vendor's REST API in small, for tests and demonstrations; nil where there is none.
     func stub(_ setting: StubSetting) -> (any VendorStub)?
 
-    /// What the vendor would say of `token` from `subject`'s device at `time`, if it held `keys`.
+    /// Returns the vendor's verdict on `token` from `subject`'s device at `time`, if the vendor held `keys`.
     func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict
@@ -145,9 +148,9 @@ extension Adapter {
     public var vendor: String { Self.vendor }
 }
 
-/// When the reports of one user are a loop, which another token would only keep going.
+/// The rule by which one user's reports are a loop, which another token would only continue.
 public struct LoopGuard: Sendable, Equatable {
-    /// How many tokens in a row may be minted for a user whose reports refuse each of them.
+    /// The number of tokens in a row that may be minted for a user whose reports refuse each of them.
     public let tokens: Int
     /// Whether any report that follows a fresh token from the same device is a refusal of it, for SDKs that give no
     /// reason. Otherwise a report without the failed token is one only where its remedy is to mint once.
@@ -160,7 +163,7 @@ public struct LoopGuard: Sendable, Equatable {
     }
 }
 
-/// What a vendor says of a token.
+/// A vendor's verdict on a token.
 public enum VendorVerdict: Sendable, Equatable {
     /// The token is good for this user at this time.
     case accepted

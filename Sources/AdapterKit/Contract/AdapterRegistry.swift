@@ -6,11 +6,11 @@ public struct AdapterRegistry: Sendable {
         public let name: String
         /// The vendor's own spelling.
         public let vendor: String
-        /// What `apps.*.settings` may hold.
+        /// The keys that `apps.*.settings` may hold.
         public let settings: [SettingKey]
         /// Decodes the settings and makes the adapter.
         public let make: @Sendable (any Decoder) throws -> any Adapter
-        /// What its author says is not known of the vendor, for whoever configures it.
+        /// The facts about the vendor that the adapter's author does not know, for whoever configures an app.
         public let missingFacts: [String]
 
         /// The adapter type `type`.

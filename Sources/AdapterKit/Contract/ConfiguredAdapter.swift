@@ -13,7 +13,7 @@ public struct ConfiguredAdapter: Decodable, Sendable {
         adapter = try registration.make(decoder)
     }
 
-    /// What the decoder of `registration`'s settings must carry.
+    /// Returns the `userInfo` that the decoder of `registration`'s settings must carry.
     public static func userInfo(for registration: AdapterRegistry.Registration) -> [CodingUserInfoKey: any Sendable] {
         CodingUserInfoKey(rawValue: key).map { [$0: registration] } ?? [:]
     }

@@ -1,4 +1,4 @@
-/// How an app hands a token to the vendor's SDK.
+/// The call by which an app hands a token to the vendor's SDK.
 public struct DeviceCall: Sendable, Equatable {
     /// The call, in the SDK's own words; its languages' spellings are in the adapter's README.
     public let call: String

@@ -1,6 +1,6 @@
-/// How a vendor comes to hold a key, and what someone does in the vendor's dashboard when the key changes.
+/// The way in which a vendor gets a key, and an operator's steps in the vendor's dashboard when the key changes.
 public struct KeyHandover: Sendable, Equatable {
-    /// Who makes the key.
+    /// The party that makes the key.
     public enum Origin: String, Sendable {
         /// We do; the vendor gets the public half.
         case ours
@@ -10,7 +10,7 @@ public struct KeyHandover: Sendable, Equatable {
         case shared
     }
 
-    /// What becomes of the tokens of the key before, once the vendor has the new one.
+    /// The fate of the previous key's tokens, once the vendor has the new one.
     public enum Overlap: String, Sendable {
         /// The vendor holds several keys, and the tokens of all of them are good.
         case several
@@ -18,15 +18,15 @@ public struct KeyHandover: Sendable, Equatable {
         case none
     }
 
-    /// Who makes the key.
+    /// The party that makes the key.
     public let origin: Origin
-    /// What becomes of older tokens.
+    /// The fate of older tokens.
     public let overlap: Overlap
-    /// What to do at the vendor before the version may sign, step by step.
+    /// The steps at the vendor before the version may sign, in order.
     public let beforePromotion: [String]
-    /// What to do at the vendor once the version signs.
+    /// The steps at the vendor once the version signs.
     public let afterPromotion: [String]
-    /// What to do at the vendor once no token of the old version lives.
+    /// The steps at the vendor once no token of the old version lives.
     public let afterRetirement: [String]
 
     /// A handover of these steps.

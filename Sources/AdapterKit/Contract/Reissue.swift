@@ -4,7 +4,7 @@ public enum Reissue {
     /// The reason such a request has in logs and metrics.
     public static let reason = "REISSUE"
 
-    /// What `request` asks of `adapter`.
+    /// Returns the adapter's reading of the re-issue `request`.
     public static func read(_ request: JSONValue, for adapter: any Adapter) -> Reading {
         guard request.isObject, let user = request["ids"] ?? request["user"], !user.isNull else {
             return .rejected(Rejection(.missingUser, "\"reissue\" must be an object with a \"user\", or with \"ids\""))

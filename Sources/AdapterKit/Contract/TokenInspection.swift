@@ -1,7 +1,7 @@
 /// A token as a vendor's verifier meets it, part by part, so that each adapter can put its vendor's own code on each
 /// thing that can be wrong. Nothing here trusts the token; only `isSigned` says anything about its origin.
 public struct TokenInspection: Sendable {
-    /// How many parts the dots make.
+    /// The number of parts between the dots.
     public let partCount: Int
     /// The header, where the first part is a JSON object.
     public let header: JSONValue?

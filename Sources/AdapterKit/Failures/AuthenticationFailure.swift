@@ -1,4 +1,4 @@
-/// What an adapter makes of a report.
+/// An adapter's reading of a report.
 public enum Reading: Sendable, Equatable {
     /// It is the vendor's: who failed, why, and what that calls for.
     case failure(AuthenticationFailure)
@@ -14,9 +14,9 @@ public struct AuthenticationFailure: Sendable, Equatable {
     public let reason: String
     /// The fact about the failed token that the vendor's code proves.
     public let evidence: Evidence
-    /// What the failure calls for, unless `signerRemedies` says otherwise.
+    /// The remedy for the failure, unless `signerRemedies` names another.
     public let remedy: Remedy
-    /// What it calls for instead where it matters which of our keys signed the token that failed; nil where it does not.
+    /// The remedies that depend on which of our keys signed the failed token; nil where the signer does not matter.
     public let signerRemedies: SignerRemedies?
     /// The token that failed, where the report held it or its hash.
     public let failedToken: FailedToken?
@@ -44,7 +44,7 @@ public struct AuthenticationFailure: Sendable, Equatable {
         self.deadline = deadline
     }
 
-    /// What the failure calls for where `signer` signed the token that failed.
+    /// Returns the remedy where `signer` signed the token that failed.
     public func remedy(signedBy signer: TokenSigner) -> Remedy {
         switch signer {
         case .active: signerRemedies?.active ?? remedy
@@ -54,7 +54,7 @@ public struct AuthenticationFailure: Sendable, Equatable {
     }
 }
 
-/// What a report calls for.
+/// The worker's reaction that a report calls for.
 public enum Remedy: Sendable, Equatable {
     /// Mint a replacement.
     case mint

@@ -1,4 +1,5 @@
-/// Why an event could not be answered with a token. Stable: dashboards, alerts and redrives match on these.
+/// The reason that an event could not be answered with a token. The codes are stable: dashboards, alerts and redrives
+/// match on them.
 ///
 /// Adapters add detail, not codes.
 public enum ErrorCode: String, Sendable, CaseIterable {
@@ -41,7 +42,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     /// Every retry was used up.
     case retriesExhausted = "retries_exhausted"
 
-    /// What it says to whoever finds it, in a line: the row of the documentation, and the title of a problem (RFC 9457).
+    /// The code's meaning for an operator, in a line: the row of the documentation, and the title of a problem (RFC
+    /// 9457).
     public var summary: String {
         switch self {
         case .malformedEvent: "the record is none of the four forms, or not JSON"
@@ -90,7 +92,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
 public struct Rejection: Error, Sendable, Equatable {
     /// The stable code.
     public let code: ErrorCode
-    /// What was wrong and what would be right.
+    /// The mistake and its correction.
     public let detail: String
 
     /// A rejection with `code` that says `detail`.

@@ -28,7 +28,7 @@ public enum FailedToken: Sendable, Equatable, CustomStringConvertible, CustomRef
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Which key signed a token that failed, as far as its signature tells.
+/// The key that signed a failed token, as far as the signature shows.
 public enum TokenSigner: String, Sendable, CaseIterable {
     /// The version of the app's ring that signs now.
     case active
@@ -49,9 +49,9 @@ public enum TokenSigner: String, Sendable, CaseIterable {
 
 /// Remedies that depend on which of our keys signed the token that failed.
 public struct SignerRemedies: Sendable, Equatable {
-    /// Where the active version did.
+    /// The remedy where the active version signed the token.
     public let active: Remedy
-    /// Where another version did, which has been replaced since.
+    /// The remedy where another version signed the token, which has been replaced since.
     public let older: Remedy
 
     /// Remedies for a token of the active version and for one of an older version.

@@ -1,14 +1,14 @@
-/// What an app asks the vendor's REST API before it mints.
+/// The questions that an app asks the vendor's REST API before it mints.
 public enum LookupMode: String, Sendable, CaseIterable {
     /// Nothing.
     case off
-    /// Whether the user exists.
+    /// The user's existence.
     case verify
-    /// That, and what the vendor's tokens may say of the user besides the id.
+    /// The user's existence, and the facts besides the id that the vendor's tokens may hold.
     case enrich
 }
 
-/// What to ask the vendor's REST API about some users, as values: the worker does the asking.
+/// The questions to the vendor's REST API about some users, as values: the worker sends them.
 public enum Lookup: Sendable, Equatable {
     /// Nothing.
     case none
@@ -31,7 +31,7 @@ public struct LookupRequest: Sendable, Equatable {
     public let path: String
     /// The JSON body of a POST.
     public let body: [UInt8]?
-    /// Which of the users this request is about, by their place in the list.
+    /// The users whom this request is about, by their place in the list.
     public let subjects: Range<Int>
 
     /// A request about `subjects`.
@@ -57,7 +57,7 @@ public struct LookupResponse: Sendable, Equatable {
     }
 }
 
-/// What a look-up adds to a token: JSON values by the name a recipe asks for them.
+/// A look-up's additions to a token: JSON values by the name under which a recipe reads them.
 public struct Enrichment: Sendable, Equatable {
     private let values: [String: [UInt8]]
 

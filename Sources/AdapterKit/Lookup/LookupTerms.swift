@@ -1,6 +1,6 @@
-/// How a vendor's REST API wants to be asked, as far as that does not change from request to request.
+/// The terms on which a vendor's REST API answers requests, as far as they are the same for every request.
 public struct LookupTerms: Sendable, Equatable {
-    /// What a request proves its right with.
+    /// The credential of a request.
     public enum Authorization: Sendable, Equatable {
         /// `Authorization: SCHEME KEY`, with the app's API key: `Bearer`, `Key`, `App`.
         case key(scheme: String)
@@ -11,7 +11,7 @@ public struct LookupTerms: Sendable, Equatable {
         case mintedToken
     }
 
-    /// What happens for a user whom the vendor does not know.
+    /// The outcome for a user whom the vendor does not know.
     public enum UnknownUser: String, Sendable, CaseIterable {
         /// A token: the vendor may meet the user with its first use.
         case mint
@@ -19,11 +19,11 @@ public struct LookupTerms: Sendable, Equatable {
         case reject
     }
 
-    /// So many requests in any time of that length.
+    /// A number of requests in any time of a given length.
     public struct Rate: Sendable, Equatable {
-        /// How many requests.
+        /// The number of requests.
         public let requests: Int
-        /// In how many seconds.
+        /// The length of the time, in seconds.
         public let seconds: Int
 
         /// At most `requests` in any `seconds`, both at least one.
@@ -33,11 +33,11 @@ public struct LookupTerms: Sendable, Equatable {
         }
     }
 
-    /// Where the API is: a URL without a path, https; nil where each account has its own.
+    /// The API's base: an https URL without a path; nil where each account has its own.
     public let endpoint: String?
-    /// What a request proves its right with.
+    /// The credential of a request.
     public let authorization: Authorization
-    /// How many users a request may be about.
+    /// The largest number of users in one request.
     public let batch: Int
     /// The vendor's limits, all of which hold, for one credential. A configured rate that `ceiling` allows takes the place
     /// of the slower ones.
@@ -45,9 +45,9 @@ public struct LookupTerms: Sendable, Equatable {
     /// The fastest an app may configure, where the vendor allows some accounts more than the slowest of `rates`; nil where
     /// a configured rate can only be slower than those.
     public let ceiling: Rate?
-    /// How long the vendor may take for an answer, in seconds, unless the app says otherwise.
+    /// The longest time for the vendor's answer, in seconds, unless the app configures another.
     public let timeout: Int
-    /// What happens for an unknown user, unless the app says otherwise.
+    /// The outcome for an unknown user, unless the app configures another.
     public let unknownUser: UnknownUser
     /// Whether a look-up can add to the token.
     public let enriches: Bool

@@ -1,4 +1,4 @@
-/// What a vendor's answer says of one user.
+/// A vendor's answer about one user.
 public enum LookupVerdict: Sendable, Equatable {
     /// The user exists; the enrichment may add to the token.
     case exists(Enrichment)
@@ -10,9 +10,9 @@ public enum LookupVerdict: Sendable, Equatable {
     case unanswered(LookupFailure)
 }
 
-/// Why an answer says nothing about a user, which is never the same as "gone".
+/// The reason that an answer decides nothing about a user. It is never the same as "gone".
 public struct LookupFailure: Error, Sendable, Equatable {
-    /// What is to be done about it.
+    /// The reaction that the failure calls for.
     public enum Kind: String, Sendable, CaseIterable {
         /// The vendor asks to be asked later: 429, or its own way to say so.
         case throttled
@@ -26,7 +26,7 @@ public struct LookupFailure: Error, Sendable, Equatable {
         case mismatched
     }
 
-    /// What is to be done about it.
+    /// The reaction that the failure calls for.
     public let kind: Kind
     /// A line for an operator; never a user, a token or a credential.
     public let detail: String
@@ -37,9 +37,9 @@ public struct LookupFailure: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    /// What an HTTP status means that the vendor gives no meaning of its own: 429 asks to wait, 5xx and 408 do not answer,
-    /// a redirect is refused (it could take the credentials elsewhere), any other 4xx is the configuration's fault, and
-    /// a 2xx that was not understood is unreadable.
+    /// The meaning of an HTTP status to which the vendor gives none of its own. 429 asks the worker to wait; 5xx and
+    /// 408 are no answer. A redirect is refused, since it could take the credentials elsewhere. Any other 4xx is the
+    /// configuration's fault, and a 2xx that was not understood is unreadable.
     public init(status: Int) {
         switch status {
         case 429: self.init(.throttled, "status 429: the rate limit is exceeded")

@@ -12,7 +12,7 @@ struct ClaimsTemplate: Sendable {
         case distinct(Int)
         /// A place in `moments`.
         case moment(Int)
-        /// What a look-up or the edge says, else a stretch of `constants`: its place in `enrichments`.
+        /// The value that a look-up or the edge found, else a stretch of `constants`: its place in `enrichments`.
         case granted(Int, otherwise: Int, to: Int)
         /// A member that is left out where a look-up found nothing: its place in `enrichments`.
         case enrichment(Int)
@@ -33,7 +33,7 @@ struct ClaimsTemplate: Sendable {
     private var keyID = ""
     /// The claims' names, for what a subject lacks.
     private var names: [String] = []
-    /// How many bytes of `constants` stand in pieces.
+    /// The number of bytes of `constants` that are in pieces already.
     private var flushed = 0
 
     private init() {}
@@ -199,8 +199,8 @@ struct ClaimsTemplate: Sendable {
 
     /// Appends the claims of one token.
     ///
-    /// - Returns: why there are none: a `Rejection` with `.mintFailed` where the subject lacks what a claim needs, with
-    ///   `.malformedReport` where the user's id would be the name of another claim.
+    /// - Returns: the reason that there are none: a `Rejection` with `.mintFailed` where the subject lacks what a claim
+    ///   needs, with `.malformedReport` where the user's id would be the name of another claim.
     func write(
         _ subject: Subject, _ enrichment: Enrichment, to output: inout ByteWriter,
         random: inout some RandomNumberGenerator

@@ -1,8 +1,8 @@
-/// How long a vendor's tokens may live.
+/// The bounds on the lifetime of a vendor's tokens.
 public struct LifetimeBounds: Sendable, Equatable {
-    /// What is taken where `apps.*.lifetime` is not set, in seconds.
+    /// The lifetime where `apps.*.lifetime` is not set, in seconds.
     public let standard: Int64
-    /// What is accepted, in seconds.
+    /// The lifetimes that the configuration accepts, in seconds.
     public let allowed: ClosedRange<Int64>
 
     /// `standard` seconds unless configured, and `allowed` whatever is configured.

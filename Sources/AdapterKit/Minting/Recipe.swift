@@ -19,9 +19,9 @@ public final class Recipe: Sendable, Equatable {
     public let header: [HeaderMember]
     /// The claims, in order.
     public let claims: [Claim]
-    /// How long the token may live.
+    /// The bounds on the token's lifetime.
     public let lifetime: LifetimeBounds
-    /// What the signing key is derived from the ring's with; nil where the ring's key signs.
+    /// The derivation of the signing key from the ring's key; nil where the ring's key signs.
     public let derivation: KeyDerivation?
 
     /// A recipe with these parts.
@@ -62,12 +62,12 @@ public final class Recipe: Sendable, Equatable {
     }
 }
 
-/// How a token's signing key comes from the ring's.
+/// The derivation of a token's signing key from the ring's key.
 public enum KeyDerivation: Sendable, Equatable {
     /// HMAC-SHA256(secret, `YYYYMMDD` of the time of minting, UTC).
     case utcDate
 
-    /// What the key is derived with for a token issued at `seconds` since 1970.
+    /// Returns the label from which the key is derived for a token issued at `seconds` since 1970.
     public func label(at seconds: Int64) -> [UInt8] {
         switch self {
         case .utcDate: TextPart.date(of: seconds)
@@ -77,7 +77,7 @@ public enum KeyDerivation: Sendable, Equatable {
 
 /// One claim.
 public struct Claim: Sendable, Equatable {
-    /// Where a claim's value comes from.
+    /// The source of a claim's value.
     public indirect enum Value: Sendable, Equatable {
         /// A constant string.
         case constant(String)
@@ -105,15 +105,15 @@ public struct Claim: Sendable, Equatable {
         case object([Claim])
         /// An array. What a look-up may leave out has no place in it.
         case array([Value])
-        /// What a look-up or the edge found under this name; this JSON value where neither did.
+        /// The value that a look-up or the edge found under this name; this JSON value where neither found one.
         case granted(String, otherwise: [UInt8])
-        /// What a look-up found under this name; the claim is left out where it found nothing.
+        /// The value that a look-up found under this name; the claim is left out where it found nothing.
         case enrichment(String)
     }
 
     /// The claim's name; of one that is put together, what it is called in messages.
     public let name: String
-    /// What the name is put together from; nil where it is `name`.
+    /// The parts from which the name is put together; nil where it is `name`.
     public let nameParts: [TextPart]?
     /// Its value's source.
     public let value: Value

@@ -25,15 +25,15 @@ public enum TextPart: Sendable, Equatable {
 
 /// A moment that depends on a token's life.
 public struct Moment: Sendable, Equatable {
-    /// What it is counted from.
+    /// The time from which a moment is counted.
     public enum Base: Sendable, Equatable {
-        /// When the token is issued.
+        /// The token's time of issue.
         case issuedAt
-        /// When it ends.
+        /// The token's expiry.
         case expiresAt
     }
 
-    /// How a moment is written.
+    /// The unit in which a moment is written.
     public enum Unit: Sendable, Equatable {
         /// Whole seconds since 1970.
         case seconds
@@ -41,11 +41,11 @@ public struct Moment: Sendable, Equatable {
         case milliseconds
     }
 
-    /// What it is counted from.
+    /// The time from which the moment is counted.
     public let base: Base
-    /// How many seconds later; negative for earlier.
+    /// The moment's distance from `base`, in seconds; negative for earlier.
     public let offset: Int64
-    /// How it is written.
+    /// The unit in which the moment is written.
     public let unit: Unit
 
     /// The moment `offset` seconds after `base`.

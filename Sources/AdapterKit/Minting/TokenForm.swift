@@ -1,12 +1,12 @@
 /// A recipe filled in as far as the tokens of one key and one life are the same: what is left is the subject, what a
 /// look-up added, and ids. Thousands of tokens share one, so it is a reference.
 public final class TokenForm: Sendable {
-    /// What is filled in.
+    /// The recipe that the form fills in.
     public let recipe: Recipe
-    /// How long its tokens live.
+    /// The life of its tokens.
     public let life: Validity
     private let encodedHeader: [UInt8]
-    /// What the signing key is derived with; nil where it is the ring's.
+    /// The label from which the signing key is derived; nil where the ring's key signs.
     private let keyLabel: [UInt8]?
     private let keyID: String?
     /// The claims without the times, from which the next second's are made, and with them.
@@ -44,13 +44,13 @@ public final class TokenForm: Sendable {
         return TokenForm(recipe, keyID, dated ?? encodedHeader, template, life)
     }
 
-    /// What is to be signed for one token.
+    /// Returns the signing input of one token.
     ///
     /// - Parameters:
-    ///   - subject: whom it is for.
-    ///   - enrichment: what a look-up added.
+    ///   - subject: the token's subject.
+    ///   - enrichment: the members that a look-up added.
     ///   - isFinishedInPlace: whether to leave room for the signature; not where it is put behind the input elsewhere.
-    ///   - random: where ids come from.
+    ///   - random: the source of ids.
     /// - Throws: `Rejection` with `.mintFailed` when the subject lacks what a claim needs.
     public func signingInput(
         for subject: Subject, adding enrichment: Enrichment = Enrichment(), isFinishedInPlace: Bool = true,

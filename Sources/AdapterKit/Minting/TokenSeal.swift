@@ -1,9 +1,9 @@
-/// Whom an app's tokens are sealed for before they are published (`apps.*.seal`): a recipient whose private key alone opens
-/// them.
+/// The recipient for whom an app's tokens are sealed before they are published (`apps.*.seal`). The recipient's private
+/// key alone opens them.
 ///
 /// By reference, since every token of the app holds one. It holds a public key and can open nothing.
 public final class TokenSeal: Sendable {
-    /// The recipient's `kid`: what records and tokens name the key by.
+    /// The recipient's `kid`, by which records and tokens name the key.
     public let keyID: String
     private let encrypt: @Sendable ([UInt8]) throws(JOSEError) -> [UInt8]
 

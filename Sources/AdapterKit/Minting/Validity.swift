@@ -1,8 +1,8 @@
-/// When a token's life begins and when it ends: `iat` and `exp` (RFC 7519, section 4.1), in seconds since 1970.
+/// The beginning and the end of a token's life: `iat` and `exp` (RFC 7519, section 4.1), in seconds since 1970.
 public struct Validity: Sendable, Equatable {
-    /// When it is issued.
+    /// The token's time of issue.
     public let issuedAt: Int64
-    /// From when on it is not accepted any more.
+    /// The first second at which the token is not accepted any more.
     public let expiresAt: Int64
 
     /// A life from `issuedAt` to `expiresAt`.

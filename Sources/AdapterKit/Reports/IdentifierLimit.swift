@@ -1,14 +1,14 @@
-/// How long a user's id, an id's name or a nonce may be.
+/// The longest id of a user, name of an id or nonce.
 ///
 /// Ids are opaque, but not endless: an id is repeated in a token, a subject key, a look-up and a memory of subjects, so
 /// one that no vendor takes is refused where it is read.
 public enum IdentifierLimit: Sendable, Equatable {
-    /// So many bytes of UTF-8.
+    /// A number of bytes of UTF-8.
     case bytes(Int)
-    /// So many Unicode scalars, where a vendor counts characters.
+    /// A number of Unicode scalars, where a vendor counts characters.
     case characters(Int)
 
-    /// Where a vendor states none: 1,024 bytes, Remint's own bound.
+    /// The limit where a vendor states none: 1,024 bytes, Remint's own bound.
     public static let standard = IdentifierLimit.bytes(1024)
 
     /// Whether `identifier` is no longer than that. The answer costs no more for a very long one.

@@ -1,11 +1,11 @@
-/// What an SDK handed to the app when authentication failed, and when that was.
+/// The values that an SDK handed to the app when authentication failed, and the time of the failure.
 ///
 /// Adapters read it through `field`, which knows the ways one value is spelt: under several names, as a number or as
 /// text, absent, null or empty.
 public struct Report: Sendable {
     /// The report's JSON.
     public let root: JSONValue
-    /// When the failure was observed, as well as it is known.
+    /// The time at which the failure was observed, as well as it is known.
     public let observedAt: UnixTime
     /// The user whom the edge has authenticated; nil where it says nothing. It is not part of the report: no device writes it.
     public let vouched: VouchedUser?

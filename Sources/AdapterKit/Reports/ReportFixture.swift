@@ -4,7 +4,7 @@
 /// `Fixtures/apps.json`), `report` (the JSON) or `report_text` (bytes that need not be JSON), `origin` (where the shape
 /// was seen) and `expect`. A string in the report may hold `{{now+240s}}` or `{{now-10s}}`, which stands for that moment.
 public struct ReportFixture: Sendable {
-    /// What must come out.
+    /// The reading that the adapter must return.
     public enum Expectation: Sendable, Equatable {
         /// A reading with this remedy (`mint`, `mint_once`, `not_fixable`, `not_for_us`), reason and subject key.
         case failure(remedy: String, reason: String, subject: String?, hasFailedToken: Bool)
@@ -14,15 +14,15 @@ public struct ReportFixture: Sendable {
 
     /// The file's name without its ending.
     public let name: String
-    /// Which SDK speaks.
+    /// The SDK that reports.
     public let sdk: String
-    /// What it says, in a few words.
+    /// The failure that the SDK reports, in a few words.
     public let reported: String
-    /// Which of the adapter's example apps it is for.
+    /// The name of the adapter's example app that the report is for.
     public let app: String
-    /// Where the shape was seen, such as a repository and a file; empty where the fixture does not say.
+    /// The place where the shape was seen, such as a repository and a file; empty where the fixture names none.
     public let origin: String
-    /// What must come out.
+    /// The reading that the adapter must return.
     public let expectation: Expectation
     private let template: String
 
@@ -91,7 +91,7 @@ extension ReportFixture.Expectation {
         }
     }
 
-    /// What `reading` amounts to, in the fixtures' words.
+    /// The expectation that `reading` meets, in the fixtures' words.
     public init(_ reading: Reading) {
         switch reading {
         case .rejected(let rejection): self = .rejected(rejection.code)

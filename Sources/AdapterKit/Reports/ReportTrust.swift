@@ -1,4 +1,4 @@
-/// Whose word says whom a token is for (`apps.*.identity`).
+/// The party whose word decides a token's user (`apps.*.identity`).
 public enum IdentitySource: String, Sendable, CaseIterable {
     /// The report's, where the edge vouches for nobody.
     case reported
@@ -6,7 +6,7 @@ public enum IdentitySource: String, Sendable, CaseIterable {
     case vouched
 }
 
-/// What a report must show for a token (`apps.*.proof`).
+/// The proof that a report must hold for a token (`apps.*.proof`).
 public enum ProofDemand: String, Sendable, CaseIterable {
     /// Nothing.
     case none
@@ -15,7 +15,7 @@ public enum ProofDemand: String, Sendable, CaseIterable {
     case ownToken = "own_token"
 }
 
-/// What becomes of a report that lacks its user (`apps.*.missing_user`).
+/// The outcome of a report that lacks its user (`apps.*.missing_user`).
 public enum MissingUser: String, Sendable, CaseIterable {
     /// It is a mistake of the app, and dead-lettered as `missing_user`.
     case deadLetter = "dead_letter"

@@ -5,7 +5,7 @@
 public struct VouchedUser: Sendable, Equatable {
     /// The user, without a challenge.
     public let subject: Subject
-    /// What the user's tokens may say besides, such as OneSignal's `subscriptions`.
+    /// The other members that the user's tokens may hold, such as OneSignal's `subscriptions`.
     public let grants: Enrichment
 
     /// The user `subject`, with `grants`.

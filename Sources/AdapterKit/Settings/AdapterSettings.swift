@@ -1,4 +1,4 @@
-/// What an adapter can be told about an app, under `apps.*.settings`.
+/// The settings of an app that an adapter accepts, under `apps.*.settings`.
 ///
 /// A missing `settings` decodes from an empty mapping. The keys are listed, so that a misspelt one is refused with its
 /// line and the nearest known name, and so that the manual can name them all.
@@ -9,7 +9,7 @@ public protocol AdapterSettings: Decodable, Sendable {
 
 /// One key under `apps.*.settings`.
 public struct SettingKey: Sendable, Equatable {
-    /// What a key holds.
+    /// The type of a key's value.
     public enum Kind: Sendable, Equatable {
         /// A text that is not empty.
         case text
@@ -25,18 +25,18 @@ public struct SettingKey: Sendable, Equatable {
 
     /// The key as it is written.
     public let name: String
-    /// What it holds.
+    /// The type of the key's value.
     public let kind: Kind
     /// Whether the app cannot do without it.
     public let isRequired: Bool
-    /// What holds where it is left out, as the configuration writes it; nil where that is no single value.
+    /// The value of a key that is left out, as the configuration writes it; nil where that is no single value.
     public let standard: String?
-    /// What it means, its type and its default, in a line.
+    /// The key's meaning, type and default, in a line.
     public let summary: String
 
     /// A key of this name.
     ///
-    /// - Parameter meaning: what it means; the default is said behind it.
+    /// - Parameter meaning: the key's meaning; the summary adds the default behind it.
     public init(
         _ name: String, kind: Kind = .text, isRequired: Bool = false, standard: String? = nil, _ meaning: String
     ) {
@@ -58,7 +58,7 @@ public struct SettingKey: Sendable, Equatable {
 public struct SettingsError: Error, Sendable, Equatable {
     /// The key.
     public let key: String
-    /// What is wrong and what would be right.
+    /// The mistake and its correction.
     public let message: String
 
     /// The setting `key` is refused because of `message`.

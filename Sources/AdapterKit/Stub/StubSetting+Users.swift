@@ -1,5 +1,5 @@
 extension StubSetting {
-    /// How a stub vendor stands to a user.
+    /// A user's standing with a stub vendor.
     public enum Standing: Sendable, Equatable {
         /// It has the user.
         case known
@@ -9,7 +9,8 @@ extension StubSetting {
         case unknown
     }
 
-    /// How the vendor stands to `user`. Ids are compared byte for byte, which the sets' own `contains` would not do.
+    /// Returns the standing of `user` with the vendor. Ids are compared byte for byte, which the sets' own `contains`
+    /// would not do.
     public func standing(of user: String) -> Standing {
         if gone.contains(where: user.hasSameBytes) { return .gone }
         return unknown.contains(where: user.hasSameBytes) ? .unknown : .known

@@ -1,7 +1,8 @@
 /// A vendor's REST API in small, as a value: what it answers depends on what it was asked before, on the time it is told, and
 /// on nothing else. A server on loopback gives it a socket for tests and for `remint demo --with-lookups`.
 public protocol VendorStub: Sendable {
-    /// What the vendor answers to `request` at `time`, with the statuses, bodies and limits that it documents.
+    /// Returns the vendor's response to `request` at `time`, with the statuses, bodies and limits that the vendor
+    /// documents.
     mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse
 }
 
@@ -62,7 +63,7 @@ public struct StubRequest: Sendable {
     }
 }
 
-/// What a vendor's server answers.
+/// A response of a vendor's server.
 public struct StubResponse: Sendable {
     /// The HTTP status.
     public let status: Int
@@ -85,7 +86,7 @@ public struct StubResponse: Sendable {
     }
 }
 
-/// What a stub vendor is told when it is made.
+/// The setting with which a stub vendor is made.
 public struct StubSetting: Sendable {
     /// The value of `Authorization` that it accepts; nil where it checks minted tokens instead.
     public let authorization: String?

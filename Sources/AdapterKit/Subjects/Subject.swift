@@ -1,9 +1,9 @@
-/// Whom a token is for: a user and, where the vendor's tokens answer a challenge, its nonce.
+/// The subject of a token: a user and, where the vendor's tokens answer a challenge, its nonce.
 ///
 /// Two subjects are the same only byte for byte: ids are opaque to us, and Swift's own `==` on strings would take two
 /// spellings of an accented letter for one user.
 public struct Subject: Sendable, Hashable {
-    /// How the vendor names a user.
+    /// The vendor's way to name a user.
     public enum Identity: Sendable {
         /// One id.
         case user(String)

@@ -1,8 +1,9 @@
 package import Formats
 import JOSE
 
-/// Where AWS's credentials come from, in the order of its own tools: the environment's, a role for the web identity of a
-/// pod, the shared file, what the container's own endpoint has. Those that end are got anew for each token.
+/// The sources of AWS's credentials, in the order of AWS's own tools. They are the environment, a role for a pod's web
+/// identity, the shared file, and the container's own endpoint. Credentials that expire are fetched anew for each
+/// token.
 package struct AWSCredentialChain: Sendable {
     let region: String
     let environment: @Sendable (String) -> String?
@@ -53,7 +54,7 @@ package struct AWSCredentialChain: Sendable {
             accessKeyID: id, secret: SecretBytes(copying: secret.utf8), sessionToken: members["aws_session_token"])
     }
 
-    /// What stands in the section `profile` of a file of sections and `name = value`.
+    /// Returns the members of the section `profile` in a file of sections and `name = value`.
     static func members(of profile: String, in text: String) -> [String: String] {
         var members: [String: String] = [:]
         var isInside = false
@@ -71,7 +72,7 @@ package struct AWSCredentialChain: Sendable {
 
     // MARK: Endpoints
 
-    /// What the container's agent has (Amazon ECS, EKS Pod Identity).
+    /// Returns the credentials of the container's agent (Amazon ECS, EKS Pod Identity).
     private func container(_ url: String) async throws(TokenFailure) -> AWSCredentials {
         let host = try Self.trusted(url)
         var headers: [(String, String)] = []

@@ -1,15 +1,15 @@
 package import Formats
 package import JOSE
 
-/// Who signs a request to AWS. However it is printed, nothing of it shows.
+/// The credentials that sign a request to AWS. Printing them shows none of their parts.
 package struct AWSCredentials: Sendable, CustomStringConvertible, CustomReflectable {
     /// The name of the secret.
     let accessKeyID: String
     /// The secret.
     let secret: SecretBytes
-    /// What comes with credentials that end; nil for others.
+    /// The session token of credentials that expire; nil for others.
     let sessionToken: String?
-    /// When they end; nil for never.
+    /// The time at which the credentials expire; nil for never.
     let expiry: UnixTime?
 
     package init(accessKeyID: String, secret: SecretBytes, sessionToken: String? = nil, expiry: UnixTime? = nil) {

@@ -10,7 +10,7 @@ package struct MSKTokens: TokenSource {
     let credentials: AWSCredentialChain
     let extensions: [BearerToken.Extension]
 
-    /// How long a token is good for, in seconds: AWS takes none that is good for longer.
+    /// The lifetime of a token, in seconds: AWS accepts no longer one.
     private static let life = 900
 
     package func token(at now: UnixTime) async throws(TokenFailure) -> BearerToken {

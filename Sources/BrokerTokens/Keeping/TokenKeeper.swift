@@ -13,9 +13,9 @@ package struct TokenKeeper: Sendable {
     /// A random number from 0 to 1.
     let draw: @Sendable () -> Double
 
-    /// How often a source's revision is looked at.
+    /// The time between two looks at a source's revision.
     private static let interval = Duration.seconds(2)
-    /// How long the clock is believed, at most: a machine that slept finds its tokens old.
+    /// The longest time between two looks at the clock: a machine that slept finds its tokens old.
     private static let longestWait = Duration.seconds(30)
 
     package init(

@@ -1,12 +1,12 @@
 public import Formats
 
-/// When the next token is got, as a value.
+/// The time of the next fetch of a token, as a value.
 ///
 /// A token is replaced after 70 to 80 % of its life: before librdkafka itself would ask, which it does after 80 %, and not
 /// in step with the other workers that got theirs in the same second. What fails is tried again after a second, then after
 /// twice as long each time, up to half a minute; the token before goes on being used as long as it lives.
 public struct TokenSchedule: Sendable {
-    /// What is to be done.
+    /// The action that is due.
     public enum Action: Sendable, Equatable {
         /// Get a token, and say what came of it.
         case fetch
@@ -38,7 +38,7 @@ public struct TokenSchedule: Sendable {
         if expiry <= now { due = nil }
     }
 
-    /// What is to be done at `now`.
+    /// Returns the action that is due at `now`.
     public func next(at now: UnixTime) -> Action {
         guard let due, due > now else { return .fetch }
         return .wait(until: due)
@@ -68,7 +68,7 @@ public struct TokenSchedule: Sendable {
         wait(pause * (1 - 0.25 * min(max(draw, 0), 1)), from: now)
     }
 
-    /// Whoever makes the tokens made another, so that it is got at once.
+    /// Makes a fetch due at once, because the source has another token.
     public mutating func changed() { due = nil }
 
     private mutating func wait(_ seconds: Double, from now: UnixTime) {

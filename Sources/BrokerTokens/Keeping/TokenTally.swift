@@ -1,7 +1,7 @@
 public import Formats
 import Synchronization
 
-/// What came of getting tokens, for metrics. Counts only grow.
+/// The counts of fetched tokens and of failures, for metrics. Counts only grow.
 public final class TokenTally: Sendable {
     private struct State {
         var obtained = 0
@@ -15,13 +15,13 @@ public final class TokenTally: Sendable {
     /// Nothing yet.
     public init() {}
 
-    /// How many tokens were got, and how often there was none to get.
+    /// The numbers of tokens that were fetched, and of fetches that failed.
     public var counts: (obtained: Int, failed: Int) { state.withLock { ($0.obtained, $0.failed) } }
 
     /// The end of the last token's life; nil before the first.
     public var expiry: UnixTime? { state.withLock { $0.expiry } }
 
-    /// Why there was none to get the last time; nil where there was one.
+    /// The reason for the last fetch's failure; nil where it succeeded.
     public var trouble: String? { state.withLock { $0.trouble } }
 
     func obtained(expiry: UnixTime) {

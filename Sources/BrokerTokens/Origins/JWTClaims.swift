@@ -1,6 +1,6 @@
 import Formats
 
-/// What a JWT says of its own life. It is not verified: that is the broker's task.
+/// The claims of a JWT about its own life. The signature is not verified: that is the broker's task.
 struct JWTClaims {
     /// `exp`.
     let expiry: UnixTime?

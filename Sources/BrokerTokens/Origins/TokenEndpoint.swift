@@ -6,13 +6,13 @@ package struct TokenEndpoint: Sendable {
     /// The longest time of an answer.
     package static let longestAnswer = Duration.seconds(10)
 
-    /// Where it is.
+    /// The endpoint's URL.
     let url: String
-    /// What of it may be said.
+    /// The part of the URL that messages may show.
     let host: String
     /// The file of the authorities its certificate is checked against; nil for the system's.
     var certificateAuthority: String?
-    /// How long an answer may take.
+    /// The longest time for an answer.
     var timeout = longestAnswer
 
     /// The longest answer, in bytes.

@@ -2,14 +2,15 @@ package import Formats
 package import JOSE
 package import Kafka
 
-/// Where tokens come from.
+/// A source of tokens.
 package protocol TokenSource: Sendable {
     /// Another token, or the same where there is no newer one. It ends within some twenty seconds.
     ///
     /// - Throws: `TokenFailure` where there is none to get.
     func token(at now: UnixTime) async throws(TokenFailure) -> BearerToken
 
-    /// What changes when somebody else made another token; nil where nobody does.
+    /// A revision that changes when another program makes another token; nil for a source whose tokens no other program
+    /// makes.
     var revision: FileRevision? { get }
 }
 
@@ -17,7 +18,7 @@ extension TokenSource {
     package var revision: FileRevision? { nil }
 }
 
-/// Why there is no token: place and remedy in one line, and nothing that a token, a secret or an answer said.
+/// The reason that there is no token: place and remedy in one line. It holds no part of a token, a secret or an answer.
 package struct TokenFailure: Error, Sendable, Equatable {
     package let message: String
 

@@ -1,6 +1,7 @@
 import AdapterKit
 
-/// Where a token's claims hold one thing, such as the user: the names that lead there and the text around it.
+/// The place in a token's claims that holds one thing, such as the user: the names that lead there and the text around
+/// it.
 struct ClaimPlace: Sendable {
     let path: [String]
     private let prefix: String
@@ -35,7 +36,7 @@ struct ClaimPlace: Sendable {
         return nil
     }
 
-    /// What stands around the only `part`; nil where that differs from token to token.
+    /// Returns the text before and after the only `part`; nil where that text differs from token to token.
     private static func surroundings(of part: TextPart, in parts: [TextPart]) -> (prefix: String, suffix: String)? {
         var texts = [""]
         for other in parts {
@@ -50,7 +51,7 @@ struct ClaimPlace: Sendable {
         return texts.count == 2 ? (texts[0], texts[1]) : nil
     }
 
-    /// What stands there in `claims`; nil where it is not there, or something else is.
+    /// Returns the text at the place in `claims`; nil where the place is missing or holds something else.
     func text(in claims: JSONValue?) -> String? {
         guard var value = claims else { return nil }
         for name in path {

@@ -3,7 +3,7 @@ import AdapterKit
 /// Puts an app's settings into a file's claims: what is left is a recipe, as the compiled adapters write theirs.
 struct ClaimsCompiler {
     let settings: [String: SettingValue]
-    /// What of `vouched` the claims take, and in which form.
+    /// The members of `vouched` that the claims use, each in the form that a claim wants.
     private(set) var grants: [Grant] = []
 
     /// A member of `vouched` in the form that a claim wants.

@@ -10,7 +10,7 @@ struct CodeTable: Sendable {
         let conditions: [ReportCondition]
     }
 
-    /// What a report's code comes to.
+    /// The result of a search for a report's code.
     enum Finding {
         case code(DeclaredCode)
         /// One that the file does not know.
@@ -57,7 +57,7 @@ struct CodeTable: Sendable {
         }
     }
 
-    /// What `report` in `shape` says.
+    /// Returns the code that `report` in `shape` holds.
     func finding(in report: Report, _ shape: ReportShape) -> Finding {
         if shape.code.isEmpty, byMessage.isEmpty, let always { return .code(always) }
         let field = shape.code.field(in: report)

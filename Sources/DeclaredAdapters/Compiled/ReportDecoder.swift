@@ -7,9 +7,9 @@ struct ReportDecoder: Sendable {
     private let codes: CodeTable
     private let unknown: DeclaredCode?
     private let missing: DeclaredCode?
-    /// Where the tokens of the app name their user.
+    /// The user's place in the claims of the app's tokens.
     private let userPlace: ClaimPlace?
-    /// What must be the app's own.
+    /// The members that must be the app's own, with the reason for the refusal of another value.
     private let belongings: [(paths: [ReportPath], value: String, otherwise: String)]
 
     init(_ description: VendorDescription, _ settings: [String: SettingValue], userPlace: ClaimPlace?) {
@@ -24,7 +24,7 @@ struct ReportDecoder: Sendable {
         }
     }
 
-    /// What `report` means.
+    /// Returns the reading of `report`.
     func reading(of report: Report) -> Reading {
         guard let wrapping = rules.wrapping else { return reading(of: report, alsoIn: []) }
         var levels = wrapping.levels(of: report)

@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What a vendor says of a token, by a file's checks; what the file does not speak of is checked all the same.
+/// A vendor's verdict on a token, by a file's checks. The verifier checks as well whatever the file does not mention.
 struct TokenVerifier: Sendable {
     let rules: VerdictRules
     let recipe: Recipe

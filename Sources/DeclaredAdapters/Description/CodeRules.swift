@@ -1,6 +1,6 @@
 package import AdapterKit
 
-/// What a reported reason calls for.
+/// The remedies for reported reasons.
 package struct CodeRules: Sendable {
     /// The codes in the order of the file: of several that match the first counts.
     package let codes: [DeclaredCode]
@@ -16,17 +16,17 @@ package struct CodeRules: Sendable {
 package struct DeclaredCode: Sendable {
     /// The vendor's own name of it.
     package let name: String
-    /// What it means, for the page.
+    /// The code's meaning, for the page.
     package let about: String
-    /// What a report must hold for it.
+    /// The ways in which a report can hold the code.
     package let matches: [CodeMatch]
     /// The fact about the failed token that it proves.
     package let evidence: Evidence
-    /// What it calls for.
+    /// The remedy that the code calls for.
     package let remedy: Remedy
-    /// What it calls for where it matters which of our keys signed the token.
+    /// The remedies that depend on which of our keys signed the token.
     package let signerRemedies: SignerRemedies?
-    /// What it calls for where the token that failed names the reported user already.
+    /// The remedy where the failed token names the reported user already.
     package let ownTokenRemedy: Remedy?
     /// Whether it says that the device had no token.
     package let hadNoToken: Bool
@@ -36,7 +36,7 @@ package struct DeclaredCode: Sendable {
 
 /// One way a report can hold a code.
 package struct CodeMatch: Sendable {
-    /// What stands where codes stand.
+    /// The value that a report must hold as its code.
     package enum Value: Sendable, Equatable {
         case numbers(ClosedRange<Int64>)
         case text(String)
@@ -47,8 +47,8 @@ package struct CodeMatch: Sendable {
     }
 
     package let value: Value
-    /// What the message must contain, in lower case; empty for anything.
+    /// The text that the message must contain, in lower case; empty for any message.
     package let message: String
-    /// What else must be so.
+    /// The other conditions that the report must meet.
     package let conditions: [ReportCondition]
 }

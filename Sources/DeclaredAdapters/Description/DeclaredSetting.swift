@@ -2,7 +2,7 @@ package import AdapterKit
 
 /// A key of `apps.*.settings` that a file declares.
 package struct DeclaredSetting: Sendable {
-    /// What the key holds.
+    /// The type of a key's value.
     package enum Kind: Sendable, Equatable {
         /// A text that is not empty.
         case text
@@ -20,15 +20,15 @@ package struct DeclaredSetting: Sendable {
 
     /// The key.
     package let name: String
-    /// What it holds.
+    /// The type of the key's value.
     package let kind: Kind
     /// Whether the app cannot do without it.
     package let isRequired: Bool
-    /// What is taken where it is not set; nil for nothing.
+    /// The value where the app sets none; nil for no value.
     package let standard: SettingValue?
-    /// What a text must begin with; empty for anything.
+    /// The prefix that a text must have; empty for any text.
     package let prefix: String
-    /// What it means.
+    /// The key's meaning.
     package let about: String
 
     /// The words a `$one_of` by this setting must know; nil where it has none.

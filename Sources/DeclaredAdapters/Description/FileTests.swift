@@ -3,7 +3,7 @@ package import YAMLReading
 
 /// The tests that stand in a file.
 package struct FileTests: Sendable {
-    /// What the clock says in a test that does not say it: 2027-01-15T08:00:00Z.
+    /// The time of a test that sets none: 2027-01-15T08:00:00Z.
     package static let standardTime = UnixTime(seconds: 1_800_000_000)
 
     /// A key that stands in the open, for tests alone.
@@ -36,7 +36,7 @@ package struct FileTests: Sendable {
         /// `vouched` of the event, as JSON; nil where nobody vouches.
         package let vouched: [UInt8]?
         package let issuedAt: UnixTime
-        /// How long it lives, in seconds.
+        /// The token's lifetime, in seconds; negative for the adapter's standard.
         package let life: Int64
         package let uuid: String?
         package let header: [UInt8]?
@@ -52,7 +52,7 @@ package struct FileTests: Sendable {
     /// Settings that must be refused.
     package struct Refusal: Sendable {
         package let settings: [UInt8]
-        /// What the refusal must say; empty for anything.
+        /// The text that the refusal must contain; empty for any refusal.
         package let because: String
         package let place: FileLocation
     }
@@ -66,6 +66,6 @@ package struct FileTests: Sendable {
     /// The vendor's verdicts by the corruption's name.
     package let verdicts: [(name: String, verdict: String)]
     package let refusals: [Refusal]
-    /// Where the tests stand.
+    /// The place of the tests in the file.
     package let place: FileLocation
 }

@@ -9,7 +9,7 @@ package struct ReportPath: Sendable, Equatable {
     package var text: String { names.joined(separator: ".") }
 }
 
-/// How a report is read.
+/// The rules by which a report is read.
 package struct ReportRules: Sendable {
     /// Objects within objects, and text within text; nil where the report is what it is.
     package let wrapping: Wrapping?
@@ -17,13 +17,13 @@ package struct ReportRules: Sendable {
     package let shapes: [ReportShape]
     /// Every member some SDK sends or the app is asked to add.
     package let members: Set<String>
-    /// When the report is another vendor's: any of these, each of which wants all its signs.
+    /// The signs of another vendor's report: any of these sets, each of which needs all its signs.
     package let strangers: [Set<StrangerSign>]
-    /// What must be the app's own where it stands in the report.
+    /// The values that must be the app's own where the report holds them.
     package let belongings: [Belonging]
     /// The rule for a user's id, in reports and wherever else a user is named.
     package let identifiers: IdentifierRule
-    /// What is said of a report without an identified user.
+    /// The detail for a report without an identified user.
     package let anonymous: String
 
     /// Whether some shape holds the failed token.
@@ -32,17 +32,17 @@ package struct ReportRules: Sendable {
     package var isChallenged: Bool { shapes.contains { !$0.challenge.isEmpty } }
 }
 
-/// How bridges wrap what an SDK says.
+/// The way in which bridges wrap an SDK's report.
 package struct Wrapping: Sendable {
     /// The names under which the wrapped object stands, the bridges' first.
     package let names: [String]
-    /// How deep objects within objects are looked for.
+    /// The number of levels at which the decoder looks for objects within objects.
     package let depth: Int
     /// Whether an object may stand as JSON text.
     package let isText: Bool
 }
 
-/// What makes a report another vendor's, together with others.
+/// A sign that a report is another vendor's, together with others.
 package enum StrangerSign: String, Sendable, CaseIterable {
     /// There is no code.
     case noCode = "no_code"
@@ -58,45 +58,45 @@ package enum StrangerSign: String, Sendable, CaseIterable {
 package struct Belonging: Sendable {
     package let paths: [ReportPath]
     package let setting: String
-    /// What is wrong where it says something else.
+    /// The reason for the refusal of another value.
     package let otherwise: String
 }
 
-/// Where one SDK writes what.
+/// The members in which one SDK reports.
 package struct ReportShape: Sendable {
-    /// Which SDK, for the page.
+    /// The SDK's name, for the page.
     package let name: String
-    /// What must be so for the shape to fit; empty fits always.
+    /// The conditions that a report must meet for the shape to fit; an empty list fits always.
     package let conditions: [ReportCondition]
     /// The spellings of the user's member; those that are there must agree.
     package let user: [ReportPath]
     /// Texts that mean nobody.
     package let nobody: Set<String>
-    /// Where the code stands, the first that holds a value; empty where there is none.
+    /// The places of the code, of which the first that holds a value counts; empty where there is none.
     package let code: [ReportPath]
-    /// Which JSON a code must be.
+    /// The JSON type that a code must have.
     package let codeType: CodeType
-    /// Where a text for people stands that tells reasons apart.
+    /// The places of a text for people, by which reasons differ.
     package let message: [ReportPath]
-    /// Where the token that failed stands.
+    /// The places of the token that failed.
     package let token: [ReportPath]
     /// Texts that stand for no token.
     package let noToken: Set<String>
-    /// Where the token's hash stands.
+    /// The places of the token's hash.
     package let tokenHash: [ReportPath]
-    /// Where the report says that the request was let pass.
+    /// The places of the mark that the vendor let the request pass.
     package let passed: [ReportPath]
-    /// Where the challenge's nonce stands.
+    /// The places of the challenge's nonce.
     package let challenge: [ReportPath]
-    /// When the failure was observed, for `usefulFor`.
+    /// The time at which the failure was observed, for `usefulFor`.
     package let time: ReportTime?
-    /// After which moment a token is useless.
+    /// The moment after which a token is useless.
     package let deadline: ReportTime?
-    /// For how many seconds after the failure a token is of use; nil for any time.
+    /// The time after the failure in which a token is of use, in seconds; nil for any time.
     package let usefulFor: Int64?
 }
 
-/// Which JSON a code must be.
+/// The JSON type that a code must have.
 package enum CodeType: String, Sendable, CaseIterable {
     /// A number, or a text of digits.
     case number
@@ -106,7 +106,7 @@ package enum CodeType: String, Sendable, CaseIterable {
 
 /// A time in a report.
 package struct ReportTime: Sendable {
-    /// How it is written.
+    /// The unit in which the time is written.
     package enum Unit: String, Sendable, CaseIterable {
         case seconds, milliseconds, rfc3339
     }

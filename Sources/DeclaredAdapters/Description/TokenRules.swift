@@ -1,9 +1,9 @@
 package import AdapterKit
 package import YAMLReading
 
-/// What a token says.
+/// The contents of a token.
 package struct TokenRules: Sendable {
-    /// Which algorithm signs.
+    /// The algorithm that signs.
     package enum Signing: Sendable, Equatable {
         case fixed(Algorithm)
         /// The one that a setting names.
@@ -31,7 +31,7 @@ package indirect enum ClaimRule: Sendable {
     case oneOf(setting: String, [String: [ClaimRule]])
 }
 
-/// Where a value comes from.
+/// The source of a value.
 package indirect enum ValueRule: Sendable {
     /// One JSON value.
     case constant([UInt8])
@@ -49,7 +49,8 @@ package indirect enum ValueRule: Sendable {
     case joined([ValueRule], separator: String)
     /// The value of the word that a setting says; left out where the word has none.
     case oneOf(setting: String, [String: ValueRule])
-    /// What the edge vouches for, and this constant where it does not; as JSON in a string where that is asked for.
+    /// The edge's value, and this constant where the edge vouches for none; as JSON in a string where the file asks for
+    /// that.
     case granted(String, otherwise: ValueRule, isJSONText: Bool)
     /// The value, left out where there is none.
     case omitted(ValueRule)
@@ -76,6 +77,6 @@ package enum Placeholder: Sendable, Equatable {
     case date
     /// A configured value.
     case setting(String)
-    /// What the edge vouches for.
+    /// A member for which the edge vouches.
     case vouched(String)
 }

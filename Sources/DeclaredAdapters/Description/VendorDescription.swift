@@ -1,66 +1,67 @@
 package import AdapterKit
 package import YAMLReading
 
-/// What one YAML file says of a vendor: the contract of AdapterKit as values, without a key, a clock or a line of code.
+/// One YAML file's description of a vendor: the contract of AdapterKit as values, without a key, a clock or a line of
+/// code.
 package struct VendorDescription: Sendable {
     /// The name in `apps.*.adapter`.
     package let name: String
     /// The vendor's own spelling.
     package let vendor: String
-    /// What its tokens are for, in a line.
+    /// The purpose of the vendor's tokens, in a line.
     package let about: String
-    /// Where the rules were read.
+    /// The pages where the rules were read.
     package let sources: [String]
-    /// What the vendor never said and we chose.
+    /// The rules that the vendor never stated and we chose.
     package let ours: [String]
     /// The facts that are missing, each a warning of `remint check`.
     package let missing: [MissingFact]
-    /// What `apps.*.settings` may hold.
+    /// The keys that `apps.*.settings` may hold.
     package let settings: [DeclaredSetting]
-    /// What the edge may vouch for besides the user.
+    /// The members besides the user for which the edge may vouch.
     package let vouched: [VouchedMember]
-    /// How a report is read.
+    /// The rules by which a report is read.
     package let report: ReportRules
-    /// What a reported reason calls for.
+    /// The remedies for reported reasons.
     package let codes: CodeRules
-    /// What a token says.
+    /// The contents of a token.
     package let token: TokenRules
-    /// How the vendor comes to hold a key.
+    /// The way in which the vendor gets a key.
     package let key: KeyRules
-    /// How the app hands a token to the SDK.
+    /// The call by which the app hands a token to the SDK.
     package let device: DeviceCall
-    /// When reports of one user mean that the vendor refuses the tokens we mint.
+    /// The rule by which one user's reports show that the vendor refuses the tokens we mint.
     package let loop: LoopGuard
-    /// What the vendor says of a token.
+    /// The vendor's verdicts on a token.
     package let verdicts: VerdictRules
 }
 
 /// A fact that a file says it lacks.
 package struct MissingFact: Sendable, Equatable {
-    /// What is not known, and what is done instead.
+    /// The unknown fact, and the rule that stands in for it.
     package let text: String
-    /// Where the file says so.
+    /// The fact's place in the file.
     package let place: FileLocation
 }
 
-/// How the vendor comes to hold a key.
+/// The way in which the vendor gets a key.
 package struct KeyRules: Sendable {
-    /// How the vendor's dashboard writes its shared secret.
+    /// The encoding in which the vendor's dashboard shows its shared secret.
     package let encoding: SecretEncoding?
-    /// What the signing key is derived with.
+    /// The derivation of the signing key.
     package let derivation: KeyDerivation?
-    /// Who makes the key, whether older tokens stay good, and the steps.
+    /// The party that makes the key, the fate of older tokens, and the steps.
     package let handover: KeyHandover
 }
 
 /// A member of `vouched` besides the user.
 package struct VouchedMember: Sendable {
-    /// Which JSON it must be.
+    /// The JSON type that the member must have.
     package enum Kind: String, Sendable, CaseIterable {
         case text, integer, boolean, object, texts, list
     }
 
-    /// How a token holds it.
+    /// The form in which a token holds the member.
     package enum Form: Sendable, Equatable {
         /// As it came.
         case itself
@@ -72,9 +73,9 @@ package struct VouchedMember: Sendable {
 
     /// The member's name.
     package let name: String
-    /// Which JSON it must be.
+    /// The JSON type that the member must have.
     package let kind: Kind
-    /// What it means.
+    /// The member's meaning.
     package let about: String
     /// The longest value, in bytes of JSON.
     package let limit: Int

@@ -1,6 +1,6 @@
 package import AdapterKit
 
-/// What a vendor says of a token: the checks in its order, and what it says of each fault.
+/// A vendor's checks of a token in the vendor's order, and its verdict for each fault.
 package struct VerdictRules: Sendable {
     /// Something that can be wrong with a token.
     package enum Check: String, Sendable, CaseIterable {

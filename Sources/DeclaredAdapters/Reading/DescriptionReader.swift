@@ -8,7 +8,7 @@ package struct DescriptionReader {
 
     /// The description in `text` and its tests, where nothing is wrong, and what there is to say.
     ///
-    /// - Parameter file: what diagnostics call the file.
+    /// - Parameter file: the file's name in diagnostics.
     package func read(_ text: String, file: String) -> (
         description: VendorDescription?, tests: FileTests?, diagnostics: [Diagnostic]
     ) {

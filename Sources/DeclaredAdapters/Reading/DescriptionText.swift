@@ -6,9 +6,9 @@ import Yams
 enum DescriptionText {
     /// The largest file, in bytes. The longest of the shipped ones has a twentieth of it.
     static let largest = 256 << 10
-    /// How many brackets may be open, and how far a line may be indented by nested lists.
+    /// The largest number of open brackets, and of levels by which nested lists indent a line.
     private static let deepest = 64
-    /// How many nodes a file may stand for, aliases followed.
+    /// The largest number of nodes in a file, with its aliases expanded.
     private static let mostNodes = 50_000
 
     /// The root of `text`; nil where `diagnostics` now say why there is none.

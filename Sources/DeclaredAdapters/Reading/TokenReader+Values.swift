@@ -106,7 +106,7 @@ extension TokenReader {
         }
     }
 
-    /// What stands under the one member `function` of `node`.
+    /// Returns the value of `function` where that is the only member of `node`; nil otherwise.
     private func lone(_ function: String, _ node: Node) -> Node? {
         guard node.mapping?.count == 1, node.mapping?.first?.key.scalar?.string == function else { return nil }
         return node.mapping?.first?.value

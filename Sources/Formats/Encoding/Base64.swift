@@ -8,7 +8,7 @@ public enum Base64: Sendable {
     /// RFC 4648 section 4, with padding.
     case standard
 
-    /// How many characters `count` bytes take.
+    /// Returns the number of characters that encode `count` bytes.
     public func encodedCount(of count: Int) -> Int {
         switch self {
         case .url: (count * 4 + 2) / 3

@@ -5,7 +5,7 @@
 public struct ByteWriter: ~Copyable {
     private var buffer: UnsafeMutableBufferPointer<UInt8>
     private var isOwned = false
-    /// How many bytes were written.
+    /// The number of bytes that were written.
     public private(set) var count = 0
 
     /// Writes to `buffer`, which must outlive the writer.
@@ -27,7 +27,7 @@ public struct ByteWriter: ~Copyable {
         }
     }
 
-    /// What `write` writes.
+    /// Returns the bytes that `write` writes.
     public static func bytes(_ write: (inout ByteWriter) -> Void) -> [UInt8] {
         var bytes: [UInt8] = []
         unsafe with(write) { bytes = unsafe Array($0) }

@@ -2,7 +2,7 @@
 enum Decimal {
     /// Writes `value` to `target`, which has room for 20 bytes.
     ///
-    /// - Returns: how many bytes it takes.
+    /// - Returns: the number of bytes that were written.
     @unsafe
     static func write(_ value: Int64, to target: UnsafeMutablePointer<UInt8>) -> Int {
         let pairs: StaticString = """
@@ -27,7 +27,7 @@ enum Decimal {
         return count
     }
 
-    /// How many digits `magnitude` has.
+    /// Returns the number of digits of `magnitude`.
     private static func places(of magnitude: UInt64) -> Int {
         var (places, rest) = (1, magnitude)
         while rest >= 10_000 {

@@ -2,6 +2,6 @@
 public struct InvalidEncoding: Error, Sendable, Equatable, CustomStringConvertible {
     public let description: String
 
-    /// - Parameter description: what was wrong, in a line.
+    /// - Parameter description: the mistake, in a line.
     public init(_ description: String) { self.description = description }
 }

@@ -1,4 +1,4 @@
-/// How text stands in a JSON string (RFC 8259, section 7).
+/// The form of text in a JSON string (RFC 8259, section 7).
 enum JSONText {
     /// Whether every byte stands for itself.
     static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

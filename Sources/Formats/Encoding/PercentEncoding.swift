@@ -68,8 +68,8 @@ public enum PercentEncoding {
         byte < 128 && (byte < 64 ? lower : upper) >> UInt64(byte & 63) & 1 == 1
     }
 
-    /// Which of the first 64 characters are unreserved, a bit each: the hyphen, the dot and the digits.
+    /// The unreserved ones among the first 64 characters, a bit each: the hyphen, the dot and the digits.
     private static let lower: UInt64 = 1 << 45 | 1 << 46 | 0x3FF << 48
-    /// Which of the 64 after them: the letters, the underscore and the tilde.
+    /// The unreserved ones among the next 64 characters, a bit each: the letters, the underscore and the tilde.
     private static let upper: UInt64 = 0x3FF_FFFF << 1 | 1 << 31 | 0x3FF_FFFF << 33 | 1 << 62
 }

@@ -3,13 +3,13 @@
 /// The parser walks the bytes once, iteratively, and notes where each value stands in one flat array. Values are
 /// read from the bytes on demand. Duplicate members are refused, since two readers may disagree on which one counts.
 public final class JSONDocument: Sendable {
-    /// What is refused before it can cost anything.
+    /// The limits over which a text is refused, before it costs anything.
     public struct Limits: Sendable {
         /// The longest text, in bytes.
         public var bytes: Int
         /// The most containers inside one another.
         public var depth: Int
-        /// Whether an object may name a member twice, as long as whoever reads that object looks for it.
+        /// Permission for an object to name a member twice, as long as the reader of that object looks for duplicates.
         package var allowsDuplicates = false
 
         /// Limits of `bytes` bytes and `depth` levels.
@@ -33,7 +33,7 @@ public final class JSONDocument: Sendable {
     }
 
     package let bytes: [UInt8]
-    /// Where in `bytes` the text begins.
+    /// The place in `bytes` at which the text begins.
     package let start: Int
     let nodes: [Node]
 

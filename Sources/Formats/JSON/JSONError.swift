@@ -1,4 +1,4 @@
-/// Why bytes are not a JSON text that may be used here.
+/// The reason that bytes are no JSON text that may be used here.
 public enum JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     /// No value at all.
     case empty

@@ -33,7 +33,7 @@ struct JSONParser {
         guard position == text.upperBound else { throw .syntax(at: place) }
     }
 
-    /// Where the parser stands in the text.
+    /// The parser's place in the text.
     private var place: Int { position - text.lowerBound }
 
     // MARK: Containers

@@ -3,7 +3,7 @@
 /// The writer places commas and escapes strings; that every object is closed and every name has one value is up to
 /// the caller.
 public struct JSONWriter: Sendable {
-    /// What was written so far.
+    /// The bytes that were written so far.
     public private(set) var bytes: [UInt8]
     private var needsComma = false
 

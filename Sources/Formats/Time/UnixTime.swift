@@ -37,7 +37,7 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         UnixTime(microseconds: self.microseconds.addingSaturating(microseconds))
     }
 
-    /// How many microseconds this moment lies after `other`. The domain is so narrow that it never overflows.
+    /// Returns the microseconds from `other` to this moment. The domain is so narrow that they never overflow.
     public func microseconds(since other: UnixTime) -> Int64 { microseconds - other.microseconds }
 
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.microseconds < right.microseconds }

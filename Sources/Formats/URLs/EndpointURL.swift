@@ -1,9 +1,9 @@
-/// Where a REST API is. What can be written in several ways is kept in one: two endpoints are the same where their texts
-/// are.
+/// The URL of a REST API. It has one spelling of whatever can be written in several ways: two endpoints are the same
+/// where their texts are.
 public struct EndpointURL: Sendable, Equatable {
-    /// Why a text is no endpoint. Its message never repeats the text, which may hold what should not stand there.
+    /// The reason that a text is no endpoint. The message never repeats the text, which may hold a secret.
     public struct Problem: Error, Equatable {
-        /// What it must be.
+        /// The rule that the text breaks, as the rest of a sentence about it.
         public let message: String
     }
 

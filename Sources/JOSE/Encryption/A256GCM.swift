@@ -7,7 +7,7 @@ enum A256GCM {
     static let ivBytes = 12
     static let tagBytes = 16
 
-    /// What one encryption gives.
+    /// The result of one encryption.
     struct Sealed {
         var iv: [UInt8]
         var ciphertext: [UInt8]

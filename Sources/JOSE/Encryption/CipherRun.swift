@@ -46,7 +46,7 @@ struct CipherRun: ~Copyable {
 
     /// Runs the whole of `input` through the cipher. A tag that was set is checked by it.
     ///
-    /// - Returns: how many bytes `output` holds now; nil where libcrypto refused.
+    /// - Returns: the number of bytes that `output` holds now; nil where libcrypto refused.
     @unsafe func run(
         _ input: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>
     ) -> Int? {

@@ -1,10 +1,10 @@
 /// A compact JWE (RFC 7516, section 7.1) taken apart, and nothing more: it has not been decrypted, and nothing in it is known to
 /// be its sender's.
 public struct CompactJWE: Sendable {
-    /// What is refused before it can cost anything.
+    /// The limits over which a token is refused, before it costs anything.
     public typealias Limits = CompactJWS.Limits
 
-    /// What the header says of how the message's key is found.
+    /// The way to the message's key, as the header names it.
     enum Way: Sendable {
         case agreement(SenderKey)
         case transport
@@ -14,7 +14,7 @@ public struct CompactJWE: Sendable {
     let way: Way
     let encryptedKey: [UInt8]
     let content: A256GCM.Sealed
-    /// What is authenticated with the content: the encoded header.
+    /// The data that is authenticated with the content: the encoded header.
     let additionalData: [UInt8]
 
     /// The protected header: an object. Anybody could have written it, until the token is opened.

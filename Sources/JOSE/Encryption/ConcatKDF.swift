@@ -5,7 +5,7 @@ enum ConcatKDF {
     /// The most that one round of the digest gives, in bytes; more is never asked for.
     static let limit = 32
 
-    /// What is mixed into a derived key: what it is for, and the two parties.
+    /// Returns the bytes that are mixed into a derived key: the key's purpose, and the two parties.
     ///
     /// - Parameters:
     ///   - algorithm: the algorithm the key is for.

@@ -8,7 +8,7 @@
     public var algorithm: KeyManagementAlgorithm { key.algorithm }
     /// The id that tokens name the key by, if any.
     public var keyID: String? { key.keyID }
-    /// Whom to encrypt to, so that this key opens it.
+    /// The recipient whose messages this key opens.
     public let recipient: JWERecipient
 
     private init(_ key: EncryptionKey) {

@@ -1,16 +1,16 @@
 import COpenSSL
 
-/// Whom tokens are encrypted to: a public key, bound to the algorithm its JWK states.
+/// A recipient of encrypted tokens: a public key, bound to the algorithm its JWK states.
 ///
 /// `Sendable` and meant to be kept: the key is read once, and so is the part of the header that every token shares.
 public struct JWERecipient: Sendable {
     private let key: EncryptionKey
     /// The header up to the first member that differs from token to token.
     private let header: JSONWriter
-    /// What an agreement is for; the same for all tokens, which name no parties.
+    /// The purpose of an agreement. It is the same for all tokens, which name no parties.
     private let info: [UInt8]
 
-    /// How the message's key reaches the recipient.
+    /// The way in which the message's key reaches the recipient.
     public var algorithm: KeyManagementAlgorithm { key.algorithm }
     /// The id the recipient knows its key by, if any; it goes into the header.
     public var keyID: String? { key.keyID }

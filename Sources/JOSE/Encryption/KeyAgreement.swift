@@ -9,10 +9,10 @@ struct KeyAgreement {
     /// Whether the other side's point was found valid before, so that it is not checked for every message again.
     var isPeerChecked = false
     let curve: Algorithm.Curve
-    /// What both sides mix in, see `ConcatKDF`.
+    /// The bytes that both sides mix in: see `ConcatKDF`.
     let info: [UInt8]
 
-    /// What is mixed in for the parties that a header names, or for none.
+    /// Returns the bytes that are mixed in for the parties that a header names, or for none.
     static func info(partyU: [UInt8] = [], partyV: [UInt8] = []) -> [UInt8] {
         ConcatKDF.info(
             algorithm: KeyManagementAlgorithm.ecdhESA256KW.rawValue, partyU: partyU, partyV: partyV,

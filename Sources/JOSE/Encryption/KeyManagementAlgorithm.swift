@@ -1,4 +1,5 @@
-/// How the key of a message reaches its recipient (RFC 7518, section 4.1): the `alg` of an encrypted token.
+/// The way in which the key of a message reaches its recipient (RFC 7518, section 4.1): the `alg` of an encrypted
+/// token.
 ///
 /// RSA with PKCS#1 v1.5 padding, passwords and shared keys are not among them.
 public enum KeyManagementAlgorithm: String, Sendable, CaseIterable {

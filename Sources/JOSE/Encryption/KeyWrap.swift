@@ -1,7 +1,7 @@
 /// AES key wrap with a key of 256 bits (RFC 3394; RFC 7518, section 4.4).
 enum KeyWrap {
     static let keyBytes = 32
-    /// What wrapping adds, in bytes.
+    /// The bytes that wrapping adds.
     static let overhead = 8
 
     private static let cipher = FetchedCipher("AES-256-WRAP")

@@ -1,8 +1,9 @@
-/// What the header of an agreement says: the sender's ephemeral public key, and the two parties (RFC 7518, section 4.6.1).
+/// The members of an agreement's header: the sender's ephemeral public key, and the two parties (RFC 7518, section
+/// 4.6.1).
 struct SenderKey: Sendable {
     /// `epk`: a point that is on its curve.
     let key: EVPKey
-    /// What is mixed into the derived key: `apu` and `apv`.
+    /// The bytes that are mixed into the derived key: `apu` and `apv`.
     let info: [UInt8]
 
     /// - Throws: `JOSEError` with `.malformedHeader`.

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// X.509 certificates, as far as a file of them is looked at before something else trusts it.
 public enum Certificates {
-    /// How many certificates `text` holds, in PEM (RFC 7468, section 5). What stands between them is a comment.
+    /// Returns the number of certificates in `text`, in PEM (RFC 7468, section 5). Text between them is a comment.
     ///
     /// - Throws: `JOSEError` with `.invalidKey` where there is none, or one of them cannot be read.
     public static func count(inPEM text: String) throws(JOSEError) -> Int {

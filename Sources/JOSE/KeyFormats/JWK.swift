@@ -48,7 +48,7 @@ public enum JWK {
     /// An RSA key may be `n`, `e` and `d` alone, all that RFC 7518 requires (section 6.3.2): its factors follow from them.
     ///
     /// - Parameters:
-    ///   - algorithm: what the key signs with; where nil, the JWK's own `alg`.
+    ///   - algorithm: the algorithm for which the key signs; where nil, the JWK's own `alg`.
     ///   - keyID: the key's id; where nil, the JWK's own `kid`.
     /// - Throws: `JOSEError` with `.invalidKey`, `.weakKey` or `.privateKeyRequired`.
     public static func signingKey(
@@ -89,8 +89,9 @@ public enum JWK {
         return VerificationKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
     }
 
-    /// What one public JWK from elsewhere, such as a set's member (RFC 7517, section 5), verifies with: the same key for
-    /// each of `algorithms` that its type allows, and its own `alg` where it has one.
+    /// Returns the verification keys of one public JWK from elsewhere, such as a set's member (RFC 7517, section 5).
+    /// They are the same key for each of `algorithms` that its type allows, and for its own `alg` alone where it has
+    /// one.
     ///
     /// A key of somebody else's making must not cost more than a signature should: RSA keys have at most 8192 bits, and an
     /// exponent of at most 64.

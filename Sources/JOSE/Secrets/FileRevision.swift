@@ -1,7 +1,8 @@
 import Glibc
 
-/// What tells one state of a file from another without reading it, whether it is written in place or another takes its name: its
-/// inode, size and time of change. Links are followed, as those who hand secrets to containers change them.
+/// The revision of a file: its inode, size and time of change. It differs between two states of the file without
+/// reading it, whether the file is written in place or another file takes its name. Links are followed, as those who
+/// hand secrets to containers change them.
 public struct FileRevision: Sendable, Equatable {
     private let inode: UInt64
     private let size: Int64

@@ -6,12 +6,13 @@ import Glibc
 /// It is read straight into memory that is cleansed, never through a buffer that is not. Links are followed, as those who hand
 /// secrets to containers make use of them; what is checked is the file they lead to, the very one that is read.
 package enum GuardedFile {
-    /// What a file holds.
+    /// The kind of a file's contents.
     package enum Content: Sendable {
         /// A secret: for its owner alone. Where root owns the file, its group may read it: so a secret is handed to an account
         /// that must not change it.
         case secret
-        /// What is no secret, but says what is done: others may read it and not change it.
+        /// Instructions, which are no secret and decide what the program does: others may read them and not change
+        /// them.
         case instructions
     }
 
@@ -118,11 +119,12 @@ package enum GuardedFile {
     private static func reason() -> String { unsafe String(cString: strerror(errno)) }
 }
 
-/// Why a file is not believed: which, what is wrong, what would be right. Never a byte of it.
+/// The reason that a file is not believed: which file, what is wrong, and what would be right. It holds no byte of the
+/// file.
 package struct GuardedFileError: Error, Sendable, Equatable {
     /// The file.
     package let path: String
-    /// What is wrong and what would be right.
+    /// The mistake and its correction.
     package let message: String
 
     /// `message` about `path`.

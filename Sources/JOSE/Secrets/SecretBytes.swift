@@ -13,7 +13,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     private let storage: SecretStorage
     private var buffer: UnsafeMutableRawBufferPointer { unsafe region.bytes }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { unsafe buffer.count }
 
     /// A secret of at most `capacity` bytes that `initialize` writes; it returns how many.

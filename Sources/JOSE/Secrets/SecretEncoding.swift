@@ -1,4 +1,4 @@
-/// How a shared secret's text stands for its bytes.
+/// The encoding in which a shared secret's text holds its bytes.
 ///
 /// Vendors differ (Infobip: hex; Dotdigital and Bloomreach: the text itself) and the same text is often valid in
 /// several encodings, so the encoding is always stated and never guessed.

@@ -2,17 +2,17 @@ import COpenSSL
 import Glibc
 import Synchronization
 
-/// What is known of the pages that secrets lie on.
+/// The protection of the pages that hold secrets.
 package enum SecretMemory {
-    /// How often the system refused to keep a secret's pages out of swap (`mlock`), since the process began. What it refuses is
-    /// mostly more than RLIMIT_MEMLOCK allows.
+    /// The number of times that the system refused to keep a secret's pages out of swap (`mlock`), since the process
+    /// began. It mostly refuses more than RLIMIT_MEMLOCK allows.
     package static var refusedLocks: Int { refusals.load(ordering: .relaxed) }
 
     fileprivate static let refusals = Atomic(0)
 
     /// From now on nobody but root may trace this process, read its memory through `/proc` or have its core dumped.
     ///
-    /// - Returns: whether the system did it.
+    /// - Returns: whether the system forbade it.
     package static func forbidTracing() -> Bool { remint_forbid_tracing() == 1 }
 
     /// Room for a secret that lives no longer than one call: the key of one message. Overwritten when `body` is done.
@@ -38,7 +38,7 @@ struct SecretRegion {
     let mapped: Int?
 }
 
-/// Where secrets get their memory from. Tests have another place, and look at what comes back.
+/// The source of the secrets' memory. Tests have another source, and look at the memory that comes back.
 struct SecretStorage: Sendable {
     /// Memory for so many bytes.
     let allocate: @Sendable (Int) -> SecretRegion

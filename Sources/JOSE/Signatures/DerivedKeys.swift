@@ -10,7 +10,7 @@ extension SigningKey {
 }
 
 extension VerificationKey {
-    /// What verifies the signatures of `SigningKey.derived(with:)`.
+    /// Returns the key that verifies the signatures of `SigningKey.derived(with:)`.
     ///
     /// - Throws: as that.
     public func derived(with label: [UInt8]) throws(JOSEError) -> VerificationKey {

@@ -43,7 +43,7 @@ final class EVPKey: @unchecked Sendable {
         return unsafe EVPKey(owning: pointer)
     }
 
-    /// What kind of key it is, or nil for one no algorithm here can use.
+    /// The key's type; nil for a key that no algorithm here can use.
     var type: Algorithm.KeyType? {
         switch unsafe EVP_PKEY_get_base_id(pointer) {
         case EVP_PKEY_RSA: return .rsa

@@ -52,7 +52,7 @@ final class SignatureContext {
 
     /// Signs `input`.
     ///
-    /// - Returns: how many bytes of `output` are the signature; nil where libcrypto could not sign.
+    /// - Returns: the number of bytes of `output` that are the signature; nil where libcrypto could not sign.
     func sign(_ input: UnsafeBufferPointer<UInt8>) -> Int? {
         var count = unsafe output.count
         let isSigned: Bool

@@ -2,9 +2,10 @@
 ///
 /// The header is encoded once per key and reused; the payload's bytes are written once and encoded once.
 public struct SigningInput: Sendable {
-    /// What is signed: the encoded header, a dot, the encoded payload.
+    /// The bytes to sign: the encoded header, a dot, the encoded payload.
     public private(set) var bytes: [UInt8]
-    /// What the signing key is derived with, where it is not the key itself: see `SigningKey.derived(with:)`.
+    /// The label from which the signing key is derived; nil where the key itself signs: see
+    /// `SigningKey.derived(with:)`.
     public private(set) var keyLabel: [UInt8]?
 
     /// Room for the signature of a 3072-bit RSA key, so that the token is finished without another allocation.
@@ -19,7 +20,7 @@ public struct SigningInput: Sendable {
 
     /// - Parameters:
     ///   - encodedHeader: the protected header, base64url.
-    ///   - keyLabel: what the signing key is derived with; nil for the key itself.
+    ///   - keyLabel: the label from which the signing key is derived; nil for the key itself.
     ///   - isFinishedInPlace: whether to leave room for the signature.
     ///   - write: writes the claims.
     public init(

@@ -81,7 +81,7 @@ public struct SigningKey: Sendable {
         return SigningKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
     }
 
-    /// What verifies this key's signatures.
+    /// The key that verifies this key's signatures.
     public var verificationKey: VerificationKey {
         VerificationKey(material: material, algorithm: algorithm, keyID: keyID)
     }

@@ -1,6 +1,6 @@
 /// A compact JWS (RFC 7515, section 7.1) taken apart, and nothing more: its signature has not been checked.
 public struct CompactJWS: Sendable {
-    /// What is refused before it can cost anything.
+    /// The limits over which a token is refused, before it costs anything.
     public struct Limits: Sendable {
         /// The longest token, in bytes.
         public var bytes: Int
@@ -25,7 +25,7 @@ public struct CompactJWS: Sendable {
     public let payload: [UInt8]
     /// The signature's bytes.
     public let signature: [UInt8]
-    /// What was signed: the two encoded parts and the dot between them.
+    /// The bytes that were signed: the two encoded parts and the dot between them.
     public let signingInput: [UInt8]
     private let limits: Limits
 
@@ -59,7 +59,7 @@ public struct CompactJWS: Sendable {
         throw JOSEError(.malformedPayload, "the payload is not a JSON object")
     }
 
-    /// Whether `key` made the signature, by the key's own algorithm.
+    /// Verifies that `key` made the signature, by the key's own algorithm.
     ///
     /// - Throws: `JOSEError` with `.algorithmMismatch` or `.signatureInvalid`.
     public func verify(with key: VerificationKey) throws(JOSEError) {

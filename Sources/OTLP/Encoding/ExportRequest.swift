@@ -1,13 +1,13 @@
 import Formats
 import Spans
 
-/// What goes to a collector, as OTLP writes it in JSON: protobuf's JSON form, but with ids in hexadecimal digits, and with numbers of
-/// 64 bits as texts (OTLP 1.x, section "JSON Protobuf Encoding").
+/// A request to a collector, as OTLP writes it in JSON: protobuf's JSON form, but with ids in hexadecimal digits and
+/// 64-bit numbers as strings (OTLP 1.x, section "JSON Protobuf Encoding").
 struct ExportRequest {
-    /// Who tells it.
+    /// The attributes of the process that sends.
     let resource: [EndedSpan.Attribute]
 
-    /// What was done: `ExportTraceServiceRequest`.
+    /// Returns the request that exports `spans`: `ExportTraceServiceRequest`.
     func json(of spans: [EndedSpan]) -> [UInt8] {
         envelope("resourceSpans", "scopeSpans", "spans") { json in
             for span in spans { json.write(span) }
@@ -131,7 +131,7 @@ extension JSONWriter {
         }
     }
 
-    /// Which span it is.
+    /// Writes the ids of the span and its trace.
     private mutating func write(_ context: TraceContext) {
         member("traceId", context.traceID)
         member("spanId", context.spanID)

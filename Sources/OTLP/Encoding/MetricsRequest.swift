@@ -1,10 +1,10 @@
 import Formats
 import Telemetry
 
-/// What the metrics of a process say at one moment: `ExportMetricsServiceRequest`. All of it is cumulative, so that nothing is lost with
-/// a request that is.
+/// The metrics of a process at one moment: `ExportMetricsServiceRequest`. All of them are cumulative, so that a lost
+/// request loses nothing.
 struct MetricsRequest {
-    /// Since when counters and distributions count.
+    /// The moment from which counters and distributions count.
     let start: UnixTime
     /// The moment.
     let time: UnixTime

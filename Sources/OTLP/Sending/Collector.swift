@@ -1,7 +1,8 @@
 public import Formats
 public import HTTPTransport
 
-/// Where what a process tells goes: the base URL of a collector that speaks OTLP over HTTP, and what it wants to see.
+/// The destination of a process's telemetry: the base URL of a collector that speaks OTLP over HTTP, and the headers it
+/// wants.
 public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
     let url: EndpointURL
     let headers: [(name: String, value: String)]
@@ -9,9 +10,9 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
     private let authorities: TrustedAuthorities?
 
     /// - Parameters:
-    ///   - headers: what goes with each request; the values may be secrets.
+    ///   - headers: the headers of each request; the values may be secrets.
     ///   - certificateAuthority: the file of the authorities its certificate is checked against; nil for the system's.
-    ///   - timeout: how long an answer may take.
+    ///   - timeout: the longest time for an answer.
     /// - Throws: `EndpointError` where the file cannot be used.
     public init(
         _ url: EndpointURL, headers: [(name: String, value: String)], certificateAuthority: String?,
@@ -31,12 +32,12 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
     /// A transport to it. Its maker closes it.
     func makeTransport() -> HTTPTransport { HTTPTransport(trusting: authorities, limit: timeout) }
 
-    /// What a request came to.
+    /// The result of a request.
     struct Reply {
         let answer: ExportPlan.Answer
-        /// What did not go well, in a line without secrets; nil where all did.
+        /// The failure, in a line without secrets; nil where all went well.
         var trouble: String?
-        /// How many of the things in the request the collector left out.
+        /// The number of items in the request that the collector left out.
         var rejected = 0
     }
 
@@ -76,7 +77,7 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// How many things a collector says that it left out of a request it took (section "Partial Success").
+    /// Returns the number of items that a collector left out of a request it accepted (section "Partial Success").
     private static func rejected(in body: [UInt8]) -> Int {
         guard let root = try? JSONDocument(parsing: body).root, let partial = root["partialSuccess"] else { return 0 }
         let count = partial["rejectedSpans"] ?? partial["rejectedDataPoints"]

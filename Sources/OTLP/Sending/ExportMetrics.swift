@@ -1,6 +1,6 @@
 public import Telemetry
 
-/// What the export says of itself.
+/// The metrics of the export itself.
 public struct ExportMetrics: Sendable {
     private let requests: CounterFamily
     private let lost: CounterFamily

@@ -1,12 +1,12 @@
-/// What a collector is sent next, and what comes of its answers: a value without clock or I/O. Times are lengths since any moment that
-/// the caller keeps to.
+/// The plan of the next request to a collector, and of the reaction to its answers: a value without clock or I/O. Times
+/// are lengths since any moment that the caller keeps to.
 struct ExportPlan: Sendable {
-    /// What is told.
+    /// The kind of telemetry.
     enum Signal: String, Sendable, CaseIterable {
         case traces, metrics
     }
 
-    /// What is to be done.
+    /// The action that is due.
     enum Action: Equatable {
         /// Send this: spans, those in hand again or the next ones, or the metrics as they are now.
         case send(Signal)
@@ -14,7 +14,7 @@ struct ExportPlan: Sendable {
         case wait(until: Duration)
     }
 
-    /// What came of a request.
+    /// The answer to a request.
     enum Answer: Equatable {
         /// The collector has it.
         case accepted
@@ -24,7 +24,7 @@ struct ExportPlan: Sendable {
         case refused
     }
 
-    /// What becomes of what was sent.
+    /// The fate of the items that were sent.
     enum Fate: Equatable {
         /// It is the collector's now.
         case delivered
@@ -34,7 +34,7 @@ struct ExportPlan: Sendable {
         case lost(Loss)
     }
 
-    /// Why spans never came to a collector.
+    /// The reason that spans never reached a collector.
     enum Loss: String, Sendable {
         /// The collector does not want them.
         case refused
@@ -42,11 +42,11 @@ struct ExportPlan: Sendable {
         case undelivered
     }
 
-    /// How many spans go together.
+    /// The number of spans that go together.
     static let spansAtOnce = 512
-    /// How long spans wait for others.
+    /// The time for which spans wait for others.
     static let linger = Duration.seconds(1)
-    /// How often spans are sent before they are given up: about a minute and a half.
+    /// The number of times that spans are sent before they are given up: about a minute and a half.
     static let tries = 8
     /// The first pause and the longest; each is twice the one before, less a random part of up to a half.
     private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(60))
@@ -56,7 +56,7 @@ struct ExportPlan: Sendable {
     private let interval: Duration
     private var nextMetrics: Duration
     private var nextSpans: Duration
-    /// What became of one signal so far: a collector may take the one and want nothing of the other.
+    /// The state of one signal: a collector may accept one signal and refuse the other.
     private struct Course {
         /// Nothing is sent before.
         var opening = Duration.zero
@@ -65,19 +65,19 @@ struct ExportPlan: Sendable {
     }
 
     private var courses: [Signal: Course] = [:]
-    /// How often the spans in hand were sent.
+    /// The number of times that the spans in hand were sent.
     private var sendings = 0
 
-    /// - Parameter interval: how often metrics are told.
+    /// - Parameter interval: the time between two requests with metrics.
     init(interval: Duration, at now: Duration) {
         self.interval = interval
         nextMetrics = now + interval
         nextSpans = now + Self.linger
     }
 
-    /// What comes next.
+    /// Returns the action that comes next.
     ///
-    /// - Parameter spans: how many spans wait.
+    /// - Parameter spans: the number of spans that wait.
     func next(at now: Duration, spans: Int) -> Action {
         // First, for there may be spans at any time.
         let metrics = max(nextMetrics, opening(of: .metrics))
@@ -91,7 +91,7 @@ struct ExportPlan: Sendable {
 
     private func opening(of signal: Signal) -> Duration { courses[signal]?.opening ?? .zero }
 
-    /// What a request came to.
+    /// Records the answer to a request, and returns the fate of the items in it.
     ///
     /// - Parameter chance: anything from 0 to 1.
     mutating func answered(

@@ -7,7 +7,7 @@ public import Telemetry
 /// Sends a process's spans and metrics to a collector, by OTLP over HTTP. Nobody waits for it: what it cannot send in time is counted
 /// and gone.
 public struct Exporter: Sendable {
-    /// How long what is left may take at the end, where nothing else is said.
+    /// The time for sending the remaining items at the end, where the caller names no other.
     public static let standardLastWord = Duration.seconds(2)
 
     let collector: Collector
@@ -21,12 +21,12 @@ public struct Exporter: Sendable {
     private let lastWord: Duration
 
     /// - Parameters:
-    ///   - interval: how often metrics are sent.
-    ///   - queue: where spans come from.
-    ///   - registry: what the metrics are read from.
-    ///   - metrics: what the export says of itself, in the same registry.
-    ///   - resource: who tells it, asked for each request.
-    ///   - lastWord: how long what is left may take at the end.
+    ///   - interval: the time between two requests with metrics.
+    ///   - queue: the source of spans.
+    ///   - registry: the source of metrics.
+    ///   - metrics: the metrics of the export itself, in the same registry.
+    ///   - resource: returns the attributes of the process, for each request.
+    ///   - lastWord: the time for sending the remaining items at the end.
     public init(
         to collector: Collector, every interval: Duration, queue: SpanQueue, registry: MetricsRegistry,
         metrics: ExportMetrics, resource: @escaping @Sendable () -> [EndedSpan.Attribute], logger: Logger,
@@ -63,7 +63,7 @@ public struct Exporter: Sendable {
 
 /// An export under way.
 private struct ExportWork: Sendable {
-    /// What is to be done.
+    /// The step that is due.
     enum Step {
         case send(ExportPlan.Signal)
         case wait(Duration)

@@ -4,7 +4,7 @@ public import Keyring
 public import WorkerConfiguration
 
 extension Configuration.App {
-    /// What keeps the keys of `ring` from being of the kind that the app's vendor takes.
+    /// Returns the differences between the keys of `ring` and the kind of key that the app's vendor accepts.
     public func misfits(of ring: KeyRing) -> [Diagnostic] {
         return ring.versions.filter { $0.state.verifies }.flatMap { version -> [Diagnostic] in
             var found: [Diagnostic] = []

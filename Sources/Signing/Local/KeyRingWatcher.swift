@@ -11,7 +11,7 @@ public import WorkerConfiguration
 /// A ring that cannot be used is said, once per change, and the keys before it go on signing, but for a version that the listing
 /// revoked or retired: that one stops at once, whatever else is wrong. Which rings there are may change while they are watched.
 public struct KeyRingWatcher: Sendable {
-    /// What is watched at a moment.
+    /// The rings that are watched at a moment.
     public struct Watched: Sendable {
         /// The rings, and the apps that they must fit.
         public var configuration: Configuration
@@ -30,7 +30,7 @@ public struct KeyRingWatcher: Sendable {
     private struct Seen {
         let path: String
         var revision: FileRevision?
-        /// What keeps it from being used.
+        /// The problem that keeps the ring from being used.
         var problem: Problem?
     }
 
@@ -115,7 +115,7 @@ public struct KeyRingWatcher: Sendable {
         }
     }
 
-    /// What was loaded while the ring was taken out, or put elsewhere, does not stay.
+    /// Takes back a ring that was loaded while the configuration dropped it or moved its folder.
     private func undo(_ key: Configuration.Key, _ path: String, _ seen: inout [String: Seen]) async {
         let now = watched().configuration.keys.first { $0.name == key.name }
         guard now?.path != path else { return }
@@ -126,7 +126,7 @@ public struct KeyRingWatcher: Sendable {
         seen[key.name] = Seen(path: elsewhere, revision: nil)
     }
 
-    /// - Returns: what is wrong with it; nil where it signs now.
+    /// - Returns: the problem with the ring; nil where it signs now.
     private func load(
         _ key: Configuration.Key, _ directory: KeyRingDirectory, _ configuration: Configuration
     ) async -> Problem? {

@@ -75,7 +75,7 @@ public final class LocalSigner: SigningPort {
         for lane in everyLane { await lane.forget(versions, of: name, but: active) }
     }
 
-    /// How many keys its threads hold, and how many rings it knows.
+    /// The number of keys that its threads hold, and of rings that it knows.
     var holdings: (keys: Int, rings: Int) {
         get async {
             var keys = 0
@@ -109,8 +109,8 @@ public final class LocalSigner: SigningPort {
     }
 }
 
-/// How far a batch is handed out to the lanes: each takes the next few requests when it has done its last, so that they end
-/// together though one of their cores has something else to do.
+/// The part of a batch that was handed out to the lanes. Each lane takes the next few requests when it has done its
+/// last. All lanes finish together, even where one of their cores has other work.
 final class SigningCursor: Sendable {
     private let count: Int
     private let step: Int

@@ -8,7 +8,7 @@ import Pipeline
 actor SigningThread {
     private let executor: QueueExecutor
     private var keys: [SigningKeyReference: SigningKey]
-    /// What libcrypto set up for each key; it belongs to this lane's thread.
+    /// The signers that libcrypto set up, by key; they belong to this lane's thread.
     private var signers: [SigningKeyReference: Signer] = [:]
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -34,7 +34,7 @@ actor SigningThread {
         return pieces
     }
 
-    /// How many keys it holds.
+    /// The number of keys that the thread holds.
     var keyCount: Int { keys.count }
 
     /// Makes `key` known, in place of another one of that name.

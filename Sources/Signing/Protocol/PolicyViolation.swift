@@ -1,7 +1,7 @@
 import AdapterKit
 import WorkerConfiguration
 
-/// What a signer was asked to sign against a ring's policy. The numbers stand in the protocol.
+/// The rule of a ring's policy that a request to a signer breaks. The numbers are part of the protocol.
 enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConvertible {
     /// It is not two parts in base64url with a dot between them (RFC 7515, section 5.1), the first of them a JSON object.
     case notSigningInput = 1
@@ -32,8 +32,8 @@ enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConverti
 }
 
 extension Configuration.SigningPolicy {
-    /// How signing `input` would violate the policy; nil where it would not. A key that signs tokens signs nothing that could be
-    /// taken for something else.
+    /// Returns the rule that signing `input` would break; nil where it would break none. A key that signs tokens signs
+    /// nothing that could be taken for something else.
     ///
     /// - Parameters:
     ///   - input: the JWS signing input.

@@ -3,7 +3,7 @@ import Pipeline
 
 /// One message between a worker and its signer; README.md beside this file has it byte by byte.
 enum SignerFrame: Sendable, Equatable {
-    /// Which keys are there?
+    /// The question which keys there are.
     case keysRequest(id: UInt64)
     /// Sign these.
     case signRequest(id: UInt64, SigningUrgency, [Item])
@@ -26,7 +26,7 @@ enum SignerFrame: Sendable, Equatable {
         let input: [UInt8]
     }
 
-    /// What became of one item.
+    /// The result for one item.
     enum Answer: Sendable, Equatable {
         case signature([UInt8])
         /// No key of that name and algorithm signs.
@@ -37,7 +37,7 @@ enum SignerFrame: Sendable, Equatable {
         case refused(PolicyViolation)
     }
 
-    /// What ties an answer to its question.
+    /// The number that ties an answer to its question.
     var id: UInt64 {
         switch self {
         case .keysRequest(let id), .signRequest(let id, _, _), .keys(let id, _), .signatures(let id, _): id
@@ -46,7 +46,7 @@ enum SignerFrame: Sendable, Equatable {
     }
 }
 
-/// Why a signer closes a connection that did nothing against the protocol.
+/// The reason that a signer closes a connection that did not break the protocol.
 enum SignerClosing: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     /// The peer's account is none of those that may ask.
     case accountNotAllowed = 1
@@ -104,7 +104,7 @@ struct PublishedRing: Sendable, Equatable {
     let versions: [Version]
 }
 
-/// What both sides keep to.
+/// The limits that both sides keep.
 enum SignerProtocol {
     /// The only version there is.
     static let version: UInt8 = 3

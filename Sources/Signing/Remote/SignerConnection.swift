@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Why a question to a signer has no answer.
+/// The reason that a question to a signer has no answer.
 enum SignerFailure: Error, Sendable, Equatable {
     /// The connection broke, or there is none.
     case broken(String)
@@ -10,7 +10,7 @@ enum SignerFailure: Error, Sendable, Equatable {
     case closed(SignerClosing)
     /// The answer did not come in time.
     case overdue(Duration)
-    /// What came is not of the protocol.
+    /// The bytes from the signer are not of the protocol.
     case malformed(String)
     /// The question does not fit into a frame.
     case tooLarge(String)
@@ -93,7 +93,7 @@ final class SignerQuestions: Sendable {
 
     /// Makes the question `id` an open one; where the connection has ended, it fails at once.
     ///
-    /// - Returns: whether it is open.
+    /// - Returns: whether the question is open.
     func wait(for id: UInt64, _ waiter: Waiter, _ alarm: Scheduled<Void>) -> Bool {
         let end = state.withLock { state in
             if state.end == nil { state.open[id] = (waiter, alarm) }

@@ -24,7 +24,7 @@ extension SignerProcess {
 
     /// Asks for the keys again and again, for as long as the connection holds.
     ///
-    /// - Returns: what is wrong, nil where the task was cancelled; and whether keys were told at all.
+    /// - Returns: the failure, nil where the task was canceled; and whether the signer sent keys at all.
     private func follow(_ connection: SignerConnection) async -> (trouble: String?, wasUseful: Bool) {
         var wasUseful = false
         defer {

@@ -7,8 +7,8 @@ extension SignerProcess {
     ///
     /// - Parameters:
     ///   - wanted: the rings it is asked for, and the algorithms the apps that use them take.
-    ///   - limit: how long that may take.
-    /// - Returns: what keeps any of the rings from signing, and what helps; nil where nothing does.
+    ///   - limit: the longest time for it.
+    /// - Returns: the reason that a ring cannot sign, with its remedy; nil where all of them can.
     public static func trouble(
         at socket: String, wanted: [String: Set<Algorithm>], within limit: Duration, logger: Logger
     ) async -> String? {

@@ -9,13 +9,13 @@ import Telemetry
 /// Nothing is sent twice: what was asked when a connection broke fails, and whoever asked decides. Every answer is looked at
 /// before it is used.
 public final class SignerProcess: SigningPort, CustomStringConvertible {
-    /// How often and how long. Tests have other times.
+    /// The client's timeouts and intervals. Tests have others.
     struct Times: Sendable {
-        /// How long signatures may take.
+        /// The longest time for signatures.
         var patience = Duration.seconds(5)
-        /// How long the keys may take, which is no work; then the connection is given up.
+        /// The longest time for the keys, which take no work. After it the connection is given up.
         var patienceForKeys = Duration.seconds(5)
-        /// How often the keys are asked for.
+        /// The time between two questions for the keys.
         var interval = Duration.seconds(1)
     }
 
@@ -47,7 +47,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     /// A signer's client; it is connected while `run` runs.
     ///
     /// - Parameters:
-    ///   - socket: where the signer listens.
+    ///   - socket: the path of the signer's socket.
     ///   - wanted: the rings it is asked for, and the algorithms the apps that use them take.
     ///   - problems: told of what keeps it from signing.
     ///   - lanes: threads that look at signatures.

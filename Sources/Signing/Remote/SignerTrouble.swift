@@ -2,7 +2,7 @@ import Logging
 import Synchronization
 import Telemetry
 
-/// What was wrong with what a signer said: each is logged once, until it is right again.
+/// A fault of a signer's answers. Each fault is logged once, until it is over.
 enum SignerTrouble: Hashable, Sendable {
     /// It cannot be reached, or does not tell its keys.
     case keys

@@ -4,7 +4,7 @@ import Pipeline
 
 /// A ring behind a signer, as far as the worker takes the signer's word for it.
 struct TrustedRing: Sendable {
-    /// What a signature of a version must be.
+    /// The check of a version's signatures.
     enum Check: Sendable {
         /// This key's.
         case publicKey(VerificationKey)
@@ -18,7 +18,7 @@ struct TrustedRing: Sendable {
         let algorithm: Algorithm
         let check: Check
 
-        /// What a token that it signed is.
+        /// The kind of signer that a token of this version has.
         var signer: TokenSigner {
             switch state {
             case .active: .active
@@ -29,7 +29,7 @@ struct TrustedRing: Sendable {
         }
     }
 
-    /// What the signer said.
+    /// The ring as the signer sent it.
     let published: PublishedRing
     /// The key that signs; nil where none does.
     let active: SigningKeyReference?
@@ -44,7 +44,7 @@ struct TrustedRing: Sendable {
     /// Checks what the signer says of a ring.
     ///
     /// - Parameters:
-    ///   - algorithms: what the apps that use the ring take.
+    ///   - algorithms: the algorithms of the apps that use the ring.
     ///   - before: the ring as it was last trusted.
     init(_ published: PublishedRing, for algorithms: Set<Algorithm>, before: TrustedRing?) throws(Distrust) {
         var versions: [String: Version] = [:]

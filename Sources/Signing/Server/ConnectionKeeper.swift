@@ -17,13 +17,13 @@ final class ConnectionKeeper: Sendable {
         self.uptime = uptime
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     var count: Int { state.withLock { $0.table.count } }
 
     /// A connection of `user` came.
     ///
     /// - Returns: its number.
-    /// - Throws: why it is to be closed.
+    /// - Throws: the reason for closing it.
     func admit(_ channel: any Channel, of user: UInt32) throws(Refusal) -> Int {
         let now = uptime()
         let (admission, shed) = state.withLock { state -> (ConnectionTable.Admission, (any Channel)?) in
@@ -39,7 +39,7 @@ final class ConnectionKeeper: Sendable {
         }
     }
 
-    /// Why a connection is not taken.
+    /// The reason that a connection is not admitted.
     struct Refusal: Error {
         let reason: SignerClosing
     }

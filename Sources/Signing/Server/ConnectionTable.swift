@@ -3,7 +3,7 @@
 /// One that is silent costs nobody else a place: where a new one would be too many, the one that has been silent for longest makes
 /// room. Knows no sockets, and time only as what it is told: how long the signer has run.
 struct ConnectionTable {
-    /// How many there may be, and for how long one may be silent.
+    /// The largest number of connections, and the longest times for which one may be silent.
     struct Limits: Sendable {
         /// The most at once.
         var total = 64
@@ -15,7 +15,7 @@ struct ConnectionTable {
         var idle = Duration.seconds(300)
     }
 
-    /// What becomes of a new connection.
+    /// The decision on a new connection.
     enum Admission: Equatable {
         /// It has this number, and takes the place of another where one is named.
         case admitted(Int, insteadOf: Int?)
@@ -25,13 +25,15 @@ struct ConnectionTable {
 
     private struct Entry {
         let user: UInt32
-        /// When something last happened on it: a question came, an answer was found, an answer was taken.
+        /// The time at which the connection last did anything: a question came, an answer was found, an answer was
+        /// taken.
         var heard: Duration
         var hasAsked = false
         /// Questions the signer works on.
         var open = 0
 
-        /// What goes first: those that never asked, and of these the oldest.
+        /// Returns the connection's rank among those to close. The lowest goes first: connections that never asked, and
+        /// of these the oldest.
         func rank(_ number: Int) -> (Int, Duration, Int) { (hasAsked ? 1 : 0, heard, number) }
     }
 
@@ -46,7 +48,7 @@ struct ConnectionTable {
         self.limits = limits
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     var count: Int { entries.count }
 
     /// A connection of `user` came.

@@ -4,7 +4,7 @@ import NIOCore
 import Pipeline
 import Synchronization
 
-/// What a signer tells of its rings, and the names it knows its keys by.
+/// The rings as a signer publishes them, and the names by which it knows its keys.
 final class PublishedKeys: Sendable {
     /// A version by what a request says of it.
     private struct Name: Hashable {
@@ -22,7 +22,7 @@ final class PublishedKeys: Sendable {
 
     private let state = Mutex(State())
 
-    /// What there is to tell of `rings`.
+    /// The published form of `rings`.
     init(_ rings: [KeyRing]) {
         for ring in rings { replace(ring) }
     }
@@ -56,7 +56,8 @@ final class PublishedKeys: Sendable {
 }
 
 extension PublishedRing {
-    /// What may be told of `ring`: the versions that count and those whose tokens are recognized, without their private halves.
+    /// The published form of `ring`: the versions that count and those whose tokens are recognized, without their
+    /// private halves.
     init(_ ring: KeyRing) {
         name = ring.name
         versions = ring.versions.compactMap { version in
@@ -71,7 +72,7 @@ extension PublishedRing {
 }
 
 extension PublishedRing.Version.State {
-    /// What is told of a version that is `state`; nil where nothing is.
+    /// The published state of a version that is `state`; nil where the signer does not publish such a version.
     init?(_ state: KeyVersion.State) {
         switch state {
         case .active: self = .active

@@ -2,14 +2,14 @@ import AdapterKit
 
 /// The times a signer goes by. Tests have others.
 struct SignerClock: Sendable {
-    /// How often it looks for connections that are silent for too long.
+    /// The time between two searches for connections that are silent for too long.
     static let round = Duration.seconds(1)
-    /// How often it reports what was signed.
+    /// The time between two reports of signatures.
     static let reportInterval = Duration.seconds(60)
 
     /// The time of day, which tokens' ends are held against.
     var now: @Sendable () -> UnixTime
-    /// How long it has run; it only grows.
+    /// The time for which the signer has run; it only grows.
     var uptime: @Sendable () -> Duration
     /// Waits for so long, or throws where the task was cancelled.
     var sleep: @Sendable (Duration) async throws -> Void

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Telemetry
 import WorkerConfiguration
 
-/// What all of a signer's connections have in common.
+/// The parts that all of a signer's connections share.
 struct SigningDesk: Sendable {
     let signer: LocalSigner
     let keys: PublishedKeys
@@ -16,7 +16,8 @@ struct SigningDesk: Sendable {
     let tally: SigningTally
     let clock: SignerClock
     let logger: Logger
-    /// Whoever waits does not wait for what nobody waits for: these sign on other threads.
+    /// The turns of live requests. Background requests have turns of their own and sign on other threads, so that no
+    /// waiting caller waits for work that nobody waits for.
     private let live = SigningTurns()
     private let background = SigningTurns()
 
@@ -33,7 +34,7 @@ struct SigningDesk: Sendable {
         self.logger = logger
     }
 
-    /// Where requests of `urgency` wait for their turn.
+    /// Returns the turns in which requests of `urgency` sign.
     func turns(for urgency: SigningUrgency) -> SigningTurns { urgency == .live ? live : background }
 }
 
@@ -41,13 +42,13 @@ struct SigningDesk: Sendable {
 struct SignerConversation: Sendable {
     /// The most questions that are worked on at once; a question after the keys is not kept waiting by signatures.
     private static let maximumQuestions = 4
-    /// How much is signed in one turn: as much as a worker asks for at a time.
+    /// The number of items that are signed in one turn, the most that a worker asks for at a time.
     static let pieceCount = 256
 
     let desk: SigningDesk
     /// The connection's number.
     let number: Int
-    /// Whose it is.
+    /// The id of the user on the other side.
     let user: UInt32
 
     /// Answers until the worker leaves, a graceful shutdown, or a frame that is none: then the connection is closed, for

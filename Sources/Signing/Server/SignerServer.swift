@@ -24,9 +24,9 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     private let isReady: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - configuration: what may be signed with which ring.
+    ///   - configuration: the configuration, with each ring's policy.
     ///   - rings: the rings to serve.
-    ///   - socket: where to listen.
+    ///   - socket: the path of the socket to listen at.
     ///   - users: the users that may ask, by their ids; nil for the signer's own and root.
     ///   - signingLanes: threads that sign, usually one per core.
     ///   - now: the time of day.
@@ -158,7 +158,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     }
 }
 
-/// Who is on the other side of a Unix socket, as the kernel noted it when they connected (unix(7), SO_PEERCRED).
+/// The process on the other side of a Unix socket, as the kernel noted it at the connection (unix(7), SO_PEERCRED).
 private struct PeerCredentials: Sendable {
     // `struct ucred`, which glibc declares for GNU programs alone.
     var process: Int32 = 0

@@ -2,9 +2,10 @@ import Logging
 import Synchronization
 import Telemetry
 
-/// Who had how much signed with which ring: a line of the log for each ring, user and minute, never one for a signature.
+/// The counts of signatures by ring and user. The log gets a line for each ring, user and minute, never one for a
+/// signature.
 final class SigningTally: Sendable {
-    /// What is counted together.
+    /// The key of the counts: a ring and a user.
     struct Account: Hashable, Comparable, Sendable {
         let ring: String
         let user: UInt32
@@ -12,13 +13,13 @@ final class SigningTally: Sendable {
         static func < (left: Account, right: Account) -> Bool { (left.ring, left.user) < (right.ring, right.user) }
     }
 
-    /// How what was asked for ended.
+    /// The results of the requests.
     struct Counts: Sendable, Equatable {
         /// Signatures that were made.
         var signed = 0
-        /// What a policy forbade.
+        /// Requests that a policy forbade.
         var refused = 0
-        /// What the key could not sign, or is not there to sign any more.
+        /// Requests whose key could not sign, or is not there to sign any more.
         var failed = 0
     }
 
@@ -45,7 +46,7 @@ final class SigningTally: Sendable {
 
     /// A user came who may not ask.
     ///
-    /// - Returns: whether it is the first time since the last report.
+    /// - Returns: whether this is the user's first time since the last report.
     func turnedAway(_ user: UInt32) -> Bool {
         state.withLock { state in
             state.strangers[user, default: 0] += 1

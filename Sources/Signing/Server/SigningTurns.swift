@@ -11,11 +11,11 @@ final class SigningTurns: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter count: how many work at a time. With two, the next one begins while the last few signatures of the one before
-    ///   keep only some of the lanes.
+    /// - Parameter count: the number of pieces that work at a time. With two, the next one begins while the last few
+    ///   signatures of the one before keep only some of the lanes.
     init(_ count: Int = 2) { state = Mutex(State(free: max(1, count))) }
 
-    /// How many wait for their turn.
+    /// The number of pieces that wait for their turn.
     var waiting: Int { state.withLock { $0.queue.count } }
 
     /// Carries out `body` when it is its owner's turn.

@@ -1,6 +1,7 @@
-/// Who is next, as a value: users in turns, and each user's connections in turns; on one connection, whoever came first.
+/// The order of turns, as a value: users take turns, and each user's connections do; on one connection, the first to
+/// come is first.
 struct TurnQueue<Element> {
-    /// Whose turn it is.
+    /// The user and the connection whose turn it is.
     struct Owner: Hashable, Sendable {
         let user: UInt32
         let connection: Int
@@ -27,7 +28,7 @@ struct TurnQueue<Element> {
     private var users: [UInt32] = []
     private var lines: [UInt32: Line] = [:]
 
-    /// How many wait.
+    /// The number of waiting elements.
     var count: Int { lines.values.reduce(0) { $0 + $1.waiting.values.reduce(0) { $0 + $1.count } } }
 
     /// Puts `element` behind the others of its owner.

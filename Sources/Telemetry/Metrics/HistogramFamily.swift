@@ -36,7 +36,8 @@ public final class HistogramFamily: MetricFamily {
         }
     }
 
-    /// How many observations with these label values fell into each bucket, and above the last; empty where there are none yet.
+    /// Returns the numbers of observations with these label values in each bucket, and above the last; empty where
+    /// there are none yet.
     public func counts(_ labels: String...) -> [Int] { values.withLock { $0[labels]?.counts ?? [] } }
 
     func keep(where isKept: ([String]) -> Bool) { values.withLock { $0 = $0.filter { isKept($0.key) } } }

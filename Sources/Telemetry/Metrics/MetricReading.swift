@@ -1,4 +1,4 @@
-/// What a family says at one moment, for whoever does not read Prometheus' text.
+/// A family's values at one moment, for readers of another form than Prometheus' text.
 public struct MetricReading: Sendable {
     /// One value with the values of its labels, in the order of the family's.
     public struct Point: Sendable {
@@ -12,13 +12,13 @@ public struct MetricReading: Sendable {
     public struct Distribution: Sendable {
         /// The labels' values.
         public let labels: [String]
-        /// How many observations fell under each bound and above the one before; one more than there are bounds.
+        /// The numbers of observations under each bound and above the one before; one more than there are bounds.
         public let counts: [Int]
         /// The sum of the observations.
         public let sum: Double
     }
 
-    /// What kind of a family it is, with its values.
+    /// The kind of a family, with its values.
     public enum Values: Sendable {
         /// They only grow.
         case counter([Point])
@@ -30,7 +30,7 @@ public struct MetricReading: Sendable {
 
     /// The family's name.
     public let name: String
-    /// What it says.
+    /// The family's help text.
     public let help: String
     /// The labels' names.
     public let labels: [String]

@@ -81,7 +81,7 @@ public final class MetricsRegistry: Sendable {
     }
 }
 
-/// What a family says of itself.
+/// A family's description of itself.
 struct MetricDescription: Sendable {
     let name: String
     let help: String

@@ -107,7 +107,7 @@ extension UnixTime {
 }
 
 extension SpanAttributes {
-    /// What there is an attribute of ours for.
+    /// The attributes whose values `EndedSpan` can hold.
     fileprivate var recorded: [EndedSpan.Attribute] {
         var found: [EndedSpan.Attribute] = []
         forEach { name, attribute in

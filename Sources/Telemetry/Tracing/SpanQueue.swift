@@ -12,10 +12,10 @@ public final class SpanQueue: SpanPort {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// - Parameter capacity: how many spans wait at most.
+    /// - Parameter capacity: the largest number of waiting spans.
     public init(capacity: Int = 8192) { self.capacity = max(1, capacity) }
 
-    /// How many spans wait.
+    /// The number of waiting spans.
     public var count: Int { state.withLock { $0.spans.count } }
 
     public func context(below parent: TraceContext?) -> TraceContext {
@@ -42,7 +42,7 @@ public final class SpanQueue: SpanPort {
         }
     }
 
-    /// How many did not fit since the last call.
+    /// Returns the number of spans that did not fit since the last call.
     public func takeDropped() -> Int {
         state.withLock { state in
             defer { state.dropped = 0 }

@@ -2,9 +2,9 @@ import AdapterKit
 import DeclaredTesting
 import YAMLReading
 
-/// What must come of an event. What is nil or empty is not looked at.
+/// The expected end of an event. Members that are nil or empty are not compared.
 struct Expectation: Sendable {
-    /// Where it stands.
+    /// The expectation's place in the file.
     let place: FileLocation
     /// The outcome's name.
     let outcome: Placed<String>
@@ -12,14 +12,14 @@ struct Expectation: Sendable {
     var code: Placed<String>?
     /// The vendor's name of the failure.
     var reason: Placed<String>?
-    /// What the detail must say, among others.
+    /// A text that the detail must contain.
     var because: Placed<String>?
     var topic: Placed<String>?
     var key: Placed<String>?
     var headers: [(name: String, value: Placed<String>)] = []
     var token = Token()
 
-    /// What a token must be.
+    /// The expected parts of a token.
     struct Token: Sendable {
         var user: Placed<String>?
         var ids: PlacedJSON?
@@ -53,13 +53,14 @@ struct PlacedJSON: Sendable {
     let json: [UInt8]
     let places: Places
 
-    /// Where a value and what is in it stand.
+    /// The places of a value and of the values in it.
     struct Places: Sendable {
         let place: FileLocation
         var members: [String: Places] = [:]
         var elements: [Places] = []
 
-        /// Where the value at the end of `path` stands; for one that is not there, what it would be in.
+        /// Returns the place of the value at the end of `path`; for a missing value, the place of the value that would
+        /// hold it.
         func place(of path: some Collection<JSONDifference.Step>) -> FileLocation {
             let next: Places? =
                 switch path.first {

@@ -6,25 +6,25 @@ package import YAMLReading
 package struct TestCase: Sendable {
     /// Its name, one of its file's.
     package let name: String
-    /// Where it stands.
+    /// The test's place in the file.
     package let place: FileLocation
-    /// What the clock says.
+    /// The time of the test's clock.
     let at: UnixTime
     /// The event as it stands on its topic.
     let record: InputRecord
     /// The random ids of its token; nil for any.
     let uuid: String?
-    /// What the vendor answers to a look-up; nil where it is not said.
+    /// The vendor's response to a look-up; nil where the test states none.
     let lookup: LookupResponse?
     let expectation: Expectation
 }
 
-/// How a test ended.
+/// The result of a test.
 package struct CaseResult: Sendable {
     package let test: TestCase
     /// The outcome's name.
     package let outcome: String
-    /// What is not as the test says, each with the place that says otherwise; empty where all is.
+    /// The differences from the test, each with the place of the expectation; empty where there are none.
     package let failures: [Diagnostic]
 
     package var isOK: Bool { failures.isEmpty }

@@ -1,15 +1,15 @@
 import AdapterKit
 import Records
 
-/// What came of an event.
+/// The end of an event.
 struct Ending: Sendable {
     let outcome: String
     /// A dead letter's code, or the reason of a deferral or of a supersession; empty for none.
     let code: String
     let reason: String?
-    /// Why, in a line without secrets.
+    /// The outcome's detail, in a line without secrets.
     let detail: String?
-    /// Where it is published; nil for nowhere.
+    /// The topic of the published record; nil where nothing is published.
     let topic: String?
     let key: String?
     let headers: [RecordHeader]
@@ -23,7 +23,7 @@ struct Ending: Sendable {
         /// From its issue to its end, in seconds.
         let lives: Int64
         let sealedFor: String?
-        /// What the vendor says of it.
+        /// The vendor's verdict on the token.
         let verdict: VendorVerdict
     }
 

@@ -4,7 +4,8 @@ import Records
 import YAMLReading
 
 extension Expectation {
-    /// Where `ending` is not as expected: expected and seen of each member, at the place that says otherwise.
+    /// Returns the differences of `ending` from the expectation: expected and seen of each member, at the expectation's
+    /// place.
     func failures(of ending: Ending) -> [Diagnostic] {
         // Nothing else can be right then.
         guard ending.outcome == outcome.value else {
@@ -96,7 +97,7 @@ extension Expectation.Part {
 }
 
 extension PlacedJSON {
-    /// Where `seen`, called `name`, is not as this says.
+    /// Returns the differences of `seen`, called `name`, from this value.
     fileprivate func differences(_ name: String, of seen: JSONValue?, _ extent: JSONExtent) -> [Diagnostic] {
         guard let expected = try? JSONDocument(parsing: json).root, let seen else {
             return [Diagnostic(.error, at: places.place, "\(name): expected \(JSONExcerpt.text(of: json)), seen none")]
@@ -119,7 +120,7 @@ extension PlacedJSON {
 
 /// JSON in a message.
 enum JSONExcerpt {
-    /// How many bytes are shown.
+    /// The largest number of bytes that are shown.
     private static let most = 400
 
     /// The text of `json`, cut where it is long.

@@ -20,7 +20,7 @@ struct EventReader {
     }
 
     private static let sources = ["report", "report_text", "reissue", "value", "value_file"]
-    /// What an envelope says, and a record as it is says by itself.
+    /// The members that go into an envelope. A record as it is has them in its own bytes.
     private static let envelope = ["app", "vouched", "device", "id", "observed_at"]
 
     /// The record, produced at `time`; nil where something is wrong with it.

@@ -1,7 +1,7 @@
 import AdapterKit
 import YAMLReading
 
-/// How tests ended, for people and for machines. No token, key or secret is in it.
+/// The results of tests, for people and for machines. The report holds no token, key or secret.
 package struct TestReport: Sendable {
     private let results: [CaseResult]
 

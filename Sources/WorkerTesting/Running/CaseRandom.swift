@@ -6,8 +6,8 @@ struct CaseRandom: RandomNumberGenerator, Sendable {
     /// SplitMix64, whose period is far longer than any event's way.
     private var state: UInt64 = 0
 
-    /// How many ids are the test's: more than any token has. What goes on after that, such as a draw that is repeated until it
-    /// fits, comes to an end.
+    /// The number of times that the test's id comes first: more ids than any token has. The numbers differ after them,
+    /// so that a draw that is repeated until it fits comes to an end.
     private static let ids = 8
 
     /// Random numbers whose first ids are `uuid`.

@@ -3,7 +3,7 @@ import Pipeline
 
 /// An event on its way through a processor whose vendor answers every question in the same way.
 struct LookupStory {
-    /// What the vendor answers; nil where the test does not say.
+    /// The vendor's response; nil where the test states none.
     let answer: LookupResponse?
     let clock: CaseClock
     /// The account that was asked though the test says no answer.

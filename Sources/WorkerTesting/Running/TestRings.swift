@@ -11,16 +11,16 @@ package struct TestRings: Sendable {
     package private(set) var rings: [String: KeyRing] = [:]
     /// The names of those that are made for this run, in the order of the configuration.
     package private(set) var made: [String] = []
-    /// What is wrong with those on this machine.
+    /// The errors of the rings on this machine.
     package private(set) var diagnostics: [Diagnostic] = []
 
-    /// How a version is called that is made for a run.
+    /// The id of a version that is made for a run.
     package static let versionID = "test-key"
 
     /// The rings of `configuration`.
     ///
     /// - Parameter ephemeral: whether no ring is read, not even one that is there.
-    /// - Throws: what keeps a key from being made.
+    /// - Throws: the error that keeps a key from being made.
     package init(_ configuration: Configuration, ephemeral: Bool) throws {
         for key in configuration.keys {
             let apps = configuration.apps.filter { $0.key == key.name }

@@ -84,6 +84,6 @@ final class CaseClock: Sendable {
 }
 
 extension Outcome {
-    /// Why it was skipped; nil for every other outcome.
+    /// The reason that the event was skipped; nil for every other outcome.
     fileprivate var detail: String? { if case .skipped(let why) = self { why } else { nil } }
 }

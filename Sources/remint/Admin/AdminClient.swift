@@ -4,14 +4,14 @@ import HTTPTransport
 
 /// A running worker's admin server, asked from the command line.
 struct AdminClient {
-    /// How long an answer may take.
+    /// The longest time for an answer.
     private static let patience = Duration.seconds(10)
     /// The longest answer, in bytes: tens of thousands of apps.
     private static let limit = 64 << 20
 
     /// host:port.
     let address: String
-    /// What the server asks for; nil for nothing.
+    /// The token that the server asks for; nil for none.
     var token: String?
 
     /// The answer to a request: its status and its JSON.
@@ -35,7 +35,7 @@ struct AdminClient {
     }
 }
 
-/// Why a worker could not be asked.
+/// The reason that a worker could not be asked.
 struct AdminError: Error, CustomStringConvertible {
     let description: String
 

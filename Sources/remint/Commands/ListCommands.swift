@@ -29,7 +29,7 @@ struct CodesCommand: ParsableCommand {
         for row in CodesTable.head + rows { Terminal.print(row) }
     }
 
-    /// What a compiled adapter makes of its recorded reports.
+    /// Returns the rows of a compiled adapter's readings of its recorded reports.
     private func recorded(_ vendor: String) throws -> [String] {
         guard let registration = AdapterRegistry.remint[vendor] else {
             let known = AdapterRegistry.remint.registrations.map(\.name).joined(separator: ", ")
@@ -69,7 +69,7 @@ struct MetricsCommand: ParsableCommand {
 }
 
 extension Remedy {
-    /// Why nothing is minted; empty where something is.
+    /// The reason that nothing is minted; empty where a token is minted.
     fileprivate var why: String {
         switch self {
         case .mint, .mintOnce: ""

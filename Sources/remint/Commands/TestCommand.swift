@@ -8,7 +8,7 @@ import YAMLReading
 
 /// `remint test`: tests of a configuration.
 struct TestCommand: AsyncParsableCommand {
-    /// How results look.
+    /// The format of the results.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json, junit
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a person reads.
+/// The streams that a person reads.
 enum Terminal {
     /// A line for the result.
     static func print(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What `body` returns.
+/// Returns the result of `body`.
 ///
 /// - Throws: `ExitCode` 75 where it fails, after a line that says that `what` failed and why.
 func orTryLater<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {

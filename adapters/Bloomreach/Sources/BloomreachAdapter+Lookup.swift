@@ -35,7 +35,7 @@ extension BloomreachAdapter {
     }
 }
 
-/// What is asked about a customer, and how often.
+/// The request for a customer's attributes, and its rate.
 enum BloomreachAttributes {
     static let rates = [LookupTerms.Rate(10, perSeconds: 1)]
 

@@ -7,7 +7,7 @@ public import AdapterKit
 ///
 /// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct BloomreachAdapter: Adapter {
-    /// What `apps.*.adapter` says for Bloomreach.
+    /// The name in `apps.*.adapter`.
     public static let name = "bloomreach"
     /// Bloomreach, as it spells itself.
     public static let vendor = "Bloomreach"
@@ -111,7 +111,8 @@ public struct BloomreachAdapter: Adapter {
         return try? CustomerIDs(ids, allowing: names, needsHardID: false).subject
     }
 
-    /// What the stream or the project says of it: by the key its `kid` names, unexpired, about the same customer.
+    /// Returns the verdict of the stream or the project: by the key that the `kid` names, unexpired, about the same
+    /// customer.
     public func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
     ) -> VendorVerdict {

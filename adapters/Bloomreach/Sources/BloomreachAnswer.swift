@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What Bloomreach answers when it is asked for a customer's ids.
+/// Bloomreach's answer to a request for a customer's ids.
 ///
 /// Failures come in several shapes, which are all read: `error` as a string, `errors` as a list, as an object of lists by
 /// place (`_global`) or as one of `code` and `description`, for the whole answer or in a result (the tests of
@@ -16,7 +16,7 @@ struct BloomreachAnswer {
         root = (try? JSONDocument(parsing: response.body).root).flatMap { $0.isObject ? $0 : nil }
     }
 
-    /// What it says of the customer with these ids, which were asked for in this order.
+    /// Returns the verdict on the customer with these ids, which were asked for in this order.
     func verdict(on ids: [Subject.Identifier]) -> LookupVerdict {
         guard !ids.isEmpty else {
             return .unanswered(LookupFailure(.misconfigured, "a subject without customer ids cannot be asked about"))
@@ -49,7 +49,7 @@ struct BloomreachAnswer {
 
     // MARK: One result
 
-    /// Why `result` does not confirm `id`; nil where it does.
+    /// Returns the reason that `result` does not confirm `id`; nil where it does.
     private func doubt(about id: Subject.Identifier, _ result: JSONValue) -> LookupFailure? {
         guard result.isObject, let success = result["success"]?.bool else { return LookupFailure(status: status) }
         guard success else {

@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// Why a Bloomreach token is asked for. The stream's first four names are Android's and the wrappers'; iOS spells them
-/// differently and alone has the fifth.
+/// The reason that a Bloomreach token is asked for. The stream's first four names are Android's and the wrappers'; iOS
+/// spells them differently and alone has the fifth.
 enum BloomreachCode: Equatable {
     case notProvided, aboutToExpire, expired, rejected, insufficient
     /// A customer token's app has none, or one that ends soon.

@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// What the SDKs' auth callbacks hand over (stream), or what the app itself sends (customer token, which the SDK pulls
-/// and never reports on).
+/// The report that the SDKs' auth callbacks hand over (stream), or that the app itself sends (customer token, which the
+/// SDK pulls and never reports on).
 struct BloomreachReport {
     private let report: Report
     private let settings: BloomreachSettings

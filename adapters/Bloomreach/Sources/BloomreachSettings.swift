@@ -1,8 +1,8 @@
 public import AdapterKit
 
-/// What a Bloomreach app must be told.
+/// The settings of a Bloomreach app.
 public struct BloomreachSettings: AdapterSettings {
-    /// Which of the two tokens the app uses.
+    /// The one of Bloomreach's two tokens that the app uses.
     public enum Mode: String, Sendable, Decodable, CaseIterable {
         /// The token of a Data hub event stream ("SDK auth token").
         case stream
@@ -10,7 +10,7 @@ public struct BloomreachSettings: AdapterSettings {
         case customerToken = "customer_token"
     }
 
-    /// Which token.
+    /// The token that the app uses.
     public var mode: Mode
     /// The names of the ids a token may hold. A name that nobody configured could be that of an id which a device is not to choose.
     public var ids: [String]

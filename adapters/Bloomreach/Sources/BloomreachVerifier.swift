@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What Bloomreach says of a token: a status, and for an expired stream token the flag that names it.
+/// Bloomreach's verdict on a token: a status, and for an expired stream token the flag that names it.
 struct BloomreachVerifier {
     let mode: BloomreachSettings.Mode
     let keys: [VerificationKey]

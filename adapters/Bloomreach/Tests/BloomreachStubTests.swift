@@ -25,7 +25,7 @@ import Testing
         Subject(identifiers: ids.map { .init(name: $0.key, value: $0.value) })
     }
 
-    /// What the adapter makes of the stub's answer to its own question.
+    /// Returns the adapter's verdict on the stub's answer to its own question.
     private func ask(
         _ stub: inout BloomreachStub, _ ids: [String: String], key: String? = key,
         settings: String = BloomreachLookupTests.customer

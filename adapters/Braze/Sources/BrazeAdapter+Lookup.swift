@@ -36,7 +36,7 @@ extension BrazeAdapter {
     public func stub(_ setting: StubSetting) -> (any VendorStub)? { BrazeStub(setting) }
 }
 
-/// What the export is asked, and how often.
+/// The request of the export, and its limits.
 enum BrazeExportRequest {
     static let path = "/users/export/ids"
     /// More ids in one request are refused with 400.

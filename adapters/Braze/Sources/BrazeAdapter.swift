@@ -6,7 +6,7 @@ public import AdapterKit
 ///
 /// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct BrazeAdapter: Adapter {
-    /// What `apps.*.adapter` says for Braze.
+    /// The name in `apps.*.adapter`.
     public static let name = "braze"
     /// Braze, as it spells itself.
     public static let vendor = "Braze"
@@ -47,7 +47,7 @@ public struct BrazeAdapter: Adapter {
             ])
     }
 
-    /// What the SDKs call the setting of a new token for the user who is signed in; `changeUser` with a token is for another
+    /// The call by which the SDKs set a new token for the signed-in user; `changeUser` with a token is for another
     /// user.
     public var deviceCall: DeviceCall { DeviceCall("setSdkAuthenticationSignature(jwt)") }
 

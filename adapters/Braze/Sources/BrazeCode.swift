@@ -40,7 +40,7 @@ enum BrazeCode: Int64, CaseIterable {
         }
     }
 
-    /// What the code calls for, unless the report says more.
+    /// The remedy that the code calls for, unless the report shows more.
     var remedy: Remedy {
         switch self {
         case .expirationRequired, .expired, .missingToken: .mint

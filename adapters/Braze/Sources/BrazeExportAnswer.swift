@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What Braze answers to an export of users by id.
+/// Braze's answer to an export of users by id.
 ///
 /// Ids are compared byte for byte: a set of Swift's strings would take two spellings of an accented letter for one user.
 struct BrazeExportAnswer {
@@ -109,7 +109,7 @@ struct BrazeExportAnswer {
         return texts
     }
 
-    /// What Braze means by a status (its pages "API errors" and "Export users by identifier").
+    /// Returns the failure that Braze means by a status (its pages "API errors" and "Export users by identifier").
     private static func failure(status: Int) -> LookupFailure {
         switch status {
         case 400: LookupFailure(.misconfigured, "status 400: Braze refuses the request's body")

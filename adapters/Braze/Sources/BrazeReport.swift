@@ -6,7 +6,7 @@ import AdapterKit
 /// hands them over as JSON text. Of a code's aliases the first that holds a value wins; those of the user must agree.
 struct BrazeReport {
     private let report: Report
-    /// What stands around `report`, beside it and inside it.
+    /// The levels around `report`, beside it and inside it.
     private let otherLevels: [Report]
 
     init(_ report: Report) {
@@ -103,7 +103,7 @@ struct BrazeReport {
 
     /// The names under which bridges and apps wrap the SDK's object, the bridges' first.
     private static let wrappers = ["sdkAuthenticationError", "error"]
-    /// How deep objects within objects are looked for. A bridge wraps once.
+    /// The number of levels at which objects within objects are looked for. A bridge wraps once.
     private static let depth = 3
 
     /// The report and the objects wrapped in it, outermost first; the second is the SDK's own. Flutter's is JSON text, under

@@ -1,6 +1,6 @@
 public import AdapterKit
 
-/// What a Braze app can be told.
+/// The settings of a Braze app.
 public struct BrazeSettings: AdapterSettings {
     /// Whether tokens carry `aud`, which Braze accepts and does not ask for.
     public var audience: Bool

@@ -3,7 +3,7 @@ public import AdapterKit
 /// Braze's `/users/export/ids` in small: it checks path, method, key and body, keeps both limits, and knows everybody but
 /// those whom its setting names. Braze does not tell a deleted user from one it never met, and neither does the stub.
 public struct BrazeStub: VendorStub {
-    /// What may be wrong with Braze as a whole.
+    /// A fault of Braze as a whole.
     public enum Fault: Sendable, CaseIterable {
         /// Maintenance: 202, and the request is queued.
         case queued
@@ -13,7 +13,7 @@ public struct BrazeStub: VendorStub {
         case broken
     }
 
-    /// What is wrong with it now; nil where all is well.
+    /// The current fault; nil where there is none.
     public var fault: Fault?
     /// Ids that were renamed: asked about the first, Braze answers with the second.
     public var renamed: [(old: String, new: String)] = []

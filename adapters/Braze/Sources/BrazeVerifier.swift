@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What Braze says of a token. The order in which it checks is not documented; this one goes from form to content.
+/// Braze's verdict on a token. Braze does not document the order of its checks; this one goes from form to content.
 struct BrazeVerifier {
     static let audience = "braze"
 

@@ -20,7 +20,7 @@ import Testing
             method: method, target: target, headers: key.map { [("Authorization", $0)] } ?? [], body: Array(body.utf8))
     }
 
-    /// What the adapter makes of the stub's answers to its own questions.
+    /// Returns the adapter's verdicts on the stub's answers to its own questions.
     private func ask(_ stub: inout BrazeStub, _ users: [String], key: String? = key) throws -> [String] {
         let subjects = users.map { Subject(user: $0) }
         guard case .requests(let requests) = adapter.lookup(for: subjects, mode: .verify) else { return [] }

@@ -7,7 +7,7 @@ public import AdapterKit
 ///
 /// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct DotdigitalAdapter: Adapter {
-    /// What `apps.*.adapter` says for Dotdigital.
+    /// The name in `apps.*.adapter`.
     public static let name = "dotdigital"
     /// Dotdigital, as it spells itself.
     public static let vendor = "Dotdigital"
@@ -57,7 +57,7 @@ public struct DotdigitalAdapter: Adapter {
             afterRetirement: ["Keep the old secret for diagnosis only."])
     }
 
-    /// What a device answers the challenge with, once; null gives the start up.
+    /// The call by which a device answers the challenge, once; null gives the start up.
     public var deviceCall: DeviceCall { DeviceCall("authenticateWithToken(jwt)") }
 
     /// In seconds: 15 minutes unless configured, a minute to 12 hours ("minutes to hours").
@@ -96,7 +96,8 @@ public struct DotdigitalAdapter: Adapter {
         DotdigitalLookup(target: settings.lookup).requests(for: subjects, mode: mode)
     }
 
-    /// Whom the answer to `lookup` confirms, by the very bytes of the id; a first-time user is normally not met yet.
+    /// Returns the verdict of the answer to `lookup`, which confirms a user by the very bytes of the id. A first-time
+    /// user is normally not met yet.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         guard let subject = subjects.first, subjects.count == 1 else {
             return subjects.map { _ in .unanswered(LookupFailure(.unreadable, "the answer is about one user")) }
@@ -123,13 +124,13 @@ public struct DotdigitalAdapter: Adapter {
         return .accepted
     }
 
-    /// Whatever was wrong, the answer is the same.
+    /// The refusal of every faulty token, whatever was wrong.
     private static let invalid = VendorVerdict.refused(code: "403", name: "Invalid JWT")
 
     /// Documented as minutes to hours. A token serves one start, and Android logs it: short.
     private static let lifetimeBounds = LifetimeBounds(standard: 900, allowed: 60...43_200)
 
-    /// What is asked at most, of a limit nobody publishes.
+    /// The highest rate of requests, under a limit that nobody publishes.
     static let lookupRate = LookupTerms.Rate(5)
 
     private static let otherClaims: Set<String> = ["iss", "aud", "nonce", "iat", "exp"]

@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What Dotdigital's REST API is asked and what its answers mean (CPaaS profiles; contacts, version 3).
+/// The requests to Dotdigital's REST API, and the meaning of its answers (CPaaS profiles; contacts, version 3).
 struct DotdigitalLookup {
     let target: DotdigitalSettings.Lookup
 
@@ -14,7 +14,7 @@ struct DotdigitalLookup {
             })
     }
 
-    /// What `response` says of `subject`.
+    /// Returns the verdict of `response` on `subject`.
     func verdict(on response: LookupResponse, for subject: Subject) -> LookupVerdict {
         switch response.status {
         case 200: verdict(on: response.body, for: subject)

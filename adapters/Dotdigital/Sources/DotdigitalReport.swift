@@ -67,7 +67,7 @@ struct DotdigitalReport {
     private static let margin: Int64 = 5
 }
 
-/// Why the app asks. The names are ours: the SDKs have none.
+/// The reason that the app asks for a token. The names are ours: the SDKs have none.
 enum DotdigitalReason: String {
     case challenge = "CHALLENGE"
     case refused = "INVALID_JWT_403"
@@ -114,7 +114,7 @@ enum DotdigitalReason: String {
         return report.hasMembers(besides: challengeMembers) ? nil : .challenge
     }
 
-    /// What a status or an iOS error number says.
+    /// Returns the reason that a status or an iOS error number means; nil for any other number.
     private static func answered(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
         switch (report.field("status", "statusCode").integerValue, report.field("code").integerValue) {
         case (403, _): return .refused

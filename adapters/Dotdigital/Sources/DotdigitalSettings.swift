@@ -1,8 +1,8 @@
 public import AdapterKit
 
-/// What a Dotdigital push profile says about its tokens.
+/// The settings of a Dotdigital push profile, for its tokens.
 public struct DotdigitalSettings: AdapterSettings {
-    /// Whom a look-up asks for.
+    /// The record that a look-up asks for.
     public enum Lookup: Sendable, Equatable {
         /// The push profile with the user's id.
         case profile
@@ -17,7 +17,7 @@ public struct DotdigitalSettings: AdapterSettings {
     public var audience: String
     /// "ID claim" of the push profile.
     public var idClaim: String
-    /// Whom a look-up asks for.
+    /// The record that a look-up asks for.
     public var lookup: Lookup
 
     public static let keys = [

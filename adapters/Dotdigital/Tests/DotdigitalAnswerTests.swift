@@ -6,7 +6,7 @@ import Testing
 @Suite struct DotdigitalAnswerTests {
     private let user = Subject(user: "u-1001", challenge: "n-1")
 
-    /// What means the same whether a profile or a contact was asked for.
+    /// The answers that mean the same for a profile and for a contact.
     private static let common: [AnswerSample] = [
         .init(200, "", "unreadable"), .init(200, "{}", "unreadable"), .init(200, "null", "unreadable"),
         .init(200, "[]", "unreadable"), .init(200, "<html>", "unreadable"), .init(204, "", "unreadable"),

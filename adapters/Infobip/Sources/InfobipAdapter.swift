@@ -6,7 +6,7 @@ public import AdapterKit
 ///
 /// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct InfobipAdapter: Adapter {
-    /// What `apps.*.adapter` says for Infobip.
+    /// The name in `apps.*.adapter`.
     public static let name = "infobip"
     /// Infobip, as it spells itself.
     public static let vendor = "Infobip"
@@ -87,7 +87,8 @@ public struct InfobipAdapter: Adapter {
         InfobipLookup().requests(for: subjects, mode: mode)
     }
 
-    /// Whom the People API knows by that very external id; whoever it leaves out is not met yet, and nobody is ever gone.
+    /// Returns the verdicts of the People API, which confirms a user by that very external id. A user whom it leaves
+    /// out is not met yet, and nobody is ever gone.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         InfobipLookup().verdicts(on: response, for: subjects)
     }

@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// Why an Infobip token is asked for.
+/// The reason that an Infobip token is asked for.
 enum InfobipCode: Equatable {
     case expired, structureInvalid
     /// Made by the app, as in Infobip's own sample.

@@ -1,8 +1,8 @@
 import AdapterKit
 
-/// What Infobip's People API is asked and what its answers mean ("Get a single person", "Match persons").
+/// The requests to Infobip's People API, and the meaning of its answers ("Get a single person", "Match persons").
 struct InfobipLookup {
-    /// How many identities a match is asked for. The API's own bound is not documented.
+    /// The largest number of identities in a match. The API's own bound is not documented.
     static let batch = 50
 
     /// One person by a GET, several by a match.
@@ -26,7 +26,8 @@ struct InfobipLookup {
             })
     }
 
-    /// What `response` says of each of a request's `subjects`: whether it was a GET or a match is known by their number.
+    /// Returns the verdicts of `response` on a request's `subjects`. Their number shows whether the request was a GET
+    /// or a match.
     func verdicts(on response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         guard let subject = subjects.first, subjects.count == 1 else {
             return matchVerdicts(on: response, for: subjects)
@@ -76,8 +77,8 @@ struct InfobipLookup {
 
     // MARK: The answers
 
-    /// How the API answers for a missing person is not documented: a 404 and somebody else's person are both taken for it.
-    /// Somebody else is never taken for the user.
+    /// Returns the verdict on one person. The API's answer for a missing person is not documented: a 404 and somebody
+    /// else's person both count as missing. Somebody else is never taken for the user.
     private func personVerdict(on response: LookupResponse, for subject: Subject) -> LookupVerdict {
         switch response.status {
         case 200:

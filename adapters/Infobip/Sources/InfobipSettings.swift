@@ -1,6 +1,6 @@
 public import AdapterKit
 
-/// What an Infobip app must be told.
+/// The settings of an Infobip app.
 public struct InfobipSettings: AdapterSettings {
     /// The App Profile's Application Code.
     public var applicationCode: String

@@ -2,7 +2,7 @@ public import AdapterKit
 
 /// Infobip's People API in small: one person by external id, and a match of several.
 public struct InfobipStub: VendorStub {
-    /// What a request for a missing person is answered with: the documentation does not say.
+    /// The answer to a request for a missing person, which Infobip does not document.
     public enum MissingPerson: Sendable, CaseIterable {
         /// 404 `NOT_FOUND`.
         case notFound
@@ -10,7 +10,7 @@ public struct InfobipStub: VendorStub {
         case otherPerson
     }
 
-    /// What a request for a missing person is answered with.
+    /// The answer to a request for a missing person.
     public var missingPerson = MissingPerson.notFound
     /// Whether the API key has the scope `people:read`. Without it every request is a 403.
     public var hasScope = true

@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// What the device says of a token before it sends it (MMJwtUtils.swift, AuthorizationUtils.java: presence only), and
-/// then what the server says.
+/// The device's verdict on a token before it sends the token (MMJwtUtils.swift, AuthorizationUtils.java: presence
+/// only), and then the server's verdict.
 struct InfobipVerifier {
     static let tokenType = "Bearer"
 

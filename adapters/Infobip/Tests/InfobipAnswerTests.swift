@@ -7,7 +7,7 @@ import Testing
     private static let adapter = Result { try makeAdapter(InfobipAdapter.self, #"{"application_code":"A"}"#) }
     private static let refusal = #"{"requestError":{"serviceException":{"messageId":"X","text":"x"}}}"#
 
-    /// What means the same whether one person was asked for or several.
+    /// The answers that mean the same for one person and for several.
     private static let common: [AnswerSample] = [
         .init(200, "", "unreadable"), .init(200, "{}", "unreadable"), .init(200, "null", "unreadable"),
         .init(200, "[]", "unreadable"), .init(200, "<html>", "unreadable"), .init(204, "", "unreadable"),

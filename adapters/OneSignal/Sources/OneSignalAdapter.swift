@@ -7,7 +7,7 @@ public import AdapterKit
 ///
 /// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
 public struct OneSignalAdapter: Adapter {
-    /// What `apps.*.adapter` says for OneSignal.
+    /// The name in `apps.*.adapter`.
     public static let name = "onesignal"
     /// OneSignal, as it spells itself.
     public static let vendor = "OneSignal"
@@ -102,7 +102,8 @@ public struct OneSignalAdapter: Adapter {
         OneSignalLookup(appID: settings.appID).requests(for: subjects, mode: mode)
     }
 
-    /// Whom OneSignal knows by that very external id; 404 is a user not met yet, and a deleted one looks alike.
+    /// Returns the verdict of OneSignal, which confirms a user by that very external id. A 404 is a user not met yet,
+    /// and a deleted one looks alike.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         guard let subject = subjects.first, subjects.count == 1 else {
             return subjects.map { _ in .unanswered(LookupFailure(.unreadable, "the answer is about one user")) }

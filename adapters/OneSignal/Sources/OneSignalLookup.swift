@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What OneSignal's user API is asked and what its answers mean ("View user", "View user identity").
+/// The requests to OneSignal's user API, and the meaning of its answers ("View user", "View user identity").
 struct OneSignalLookup {
     let appID: String
 
@@ -14,7 +14,8 @@ struct OneSignalLookup {
             })
     }
 
-    /// What `response` says of `subject`. OneSignal has no word for a user who was deleted: that is a 404 as well.
+    /// Returns the verdict of `response` on `subject`. OneSignal has no answer of its own for a deleted user: that is a
+    /// 404 as well.
     func verdict(on response: LookupResponse, for subject: Subject) -> LookupVerdict {
         switch response.status {
         case 200: verdict(on: response.body, for: subject)

@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// What `onUserJwtInvalidated` hands over, an external id and nothing else, with what the app may add to it. Where the SDK
-/// reports nothing (Web and the wrappers), the app sends the same of its own accord.
+/// The report that `onUserJwtInvalidated` hands over, an external id and nothing else, with the members that the app
+/// may add. Where the SDK reports nothing (Web and the wrappers), the app sends the same report of its own accord.
 struct OneSignalReport {
     private let report: Report
     private let appID: String

@@ -1,8 +1,8 @@
 public import AdapterKit
 
-/// What a OneSignal app must be told.
+/// The settings of a OneSignal app.
 public struct OneSignalSettings: AdapterSettings {
-    /// What a look-up proves its right with.
+    /// The credential of a look-up.
     public enum LookupAuthorization: String, Sendable, CaseIterable {
         /// A token minted for the user that is asked about, as the Identity Verification page wants it.
         case mintedJWT = "minted_jwt"
@@ -12,7 +12,7 @@ public struct OneSignalSettings: AdapterSettings {
 
     /// The OneSignal App ID, `iss` of every token.
     public var appID: String
-    /// What a look-up proves its right with.
+    /// The credential of a look-up.
     public var lookupAuthorization: LookupAuthorization
 
     public static let keys = [

@@ -16,7 +16,7 @@ struct VendorFile {
         name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml")
     }
 
-    /// What the file says and what there is to say about it.
+    /// Reads the vendor in the file, with the diagnostics about it.
     ///
     /// - Throws: `ValidationError` where it cannot be read.
     func read() throws -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {

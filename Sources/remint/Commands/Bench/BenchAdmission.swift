@@ -94,13 +94,13 @@ struct EventCourse {
             admission: AdmissionRules(subjects: subjects), now: UnixTime.system)
     }
 
-    /// How many recent subjects are remembered, and in how many bytes.
+    /// The number of recent subjects that are remembered, and the bytes of that memory.
     var memory: (subjects: Int, bytes: Int) { processor.memory }
 
     /// Makes the memory as full as it gets.
     mutating func fill() async throws { _ = try await run(max(subjects * 2, 5000)) }
 
-    /// - Returns: how many seconds the events took; making the records does not count.
+    /// - Returns: the seconds that the events took; making the records does not count.
     mutating func run(_ events: Int) async throws -> Double {
         var seconds = 0.0
         for first in stride(from: 0, to: events, by: Self.batch) {

@@ -3,7 +3,7 @@ import Kafka
 import Logging
 import WorkerConfiguration
 
-/// Where a worker is measured, and how it delivers there.
+/// The broker at which a worker is measured, and the worker's way of delivery.
 struct BenchBroker {
     /// `bootstrap.servers`.
     let servers: String

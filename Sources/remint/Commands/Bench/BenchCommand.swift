@@ -16,7 +16,7 @@ struct BenchCommand: AsyncParsableCommand {
         ])
 }
 
-/// How a figure is taken.
+/// The options of a measurement.
 struct BenchOptions: ParsableArguments {
     @Option(help: "How often everything is measured.") var rounds = 5
     @Flag(help: "Print the result as JSON.") var json = false

@@ -31,7 +31,7 @@ struct BenchGrowth: AsyncParsableCommand {
         guard subjects.allSatisfy({ $0 >= 0 }) else { throw ValidationError("--subjects is at least 0") }
     }
 
-    /// What a worker is measured with.
+    /// The size of the load under which a worker is measured.
     private struct Size {
         let events: Int
         var apps = 1

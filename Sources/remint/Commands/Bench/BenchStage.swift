@@ -27,7 +27,7 @@ final class BenchStage {
     private let producer: KafkaProducer
     /// Reads what the worker's group committed.
     private let group: KafkaConsumer
-    /// How many events were written.
+    /// The number of events that were written.
     private var fed = 0
 
     private struct Topics {
@@ -43,8 +43,8 @@ final class BenchStage {
     }
 
     /// - Parameters:
-    ///   - apps: how many apps there are, each with a key ring of its own.
-    ///   - subjects: how many recent subjects the worker remembers; nil for its default.
+    ///   - apps: the number of apps, each with a key ring of its own.
+    ///   - subjects: the number of recent subjects that the worker remembers; nil for its default.
     init(
         _ app: BenchApp, _ broker: BenchBroker, apps: Int = 1, subjects: Int? = nil
     ) async throws {
@@ -112,7 +112,7 @@ final class BenchStage {
 
     /// Starts the worker in groups that are new, then once more in the same groups.
     ///
-    /// - Returns: how long the second start took to its first token, in seconds.
+    /// - Returns: the time from the second start to its first token, in seconds.
     func start() async throws -> Double {
         try worker.launch()
         try await answer(100)
@@ -192,7 +192,7 @@ final class BenchStage {
             ])
     }
 
-    /// How many events the worker's group has committed.
+    /// Returns the number of events that the worker's group has committed.
     private func done() async throws -> Int {
         guard worker.isRunning else { throw BenchFailed("the worker ended; its last words stand above") }
         return try await group.committed(names.partitions, within: .seconds(10)).values.reduce(0) { $0 + Int($1) }
@@ -216,7 +216,7 @@ final class BenchStage {
 
     // MARK: Latency
 
-    /// How long events took that came at this rate, from before they were produced until their tokens were seen.
+    /// Returns the times of events that came at `rate`, from before they were produced until their tokens were seen.
     func waits(rate: Int, seconds: Int) async throws -> [Duration] {
         var ends: [PartitionOffset] = []
         for partition in 0..<Self.partitions {

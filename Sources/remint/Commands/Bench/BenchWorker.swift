@@ -70,7 +70,7 @@ struct BenchWorker: AsyncParsableCommand {
     }
 }
 
-/// What the measurements of a worker came to.
+/// The results of a worker's measurements.
 struct WorkerResult {
     /// A backlog that was drained.
     struct Drain {

@@ -16,9 +16,9 @@ struct PickupDevices: Sendable {
     /// A token as a device was given it.
     struct Token: Sendable {
         let version: Int64
-        /// How long it lives on, in seconds.
+        /// The rest of the token's life, in seconds.
         let life: Int64
-        /// How long the call took.
+        /// The length of the call.
         let wait: Duration
         /// From minting to delivery, by the clock of this machine.
         let age: Duration

@@ -1,7 +1,7 @@
 import Foundation
 import JOSE
 
-/// What `remint bench pickup` measured.
+/// The figures that `remint bench pickup` measured.
 struct PickupResult {
     /// The gateway's memory before the first device, in bytes.
     let before: Int

@@ -10,13 +10,13 @@ import Worker
 final class PickupStage {
     private static let partitions = 6
     let app: BenchApp
-    /// Where the gateway is.
+    /// The gateway's host.
     let host = "127.0.0.1"
     let port: Int
     private let broker: BenchBroker
     private let prefix = "remint-bench-\(UInt32.random(in: 0 ... .max))"
     private let folder: URL
-    /// Who signs the devices' sessions.
+    /// The login that signs the devices' sessions.
     let login: SampleLogin
     private let producer: KafkaProducer
     private var worker: WorkerProcess

@@ -2,12 +2,12 @@ import Foundation
 
 /// A process's memory as the kernel counts it, in bytes.
 enum ResidentMemory {
-    /// What this process has.
+    /// The memory of this process, in bytes.
     static var now: Int { bytes("VmRSS:", of: "self") }
     /// The most this process had.
     static var peak: Int { bytes("VmHWM:", of: "self") }
 
-    /// What another process has.
+    /// Returns the memory of another process, in bytes.
     static func now(of process: Int32) -> Int { bytes("VmRSS:", of: String(process)) }
 
     /// The most that another process had.

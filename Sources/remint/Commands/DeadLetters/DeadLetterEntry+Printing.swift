@@ -3,7 +3,7 @@ import Operations
 import Pipeline
 
 extension DeadLetterEntry {
-    /// What every listing of letters shows of one, as a terminal may see it; `-` where it is unknown.
+    /// The columns of a letter in every listing, safe for a terminal; `-` where a value is unknown.
     var shown: (failedAt: String, app: String, code: String, origin: String) {
         (
             failedAt?.description ?? "-", app?.printable(limit: 40) ?? "-", code?.rawValue ?? "-",

@@ -13,7 +13,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         subcommands: [DeadLettersList.self, DeadLettersRedrive.self, DeadLettersPark.self, DeadLettersUnpark.self])
 }
 
-/// Which dead letters are meant, and where they are.
+/// The options that select dead letters, and the brokers that hold them.
 struct DeadLetterOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "Only of this app.") var app: String?

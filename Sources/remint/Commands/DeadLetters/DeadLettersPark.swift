@@ -49,7 +49,7 @@ struct DeadLettersUnpark: AsyncParsableCommand {
     func run() async throws { try await output.run(.unpark, letters, rate: 0, "unparked") }
 }
 
-/// How a run over parked letters is done and told.
+/// The options of a run over parked letters, and of its output.
 struct ParkingOutput: ParsableArguments {
     @Flag(help: "List each letter with the topic it would go to, and write nothing.") var dryRun = false
     @Flag(help: "Print the result as JSON.") var json = false

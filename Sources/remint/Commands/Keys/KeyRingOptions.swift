@@ -5,7 +5,7 @@ import Keyring
 import Operations
 import WorkerConfiguration
 
-/// Which key ring is meant.
+/// The option that selects a key ring.
 struct KeyRingOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(

@@ -56,7 +56,7 @@ struct KeysImport: ParsableCommand {
     }
 }
 
-/// Why a key was not taken over.
+/// The reason that a key was not imported.
 struct ImportRefused: Error, CustomStringConvertible {
     let path: String
     let reason: String

@@ -3,7 +3,7 @@ import ArgumentParser
 import JOSE
 import WorkerConfiguration
 
-/// What a new version is called and how long it may sign.
+/// The options of a new version, such as its id and its longest life.
 struct NewVersionOptions: ParsableArguments {
     @Option(help: "The version's id. Default for a generated one: the month, such as 2026-11.") var id: String?
     @Option(help: "The key's id at the vendor, where that is not the version's id.") var kid: String?

@@ -5,7 +5,7 @@ import Logging
 import Operations
 import WorkerConfiguration
 
-/// What commands ask of a ring in an operator's words.
+/// The questions of commands about a ring, answered in an operator's words.
 extension RingInUse {
     /// - Parameter brokers: instead of the configured ones.
     /// - Throws: `TokensLive`, or what keeps the ledger from being read.

@@ -17,7 +17,7 @@ struct AppsCommand: AsyncParsableCommand {
             """, subcommands: [AppsList.self, AppsPause.self, AppsResume.self], defaultSubcommand: AppsList.self)
 }
 
-/// Which brokers or workers are asked.
+/// The options that select the brokers or the workers to ask.
 struct WorkerOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?

@@ -7,7 +7,7 @@ import Worker
 import WorkerConfiguration
 import YAMLReading
 
-/// What an operator says of a pause.
+/// The options of a pause: its reason, its author and its length.
 struct PauseOptions: ParsableArguments {
     @Option(name: [.customLong("reason"), .customLong("why")], help: "Why, for whoever looks next.") var reason = ""
     @Option(help: "Who pauses. Default: the account.") var by: String?
@@ -25,10 +25,10 @@ struct PauseOptions: ParsableArguments {
         }
     }
 
-    /// Who pauses.
+    /// The author of the pause.
     var author: String { by ?? NSUserName() }
 
-    /// When a pause that begins at `now` ends by itself; nil where it does not.
+    /// Returns the time at which a pause that begins at `now` ends by itself; nil where it does not.
     func until(from now: UnixTime) -> UnixTime? {
         length.flatMap(Self.seconds).map { now.advanced(bySeconds: $0) }
     }
@@ -48,7 +48,7 @@ extension ConfigurationOptions {
 }
 
 extension ControlStates {
-    /// What holds the fleet's apps and lanes now.
+    /// Returns the suspensions and pauses of the fleet's apps and lanes now.
     ///
     /// - Throws: `ExitCode` 75, after a line that says why.
     func readOrTryLater() async throws -> ControlHolds {

@@ -8,7 +8,7 @@ import Operations
 import Pipeline
 import WorkerConfiguration
 
-/// What a `remint reissue` is about: its input, its files, its pace.
+/// The setup of a `remint reissue`: its input, its files, its pace.
 struct ReissueSetup {
     let configuration: Configuration
     let brokers: String
@@ -150,7 +150,7 @@ struct ReissueSetup {
         return { try input.next()?.map { ReissueJob.Item(row: $0, app: nil) } }
     }
 
-    /// How many rows there are, for the progress bar; reads the input once more.
+    /// Returns the number of rows, for the progress bar; reads the input once more.
     func count() throws -> Int? {
         let next = try open()
         var count = 0

@@ -5,7 +5,7 @@ import Logging
 import Operations
 import WorkerConfiguration
 
-/// How a campaign re-issues.
+/// The options of a campaign's pace.
 struct CampaignPaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -2,7 +2,7 @@ import AdapterKit
 import Operations
 
 extension WantedTopic {
-    /// What it is created with, in a line.
+    /// The topic's partitions, copies and settings at its creation, in a line.
     var summary: String {
         let copies = replication.map { "\($0) copies" } ?? "the cluster's number of copies"
         return (["\(partitions) partitions, \(copies)"] + settings.map { "\($0.name)=\($0.value)" })
@@ -31,7 +31,7 @@ extension TopicPlan {
         return lines
     }
 
-    /// What there is to say of the topics, a line each.
+    /// The findings about the topics, a line each.
     var findings: [String] {
         entries.flatMap { entry in
             entry.findings.map { "\($0.severity): \(entry.wanted.name): \($0.message.printable(limit: 400))" }

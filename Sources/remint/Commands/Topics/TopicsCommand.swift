@@ -14,7 +14,7 @@ struct TopicsCommand: AsyncParsableCommand {
             """, subcommands: [TopicsPlan.self, TopicsCheck.self, TopicsCreate.self])
 }
 
-/// Which topics are meant, and how they are wanted.
+/// The options that name the brokers, and the wishes for the topics.
 struct TopicOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The brokers, instead of the configured ones.") var brokers: String?
@@ -37,7 +37,7 @@ struct TopicOptions: ParsableArguments {
         return (configuration, try configuration.brokers(instead: brokers))
     }
 
-    /// What lies between the configuration and the cluster, and the cluster.
+    /// Returns the differences between the configuration and the cluster, and the cluster.
     func plan() async throws -> (plan: TopicPlan, cluster: ClusterTopics) {
         let (configuration, brokers) = try load()
         let cluster = ClusterTopics(configuration, brokers: brokers, logger: .quiet(configuration.log))
