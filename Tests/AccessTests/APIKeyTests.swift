@@ -37,7 +37,7 @@ struct APIKeyTests {
         }
     }
 
-    @Test func `whatever else is shown opens nothing`() async throws {
+    @Test func `a changed key, a key's hash and random bytes open nothing`() async throws {
         let (text, hash) = try made(1)
         let keys = APIKeys([try #require(APIKey(name: "crm", hash: hash, scope: .all))])
         var changed = text

@@ -22,7 +22,7 @@ struct DeviceAccessTests {
         return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
     }
 
-    @Test func `who shows nothing has no session`() async throws {
+    @Test func `a device that presents no session is refused with no_session`() async throws {
         let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
         await expectRefusal(.noSession) {
             try await access.verify(nil, for: try SampleDevice.request, now: SampleIssuer.now)

@@ -346,7 +346,7 @@ struct FetchedKeysTests {
         #expect(await scene.outcome(scene.new) == "keys_unavailable, later 1")
     }
 
-    @Test func `who waits when the end comes is let go`() async throws {
+    @Test func `a caller that waits when the fetching stops is told to come later`() async throws {
         let scene = try Scene()
         let outcome = await withTaskGroup(of: String.self) { group in
             let running = Task { await scene.keys.run() }

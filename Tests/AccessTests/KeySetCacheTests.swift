@@ -3,7 +3,7 @@ import Testing
 
 @testable import Access
 
-@Suite("When a key set is fetched")
+@Suite("The fetching of a key set")
 struct KeySetCacheTests {
     private let start = ContinuousClock.now
     private let old: KeySet
@@ -45,7 +45,7 @@ struct KeySetCacheTests {
         #expect(cache.lookUp("z", after: nil, at: at(29)).kind == "later 1")
     }
 
-    @Test func `after the cool-down one asker's fetch decides for certain`() {
+    @Test func `one asker's fetch after the cool-down settles an unknown id`() {
         var cache = filled()
         #expect(cache.lookUp("z", after: nil, at: at(30)).kind == "fetch 2, certain from 2")
         cache.fetched(old, maxAge: nil, at: at(31))
@@ -53,7 +53,7 @@ struct KeySetCacheTests {
         #expect(answer.kind == "unknown")
     }
 
-    @Test func `who came while a set was fetched is not refused by it`() {
+    @Test func `a caller that came during a fetch is not refused by that fetch`() {
         var cache = filled()
         _ = cache.lookUp("z", after: nil, at: at(30))
         #expect(cache.lookUp("b", after: nil, at: at(30)).kind == "wait 2, certain from 3")
@@ -66,7 +66,7 @@ struct KeySetCacheTests {
         #expect(cache.settle(ticket, "b", after: nil, at: at(61)).kind == "keys b of 3, named")
     }
 
-    @Test func `who came while a set was fetched is refused by the next one`() {
+    @Test func `a caller that came during a fetch is refused by the next fetch`() {
         var cache = filled()
         _ = cache.lookUp("z", after: nil, at: at(30))
         cache.fetched(old, maxAge: nil, at: at(31))

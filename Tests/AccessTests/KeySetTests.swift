@@ -67,7 +67,7 @@ struct KeySetTests {
     }
 
     @Test(arguments: MemberCase.all)
-    func `what cannot verify a session is passed over`(_ example: MemberCase) throws {
+    func `a key that cannot verify a session is skipped, and the other keys are kept`(_ example: MemberCase) throws {
         let good = try member(SampleIssuer.key(.eddsa, "good"))
         let other = try member(SampleIssuer.key(example.algorithm), example.changes)
         let set = try parse(#"{"keys":[\#(other),\#(good)],"x":7}"#)
@@ -99,7 +99,7 @@ struct KeySetTests {
         #"{"keys":[]}x"#,
         #"{"keys":\#(String(repeating: "[", count: 1000))"#,
     ])
-    func `what is no JWK Set is refused`(text: String) {
+    func `a document that is no JWK Set is refused`(text: String) {
         #expect(throws: KeySetError.notAKeySet) { try parse(text) }
     }
 

@@ -177,7 +177,7 @@ struct ProofTests {
         await expectRefusal(.proofReplayed) { try check() }
     }
 
-    @Test func `where nonces are asked for, a proof counts with one of these seconds alone`() async throws {
+    @Test func `a proof without one of these seconds' nonces is refused where nonces are required`() async throws {
         let secret = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
         let nonces = try #require(ProofNonces(secret: secret))
         let verifier = DPoPVerifier(nonces: nonces)

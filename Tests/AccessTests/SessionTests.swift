@@ -195,7 +195,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `where no audience is asked for, any will do`() async throws {
+    @Test func `a session of any audience is accepted where no audience is required`() async throws {
         let rules = SessionRules(issuer: "https://id.example", audience: nil)
         let verifier = try SampleIssuer.verifier([key], rules: rules)
         for audience in [nil, "7", #""other""#] {
