@@ -1,7 +1,7 @@
 import AdapterKit
 import Testing
 
-@Suite("What a user's id may be")
+@Suite("Rules for a user's id")
 struct IdentifierRuleTests {
     private func refusal(_ id: String, _ rule: IdentifierRule = .standard) -> String? {
         rule.refusal(of: Subject(user: id))
