@@ -35,7 +35,9 @@ import WorkerConfiguration
     }
 
     @Test(arguments: Configuration.OAuth.Authentication.allCases)
-    func `asks for the grant as the client it is`(_ authentication: Configuration.OAuth.Authentication) async throws {
+    func `the client asks for the grant with its own id and secret`(
+        _ authentication: Configuration.OAuth.Authentication
+    ) async throws {
         let (stub, folder) = (TokenServer(authentication), try Folder())
         try await with(stub) { server in
             var settings = try settings(server.url, folder)
@@ -98,7 +100,7 @@ import WorkerConfiguration
         (200, "s3cr3t", "something else than a JSON object"), (503, "s3cr3t", "status 503"),
         (400, #"{"error":"S3CR3T s3cr3t"}"#, "status 400"), (302, "{}", "status 302"),
     ])
-    func `what is no answer is said without its words`(status: Int, body: String, says: String) async throws {
+    func `an unusable answer is reported without repeating it`(status: Int, body: String, says: String) async throws {
         let (stub, folder) = (TokenServer(), try Folder())
         stub.answer { _ in StubResponse(status: status, json: body) }
         try await with(stub) { server in

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [(0.0, 720.0), (0.5, 675.0), (1.0, 630.0), (7.0, 630.0), (-1.0, 720.0)])
-    func `it is replaced after 70 to 80 percent of its life`(draw: Double, pause: Double) {
+    func `a token is replaced after 70 to 80 percent of its life`(draw: Double, pause: Double) {
         var schedule = TokenSchedule()
         schedule.obtained(expiry: start.advanced(bySeconds: 900), at: start, draw: draw)
         #expect(seconds(schedule.next(at: start), from: start) == pause)
