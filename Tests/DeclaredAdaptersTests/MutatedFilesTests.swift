@@ -54,7 +54,7 @@ import YAMLReading
         #expect(most < 50 << 10)
     }
 
-    @Test func `what would take a machine is refused at once`() throws {
+    @Test func `a file that would exhaust the machine is refused at once`() throws {
         let before = Self.peakMemory()
         var bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
         for level in 1..<12 {
