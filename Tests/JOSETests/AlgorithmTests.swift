@@ -17,7 +17,9 @@ struct AlgorithmTests {
     }
 
     @Test(arguments: Algorithm.allCases)
-    func `refuses none in every capitalisation, with and without a signature`(_ algorithm: Algorithm) throws {
+    func `a token with alg none in any capitalization is refused, with and without a signature`(_ algorithm: Algorithm)
+        throws
+    {
         let key = try SampleKeys.make(algorithm)
         let good = try SampleToken.make(key).parts
         for spelling in Self.spellingsOfNone + ["", " none", "none ", "n\u{F6}ne"] {
@@ -32,7 +34,7 @@ struct AlgorithmTests {
     }
 
     @Test(arguments: Algorithm.allCases)
-    func `takes no spelling of an algorithm but its own`(_ algorithm: Algorithm) throws {
+    func `an algorithm's name is accepted in its own spelling alone`(_ algorithm: Algorithm) throws {
         let key = try SampleKeys.make(algorithm)
         let name = algorithm.rawValue
         for other in [
@@ -101,7 +103,7 @@ struct AlgorithmTests {
         }
     }
 
-    @Test func `finds the key by its id, and among keys without an id by trying`() throws {
+    @Test func `the key is found by its id, and among keys without an id by trying`() throws {
         let keys = try ["a", "b", nil].map { try SigningKey.generate(.es256, keyID: $0) }
         let verifiers = keys.map(\.verificationKey)
         for (index, key) in keys.enumerated() {

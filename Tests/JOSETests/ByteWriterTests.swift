@@ -36,7 +36,7 @@ struct ByteWriterTests {
     }
 
     @Test(arguments: [1, 2047, 2048, 2049, 5000, 100_000])
-    func `what is too large for the stack moves to the heap`(_ count: Int) {
+    func `bytes too many for the stack are written whole`(_ count: Int) {
         let piece = Array("0123456789".utf8)
         let bytes = ByteWriter.bytes { writer in
             for _ in 0..<count { writer.append(piece) }

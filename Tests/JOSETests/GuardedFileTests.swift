@@ -117,7 +117,7 @@ struct Guard: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `what is wrong is said with the remedy`() {
+    @Test func `the complaint about a file names the command that fixes it`() {
         let open = Guard(0o644, owner: 1000, reader: 1000, secret: false, instructions: true)
         #expect(
             complaint(open, .secret) == "has mode 644, so others than its owner can use it; run: chmod 600 /k")

@@ -23,8 +23,9 @@ struct JWKOutputTests {
     }
 
     @Test(arguments: asymmetric)
-    func `holds the public members, the id, the use and the algorithm, and nothing else`(_ algorithm: Algorithm) throws
-    {
+    func `a public JWK has the public members, the id, the use and the algorithm, and nothing else`(
+        _ algorithm: Algorithm
+    ) throws {
         let named = try SampleKeys.make(algorithm, keyID: #"key "1""#).verificationKey
         let members = try object(try #require(try JWK.publicJSON(of: named)))
         #expect(Set(members.keys) == publicNames(algorithm).union(["kid", "use", "alg"]))

@@ -82,7 +82,7 @@ struct SecretTests {
         #expect(text.array.allSatisfy { $0 > 0x20 && $0 < 0x7F })
     }
 
-    @Test func `writes a secret's text as it is read`() {
+    @Test func `a secret is written in each encoding as it is read`() {
         let secret = SecretBytes(copying: [0x00, 0xFB, 0xFF, 0xBF])
         #expect(SecretEncoding.hex.encode(secret).text == "00fbffbf")
         #expect(SecretEncoding.base64.encode(secret).text == "APv/vw==")
@@ -99,7 +99,7 @@ struct SecretTests {
         #expect(SecretBytes(text: text).trimmingLineEnd().array == Array(expected.utf8))
     }
 
-    @Test func `holds what it was given, and compares by it`() {
+    @Test func `a secret keeps its bytes, and equals only a secret of the same bytes`() {
         let secret = SecretBytes(text: "hunter2")
         #expect(secret.count == 7)
         #expect(secret.text == "hunter2")
@@ -112,7 +112,7 @@ struct SecretTests {
     }
 
     @Test(arguments: [(5, 5), (5, 3), (5, 0), (5, 9), (5, -1), (0, 0)])
-    func `keeps as many bytes as were written, never more than fit`(capacity: Int, written: Int) {
+    func `a secret keeps as many bytes as were written, never more than fit`(capacity: Int, written: Int) {
         let secret = SecretBytes(capacity: capacity) { target in
             for index in target.indices { target[index] = UInt8(index + 1) }
             return written
