@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `keeps alive without taking anything`() async throws {
+    @Test func `a consumer kept alive keeps its partitions without taking records`() async throws {
         try await withProducer(topics: ["t": 1]) { broker, producer in
             #expect(await producer.deliver(numbered(3)).allSatisfy { $0 == nil })
             let properties: ClientProperties = ["session.timeout.ms": "6000", "max.poll.interval.ms": "6000"]

@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TopicListingTests {
-    @Test func `lists topics with their partitions and copies, and creates none`() async throws {
+    @Test func `the list of topics has partitions and copies, and creates no topic`() async throws {
         try await withProducer(topics: ["a": 3, "b": 1]) { _, producer in
             for _ in 0..<2 {
                 let found = try await producer.topics(within: patience)
