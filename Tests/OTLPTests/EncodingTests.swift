@@ -5,7 +5,7 @@ import Testing
 
 @testable import OTLP
 
-@Suite("What goes to a collector") struct EncodingTests {
+@Suite("The encoding for a collector") struct EncodingTests {
     private static let time = UnixTime(microseconds: 1_763_640_000_123_456)
     private let request = ExportRequest(resource: [EndedSpan.Attribute("service.name", .text("remint"))])
 
@@ -46,7 +46,7 @@ import Testing
         #expect(text(request.json(of: [span])) == expected)
     }
 
-    @Test func `what a span does not have is left out, and its end is never before its start`() throws {
+    @Test func `absent members of a span are left out, and its end is never before its start`() throws {
         let span = EndedSpan(
             "sign", try context("0000000000000001"), below: nil, from: Self.time,
             to: Self.time.advanced(bySeconds: -1))
