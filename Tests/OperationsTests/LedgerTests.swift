@@ -25,7 +25,7 @@ import Testing
         #expect(table.subjectCount == 2)
     }
 
-    @Test func `what has ended does not live`() {
+    @Test func `a token that has expired is not live`() {
         var table = LedgerTable()
         table.take("shop/ann", key: "k", expires: 1000, version: 1, offset: 0)
         table.take("shop/ben", key: "k", expires: 1001, version: 1, offset: 1)
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// Slices are disjoint, and together they are everything, whatever is in none of them included.
-    @Test(arguments: [1, 2, 7]) func `slices together hold what one table holds`(count: Int) {
+    @Test(arguments: [1, 2, 7]) func `the slices of a ledger together have what one table has`(count: Int) {
         func fill(_ table: inout LedgerTable) {
             table.take(RecordBody(key: nil, value: [], headers: []), offset: 0, at: Self.now)
             for number in 0..<2000 {

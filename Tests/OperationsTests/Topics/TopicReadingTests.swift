@@ -34,7 +34,7 @@ import Testing
         #expect(reading.done == 9)
     }
 
-    @Test func `what lies behind the last stable offset is hidden, from where the reading began`() {
+    @Test func `offsets behind the last stable offset are hidden, from where the reading began`() {
         var reading = reading()
         let place = Self.places[0], other = Self.places[1]
         #expect(reading.hidden(behind: [place: 10, other: 8]).isEmpty)
