@@ -78,7 +78,7 @@ import Testing
         #expect(patient == .after(.milliseconds(1010)) && later == .now)
     }
 
-    @Test func `whoever does not wait is sent at once or refused`() {
+    @Test func `a call that does not wait is served at once or refused`() {
         var budget = ColdBudget(rate: 10)
         let turns = (0..<5).map { _ in budget.turn(at: Self.start, within: .zero) }
         #expect(turns == [.now, .now, .now, .tooLate(.milliseconds(100)), .tooLate(.milliseconds(100))])

@@ -48,7 +48,7 @@ import Testing
         #expect(problem.status == .serviceUnavailable && problem.retryAfter == 15)
     }
 
-    @Test func `of a suspended app's asks one every two seconds reaches a worker`() {
+    @Test func `one ask of a suspended app every two seconds reaches a worker`() {
         var probes = ProbeAsks()
         var admitted: [Int64] = []
         for tenth in 0..<61 where probes.admits("shop", at: Self.start.advanced(byMicroseconds: Int64(tenth) * 100_000))

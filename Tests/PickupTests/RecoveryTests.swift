@@ -36,7 +36,7 @@ import Testing
         #expect(token().recovery?.end(at: Self.reported.advanced(bySeconds: -5)) == 0)
     }
 
-    @Test func `who comes later than that was away, or has the token already`() {
+    @Test func `a token fetched later than the limit counts as no recovery`() {
         let last = Self.published.advanced(byMicroseconds: Recovery.patience)
         #expect(token().recovery?.end(at: last.advanced(byMicroseconds: 1)) == nil)
         #expect(token().recovery?.end(at: last) == 300.25)

@@ -51,7 +51,7 @@ import Testing
         #expect((16...24).contains(mean), "about one for each life: \(mean)")
     }
 
-    @Test func `those who come one after the other are renewed evenly as well`() {
+    @Test func `devices that connect one after the other are renewed evenly as well`() {
         var fleet = Fleet(lifetime: 120)
         for second in 1...900 {
             if second <= 100 { fleet.connect((second - 1) * 20..<second * 20, at: Self.start + Int64(second)) }

@@ -24,7 +24,7 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test func `what ended is forgotten, and what is too much, the oldest first`() {
+    @Test func `expired tokens are forgotten, and the oldest ones when the memory is full`() {
         var cache = TokenCache(capacity: 100 << 10)
         for number in 0..<500 { cache.put(token(Int64(number + 1)), for: key(number), at: Self.now) }
         #expect(cache.bytes <= 100 << 10)
@@ -71,7 +71,7 @@ import Testing
         #expect(isNewer)
     }
 
-    @Test func `what is older than an erasure or an ended token is not recalled`() {
+    @Test func `a token older than an erasure or an expired token is not recalled`() {
         var cache = TokenCache(capacity: 1 << 20)
         cache.remove([1])
         cache.recallErasure(of: [2])
@@ -135,7 +135,7 @@ import Testing
         #expect(isTaken == [false, false], "minted anew, rather than doubtful")
     }
 
-    @Test func `where the memory is full, tokens of the past that never count make room`() {
+    @Test func `tokens of the past that never count make room in a full memory`() {
         var cache = TokenCache(capacity: 64 << 10)
         cache.openPast()
         var number = 0

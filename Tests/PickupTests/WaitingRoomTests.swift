@@ -87,7 +87,7 @@ import Testing
         guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not told"); return }
     }
 
-    @Test func `what came in between is not missed`() async {
+    @Test func `a token that arrives while a call enters the waiting room is not missed`() async {
         let room = WaitingRoom()
         let arrival = await Self.arrival(room, [1], unless: { .token(token(3)) })
         guard case .token = arrival else { Issue.record("missed"); return }
