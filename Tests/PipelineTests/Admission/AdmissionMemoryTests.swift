@@ -3,11 +3,11 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("What admission remembers of tokens that were not published")
+@Suite("Admission's memory of unpublished tokens")
 struct AdmissionMemoryTests {
     private func teller() -> AdmissionTeller { AdmissionTeller(AdmissionRules(subjects: 100)) }
 
-    @Test func `it is forgotten, and the events are answered again`() {
+    @Test func `a rolled-back mint is forgotten, and its events are answered again`() {
         var teller = teller()
         #expect(teller.tell(.init(at: 0, ends: "")) == "mint")
         #expect(teller.tell(.init(at: 1, ends: "")) == "burst")
@@ -16,7 +16,7 @@ struct AdmissionMemoryTests {
         #expect(teller.tell(.init(at: 1.5, ends: "")) == "burst")
     }
 
-    @Test func `what was published before is remembered as it was`() {
+    @Test func `a token published before is remembered after a rollback`() {
         var teller = teller()
         #expect(teller.tell(.init(at: 0, ends: "")) == "mint")
         teller.admission.confirm(throughBatch: teller.batch)

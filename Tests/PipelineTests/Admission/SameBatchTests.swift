@@ -74,7 +74,7 @@ struct SameBatchTests {
         #expect(settlements.map(\.outcome) == [.minted, .minted])
     }
 
-    @Test func `without a token they all wait, each with its own attempts`() async throws {
+    @Test func `events of one user all wait with their own attempts if no token is made`() async throws {
         let signing = CountingSigning()
         signing.isFailing = true
         var processor = try TestBench().processor(signing)
@@ -85,7 +85,7 @@ struct SameBatchTests {
         #expect(await processor.process([Self.braze("ann", 3)], batch: 1).map(\.outcome) == [.minted])
     }
 
-    @Test func `where a key makes no token for the first, the others ask for themselves`() async throws {
+    @Test func `each event waits for itself if the key makes no token for the first`() async throws {
         let bench = try TestBench()
         bench.signing.activate(bench.brazeKey, in: "shop-braze", retireAfter: bench.clock.now.advanced(bySeconds: 5))
         var processor = bench.processor()

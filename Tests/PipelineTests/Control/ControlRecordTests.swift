@@ -20,7 +20,7 @@ struct ControlRecordTests {
     private static let now = UnixTime(seconds: 1_795_500_000)
 
     @Test(arguments: [suspension, pause, hour, few, nil])
-    func `are read as they were written`(_ suspension: Suspension?) throws {
+    func `control records are read as they were written`(_ suspension: Suspension?) throws {
         let record = ControlRecord(group: "remint", app: "shop", suspension: suspension)
         #expect(try ControlRecord(key: record.key, value: record.value, group: "remint", at: Self.now) == record)
         #expect(

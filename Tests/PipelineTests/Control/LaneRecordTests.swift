@@ -12,7 +12,7 @@ struct LaneRecordTests {
     private static let now = UnixTime(seconds: 1_795_500_000)
 
     @Test(arguments: [pause, hour, nil])
-    func `are read as they were written`(_ pause: LanePause?) throws {
+    func `lane records are read as they were written`(_ pause: LanePause?) throws {
         let record = LaneRecord(group: "remint", lane: .bulk, pause: pause)
         #expect(record.key == Self.key)
         #expect(try LaneRecord(key: record.key, value: record.value, group: "remint", at: Self.now) == record)

@@ -82,7 +82,7 @@ struct RefusalRecordTests {
         #expect(due.contains { $0.worker == "w-3" && $0.counts == nil })
     }
 
-    @Test func `counts are written every five seconds, by whoever is asked too, and taken back in the end`() {
+    @Test func `counts are written every five seconds, by asked workers too, and withdrawn in the end`() {
         var fleet = FleetRefusals()
         let none = Self.counts(0, of: 50)
         func due(_ seconds: Int64) -> [RefusalCounts?] {

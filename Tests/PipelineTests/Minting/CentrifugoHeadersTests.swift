@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-@Suite("What Centrifugo's consumer reads of a token's record")
+@Suite("Headers for Centrifugo's consumer")
 struct CentrifugoHeadersTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -77,7 +77,7 @@ struct CentrifugoHeadersTests {
         #expect(plain.headers == output.headers.filter { !$0.name.hasPrefix("x-centrifugo-") })
     }
 
-    @Test func `they stand beside a seal, and before what is passed through`() async throws {
+    @Test func `Centrifugo's headers are beside the seal's and before the ones passed through`() async throws {
         let bench = try TestBench(seal: SealRecipient.of(.ecdhESA256KW).seal, publication: .centrifugo)
         let event = InputRecord.raw(
             SampleReport.braze(), app: "shop-ios", [RecordHeader("traceparent", "00-1-2-01")])

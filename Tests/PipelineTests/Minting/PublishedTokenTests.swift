@@ -14,7 +14,7 @@ struct PublishedTokenTests {
     }
 
     @Test(arguments: TrustBench.vendors, [false, true])
-    func `what was written comes back`(_ vendor: TrustBench.Vendor, _ isSealed: Bool) async throws {
+    func `a published token reads back as it was written`(_ vendor: TrustBench.Vendor, _ isSealed: Bool) async throws {
         let recipient = try SealRecipient.of(.ecdhESA256KW)
         let record = try await Self.record(
             vendor, seal: isSealed ? recipient.seal : nil,
@@ -39,7 +39,9 @@ struct PublishedTokenTests {
     }
 
     @Test(arguments: TrustBench.vendors, ["a/b", "a,b=c", "%2F", "é", "e\u{301}", "🦊", "\\\"", "."])
-    func `whatever the user is called`(_ vendor: TrustBench.Vendor, _ user: String) async throws {
+    func `a user of any name reads back from a published token`(_ vendor: TrustBench.Vendor, _ user: String)
+        async throws
+    {
         let escaped = user == "\\\"" ? #"\\\""# : user
         let record = try await Self.record(vendor, user: escaped)
         let token = try PublishedToken(record.body, at: TrustBench.now)
@@ -189,7 +191,7 @@ struct PublishedTokenTests {
             Sample.replacing(#""event_id":"i""#, #""event_id":"\#(String(repeating: "i", count: 1 << 20))""#)),
     ]
 
-    @Test(arguments: strangers) func `what is no token's record is none`(_ stranger: Stranger) {
+    @Test(arguments: strangers) func `a record that is no token's record is refused`(_ stranger: Stranger) {
         #expect(throws: RecordFault.self) { try PublishedToken(stranger.body, at: TrustBench.now) }
     }
 

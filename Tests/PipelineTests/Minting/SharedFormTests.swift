@@ -3,7 +3,7 @@ import Pipeline
 import Testing
 
 /// What tokens share is kept from one to the next; what differs must not be.
-@Suite("What an app's tokens share")
+@Suite("The shared form of an app's tokens")
 struct SharedFormTests {
     private struct Token {
         let keyID: String?

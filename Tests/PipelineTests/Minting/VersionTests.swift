@@ -16,7 +16,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `they are microseconds where the clock moves`() async throws {
+    @Test func `versions are microseconds while the clock moves`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         var seen: [Int64] = []
@@ -27,7 +27,7 @@ struct VersionTests {
         #expect(seen == [0, 5, 1_000_000].map { TestBench.now.microseconds + $0 })
     }
 
-    @Test func `they grow under a clock that stands still or goes back`() async throws {
+    @Test func `versions grow under a clock that stands still or goes back`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         var seen: [Int64] = []
@@ -50,7 +50,7 @@ struct VersionTests {
         #expect(try await versions(&processor, 2) == [ahead.microseconds + 1, ahead.microseconds + 2])
     }
 
-    @Test func `they are raised above one that is known, and never lowered`() async throws {
+    @Test func `versions are raised above a known one, and never lowered`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         let now = TestBench.now.microseconds

@@ -24,7 +24,7 @@ struct HostileHeaderTests {
         #expect(smaller.byReference(record, at: bench.clock.now) == nil)
     }
 
-    @Test func `by reference the stage is still the one that failed`() async throws {
+    @Test func `a letter by reference has the stage that failed`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(SampleReport.braze(code: 25), app: "shop-ios")
         let smaller = try #require(try await bench.settle(record).byReference(record, at: bench.clock.now))

@@ -94,7 +94,9 @@ struct PoisonTests {
     }
 
     @Test(arguments: Poison.all)
-    func `ends with its code, byte for byte, and the records around it are minted`(_ poison: Poison) async throws {
+    func `a poison record becomes a dead letter byte for byte, and the records around it are minted`(_ poison: Poison)
+        async throws
+    {
         let bench = try TestBench()
         var processor = bench.processor()
         let settlements = await processor.process([

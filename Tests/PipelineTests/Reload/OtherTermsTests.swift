@@ -70,7 +70,7 @@ import Testing
         #expect(again.map(\.outcome.name) == ["superseded"], "how many subjects are remembered does not change")
     }
 
-    @Test func `what is known of an app's keys goes with the app`() async throws {
+    @Test func `the known keys of an app are dropped with the app`() async throws {
         let bench = try TestBench()
         var minter = Minter(random: SeededGenerator(seed: 1))
         minter.look(at: 1)
@@ -167,7 +167,7 @@ import Testing
         #expect(!bench.processor.lookups().isEmpty)
     }
 
-    @Test func `what is asked of an account that is gone is forgotten`() async throws {
+    @Test func `questions of an account that is gone are forgotten`() async throws {
         var bench = try LookupBench()
         let records = bench.records(["ann", "bob"])
         _ = await bench.process([records[0]])

@@ -28,7 +28,7 @@ import Testing
         #expect(await bench.outcomes(records) == ["waits"], "the next attempt asks anew")
     }
 
-    @Test func `after five failures in a row nothing is asked for a while, then one request tries`() async throws {
+    @Test func `five failures in a row stop an account's requests for a while, then one request tries`() async throws {
         var bench = try LookupBench(batch: 1, concurrency: 10)
         let users = (0..<20).map { "user-\($0)" }
         _ = await bench.process(bench.records(users), .over)

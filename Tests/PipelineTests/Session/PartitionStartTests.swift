@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-@Suite("Where a partition is read from")
+@Suite("The start of a partition")
 struct PartitionStartTests {
     /// A log that began with a record at 10 when offset 50 was committed.
     private static let mark = LogMark(offset: 10, timestamp: 1_000)

@@ -99,7 +99,7 @@ struct SessionRebalanceTests {
     ]
 
     @Test(arguments: revoked)
-    func `what is in work is committed before partitions are given up`(_ story: SessionStory) { play(story) }
+    func `a batch in work is committed before partitions are given up`(_ story: SessionStory) { play(story) }
 
     static let lost: [SessionStory] = [
         SessionStory("idle", [.ask(.live, SessionStory.lost()), .next("answer live"), .next("wait")]),

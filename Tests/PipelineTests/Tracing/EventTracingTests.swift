@@ -4,7 +4,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("Which events are followed") struct EventTracingTests {
+@Suite("Events that are traced") struct EventTracingTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let sampled = "00-\(trace)-00f067aa0ba902b7-01"
     private static let unsampled = "00-\(trace)-00f067aa0ba902b7-00"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("What the trace of an event tells") struct EventWayTests {
+@Suite("The trace of an event") struct EventWayTests {
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     private let port = RecordedSpans()
 

@@ -369,7 +369,7 @@ struct AttackTableTests {
     @Test func `the table is long enough to mean something`() { #expect(Self.all.count >= 200) }
 
     @Test(arguments: all)
-    func `comes to what it must, and gets nobody else's token`(_ attack: Attack) async throws {
+    func `an attack ends as its row states, and gets nobody else's token`(_ attack: Attack) async throws {
         let bench = try TrustBench()
         var processor = bench.processor()
         let settlements = await processor.process(try attack.records(bench))

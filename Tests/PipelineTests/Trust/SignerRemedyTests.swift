@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-@Suite("Who signed the token that failed")
+@Suite("The signer of the token that failed")
 struct SignerRemedyTests {
     private func settle(_ code: Int, _ token: String?, app: String = "braze") async throws -> Settlement {
         let bench = try TrustBench()
@@ -80,7 +80,7 @@ struct SignerRemedyTests {
         #expect(second.outcome == .minted && second.signer == nil)
     }
 
-    @Test func `what the edge grants goes into the token, and nothing else does`() async throws {
+    @Test func `claims that the edge grants go into the token`() async throws {
         let bench = try TrustBench()
         var processor = bench.processor()
         let granted = #"{"user":"me","subscriptions":[{"type":"Email","token":"me@example.com"}]}"#
