@@ -114,7 +114,7 @@ extension Scenarios {
         }
 
         @Test(arguments: allowed.keys.sorted())
-        func `imports nothing but what the map allows`(module: String) throws {
+        func `a module imports only what the map allows`(module: String) throws {
             let adapters = ["remint", "Vendors", "Bench"].contains(module) ? try vendors().map { "\($0)Adapter" } : []
             let permitted = (Self.allowed[module] ?? []).union(Self.outside[module] ?? []).union(adapters)
             let files = Repository.files(under: "Sources/\(module)", ending: "swift")
@@ -126,7 +126,7 @@ extension Scenarios {
         }
 
         /// Signing is behind an interface of its own; these say that they use it. All others can verify and hash.
-        @Test func `it is known who may sign`() throws {
+        @Test func `only the listed modules import the signing interface`() throws {
             let signers = try Repository.files(under: "Sources", ending: "swift").filter {
                 try String(contentsOf: $0, encoding: .utf8).contains("@_spi(Signing) import")
             }

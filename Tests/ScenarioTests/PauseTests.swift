@@ -158,7 +158,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `what is no lane and no duration is refused`() async throws {
+        @Test func `commands refuse an unknown lane, a bad duration and bad broker addresses`() async throws {
             let shop = try await Shop.open()
             #expect(try await remint(shop, "lanes", "pause", "slow").status == 2)
             #expect(try await remint(shop, "lanes", "pause", "bulk", "--for", "soon").status == 2)

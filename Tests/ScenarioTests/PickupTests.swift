@@ -91,7 +91,7 @@ extension DeviceScenarios {
             ("infobip-mobile", "return it from getJwt()", false),
         ]
 
-        @Test func `says by which call the SDK takes the token`() async throws {
+        @Test func `an answer names the SDK's call for the token`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(
@@ -113,7 +113,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `who shows no session that counts gets no byte of a token`() async throws {
+        @Test func `a caller without a valid session gets no byte of a token`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)

@@ -42,7 +42,7 @@ extension OperatorScenarios {
             #expect(shown.replacing(place, with: "remint.yaml:N:").contains(said.dropLast()), "\(said)")
         }
 
-        @Test func `what is wrong ends it, each in its way`() async throws {
+        @Test func `each kind of mistake ends the test command in its own way`() async throws {
             let folder = try TemporaryFolder()
             let least = """
                 kafka: { bootstrap_servers: "127.0.0.1:9092" }
