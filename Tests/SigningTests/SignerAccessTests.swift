@@ -30,7 +30,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `whoever asks nothing is closed, whoever asks is not`() async throws {
+    @Test func `a connection that asks nothing is closed, and one that asks is not`() async throws {
         let bench = try SignerBench([.hs256])
         let log = RecordingLog()
         let uptime = ManualUptime()
@@ -72,7 +72,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `what is against the policy is refused by name, and the rest is signed`() async throws {
+    @Test func `a token against the policy is refused by name, and the rest is signed`() async throws {
         var bench = try SignerBench([.hs256])
         bench.policies["HS256"] = "algorithms: [HS256], longest_life: 2h, issuer: shop"
         let key = try #require(bench.keys["HS256"])
