@@ -33,7 +33,7 @@ import Testing
         #expect(lines.all.count == 1)
     }
 
-    @Test func `what goes with each line goes through`() {
+    @Test func `metadata of a logger passes through to each line`() {
         let lines = Lines()
         var logger = Logger(label: "test") { label in
             LevelledLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: LogLevel(.info))

@@ -39,7 +39,7 @@ import Testing
         #expect(counter.all == [["x", "a"]: 1] && gauge.all == [["a"]: 1] && histogram.counts("a") == [1, 0])
     }
 
-    @Test func `what is added up elsewhere is written down before each reading`() throws {
+    @Test func `counters updated before a reading are in each reading`() throws {
         let registry = MetricsRegistry()
         let counter = registry.counter("t_total", "Help.")
         registry.beforeReading { counter.add(2) }

@@ -61,7 +61,9 @@ import Tracing
         "00-4bf92f3577b34da6a3ce929d0e0e473é-00f067aa0ba902b7-01",
         "-00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     ])
-    func `what is no context is none`(_ text: String) { #expect(TraceContext(traceparent: text) == nil) }
+    func `a text that is no trace context is refused`(_ text: String) {
+        #expect(TraceContext(traceparent: text) == nil)
+    }
 
     @Test func `a later version is read as far as the first goes, and a state that is too long is let go`() throws {
         let later = try #require(TraceContext(traceparent: "cc" + Self.sampled.dropFirst(2) + "-more"))
