@@ -5,7 +5,7 @@ import Testing
 /// What each vendor's answers and failures lead to, over a real connection: one event, one row.
 @Suite(.timeLimit(.minutes(10))) struct VendorTableTests {
     @Test(arguments: try AskedVendor.all.get())
-    func `what the vendor knows of a user decides`(_ vendor: AskedVendor) async throws {
+    func `the vendor's knowledge of a user decides the event`(_ vendor: AskedVendor) async throws {
         let row = try VendorRow(vendor)
         #expect(try await row.outcome(of: "ann") == "minted")
         #expect(try await row.outcome(of: "deleted") == vendor.gone)
