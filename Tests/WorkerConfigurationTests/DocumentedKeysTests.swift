@@ -56,7 +56,7 @@ import WorkerConfiguration
         }
     }
 
-    @Test func `what it says of the worker, the topics, delivery and the log are the defaults`() throws {
+    @Test func `the documented values of worker, topics, delivery and log are the defaults`() throws {
         let written = try text("config/remint.yaml")
         let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "remint.yaml" ? written : nil })
         let (found, diagnostics) = ConfigurationReader(registry: Self.registry, source: source).read("remint.yaml")

@@ -48,7 +48,9 @@ struct EnvironmentTests {
         Reference(text: "${DOLLAR}", value: "${NAME}"), Reference(text: "é${NAME}\u{1F600}", value: "évalue\u{1F600}"),
     ]
 
-    @Test(arguments: references) func `completes a text`(_ reference: Reference) throws {
+    @Test(arguments: references) func `a reference to the environment is replaced in a text`(_ reference: Reference)
+        throws
+    {
         #expect(try Self.group(reference.text).configuration().kafka.group == reference.value)
     }
 
@@ -67,7 +69,7 @@ struct EnvironmentTests {
         Mistake("a name with an accent", group("${N\u{C4}ME}"), says: "3:10 a reference"),
     ]
 
-    @Test(arguments: mistakes) func `refuses a reference that cannot be followed`(_ mistake: Mistake) {
+    @Test(arguments: mistakes) func `a reference that cannot be resolved is refused`(_ mistake: Mistake) {
         mistake.check()
     }
 
@@ -103,7 +105,7 @@ struct EnvironmentTests {
         #expect(claims.map(\.name) == ["sub", "exp", "aud", "iss"])
     }
 
-    @Test func `names are not completed`() {
+    @Test func `a reference in a key's name is not replaced`() {
         let file = ConfigurationFile(SampleText.minimal + "${NAME}: 1\n", environment: Self.environment)
         #expect(
             file.errors() == [

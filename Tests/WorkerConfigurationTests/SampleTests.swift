@@ -62,7 +62,7 @@ struct SampleTests {
         #expect(configuration.log.format == .json)
     }
 
-    @Test func `what is left out has its default`() throws {
+    @Test func `keys that are left out have their defaults`() throws {
         let configuration = try ConfigurationFile(SampleText.minimal).configuration()
         #expect(configuration.kafka.group == "remint")
         #expect(configuration.apps.first?.lifetime == 43_200)
@@ -103,7 +103,7 @@ struct SampleTests {
     }
 
     @Test(arguments: ["127.0.0.1:0", "[::1]:0", "localhost:0"])
-    func `this machine needs no token`(address: String) throws {
+    func `an admin server on loopback needs no token`(address: String) throws {
         let admin = try SampleText.with("admin: { listen: \"\(address)\" }\n").configuration().admin
         #expect(admin?.isLoopback == true)
     }

@@ -20,7 +20,7 @@ struct SchemaTests {
             "write it anew: remint config schema > config/remint.schema.json")
     }
 
-    @Test func `it knows every key and section, what they mean, and no other`() throws {
+    @Test func `the schema has every key and section with its meaning, and no other`() throws {
         let root = try root()
         #expect(root["additionalProperties"]?.bool == false)
         let top = Configuration.sections.filter { !$0.name.isEmpty }
@@ -61,7 +61,7 @@ struct SchemaTests {
         }
     }
 
-    @Test func `it knows every adapter, and each one's settings`() throws {
+    @Test func `the schema has every adapter and its settings`() throws {
         let root = try root()
         let app = try #require(root["properties"]?["apps"]?["additionalProperties"])
         let adapters = AdapterRegistry.remint.registrations

@@ -2,7 +2,7 @@ import AdapterKit
 import Testing
 import WorkerConfiguration
 
-@Suite("Whom tokens are sealed for, and who else reads them")
+@Suite("The recipients of an app's tokens")
 struct SealTests {
     /// The public keys of RFC 7517, appendix A.1, made recipients.
     private static let curve =

@@ -43,7 +43,9 @@ struct SyntaxTests {
             says: "1:9 not YAML: found unknown escape character"),
     ]
 
-    @Test(arguments: files) func `says where and what`(_ mistake: Mistake) { mistake.check() }
+    @Test(arguments: files) func `a file that is no configuration is refused with its place`(_ mistake: Mistake) {
+        mistake.check()
+    }
 
     @Test func `a file that is not there`() {
         let reader = ConfigurationReader(

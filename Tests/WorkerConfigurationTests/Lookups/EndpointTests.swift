@@ -81,7 +81,7 @@ struct EndpointTests {
         ),
     ]
 
-    @Test(arguments: wrong) func `refuses what is no endpoint, and does not repeat it`(
+    @Test(arguments: wrong) func `a text that is no endpoint is refused without repeating it`(
         _ message: String, _ endpoints: [String]
     ) {
         for endpoint in endpoints {
@@ -111,7 +111,7 @@ struct EndpointTests {
         #expect(file.warnings().isEmpty)
     }
 
-    @Test func `what has no use is pointed out and not refused`() throws {
+    @Test func `a key without use is warned about and not refused`() throws {
         let written = Self.file("https://rest.example", "insecure: true")
         let vendors = LookupText.app("basic", LookupText.basic + ["insecure: true"])
         for file in [written, vendors] {

@@ -4,7 +4,7 @@ import WorkerConfiguration
 
 @Suite("Look-ups that are right")
 struct LookupTests {
-    @Test func `what is left out is the vendor's, or has its default`() throws {
+    @Test func `absent look-up settings are the vendor's or the defaults`() throws {
         let lookup = try LookupText.app(LookupText.keyed).lookup()
         #expect(lookup.mode == .verify)
         #expect(lookup.account == "shop")
@@ -114,7 +114,7 @@ struct LookupTests {
         #expect(try LookupText.app("roomy", LookupText.keyed + ["rate: \(text)"]).lookup().rates == rates)
     }
 
-    @Test func `what a vendor does with unknown users can be overruled`() throws {
+    @Test func `the vendor's rule for unknown users can be overruled`() throws {
         #expect(try LookupText.app("roomy", LookupText.keyed).lookup().unknownUser == .reject)
         #expect(try LookupText.app("roomy", LookupText.keyed + ["unknown_user: mint"]).lookup().unknownUser == .mint)
         #expect(
