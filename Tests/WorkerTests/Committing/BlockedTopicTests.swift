@@ -37,7 +37,7 @@ import WorkerConfiguration
     /// librdkafka does not say which topic of a transaction it was. A check of the wrong one would say that all is
     /// well, and everything would be signed and refused again.
     @Test(arguments: [EmbeddedBroker.ResponseError.topicAuthorizationFailed, .unknownTopicOrPartition])
-    func `of several topics the right one is waited for`(error: EmbeddedBroker.ResponseError) async throws {
+    func `the blocked one of several topics is waited for`(error: EmbeddedBroker.ResponseError) async throws {
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)

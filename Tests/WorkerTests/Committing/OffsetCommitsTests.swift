@@ -37,7 +37,7 @@ import Testing
         OffsetCommits.Offsets { $0 == .live ? live : [:] }
     }
 
-    @Test func `what is added while a request is under way goes with the next, the later of each partition`() async {
+    @Test func `offsets added during a request go with the next one, the latest of each partition`() async {
         let coordinator = Coordinator()
         let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
             await coordinator.take(offsets)
@@ -69,7 +69,7 @@ import Testing
         #expect(await !commits.areOpen)
     }
 
-    @Test func `it does not run far ahead of a coordinator that is silent`() async {
+    @Test func `the committer does not run far ahead of a silent coordinator`() async {
         let coordinator = Coordinator()
         let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
             await coordinator.take(offsets)
@@ -102,7 +102,7 @@ import Testing
         #expect(await !commits.areOpen)
     }
 
-    @Test func `what the broker refuses is asked for again, with what was added meanwhile`() async {
+    @Test func `offsets that the broker refuses are sent again, with the ones added meanwhile`() async {
         let coordinator = Coordinator()
         let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
             await coordinator.take(offsets)

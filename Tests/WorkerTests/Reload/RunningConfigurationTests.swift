@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Worker
 
 /// What the watcher posts and the loop takes.
-@Suite("What a worker goes by") final class RunningConfigurationTests {
+@Suite("The running configuration") final class RunningConfigurationTests {
     private let folder: String
     private let temporary: TemporaryFolder
 
@@ -50,7 +50,7 @@ import WorkerTestSupport
         #expect(running.take() == nil)
     }
 
-    @Test func `what was compared with a configuration that holds no more is compared anew`() throws {
+    @Test func `a reload that was compared with an outdated configuration is refused`() throws {
         let running = try running()
         let first = try reload(running, preflight(more: "worker: { memory: 40MB }"))
         #expect(running.post(first, to: running.numbered.number))

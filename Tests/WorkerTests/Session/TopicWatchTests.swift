@@ -45,7 +45,7 @@ import WorkerTestSupport
         #expect(told == [false, false, false, true, false, true])
     }
 
-    @Test func `what a reader found first is the measure of the first look`() throws {
+    @Test func `the marks a reader began with are compared at the first look`() throws {
         var watch = try watch()
         watch.begin("control", [partitions[0]: LogMark(offset: 0, timestamp: 1_000)], at: time)
         let told = watch.isReplaced("control", [partitions[0]: LogMark(offset: 0, timestamp: 2_000)], at: time)

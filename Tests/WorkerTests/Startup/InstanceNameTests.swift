@@ -11,7 +11,7 @@ import WorkerTestSupport
         for none in [nil, "", "lib/remint"] { #expect(InstanceName.folder(stateDirectory: none) == "/tmp") }
     }
 
-    @Test func `two that live have different names, and groups share none`() throws {
+    @Test func `two live workers have different names, and groups share none`() throws {
         let folder = try TemporaryFolder()
         let first = InstanceName(group: "g", folder: folder.path)
         let second = InstanceName(group: "g", folder: folder.path)
@@ -58,7 +58,7 @@ import WorkerTestSupport
         return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    @Test func `where no file can be locked the name is a random one`() {
+    @Test func `an instance's name is random if no file can be locked`() {
         let names = (0..<3).map { _ in InstanceName(group: "g", folder: "/nonexistent/folder").text }
         #expect(Set(names).count == 3)
         #expect(names.allSatisfy { $0.hasPrefix("g-") })

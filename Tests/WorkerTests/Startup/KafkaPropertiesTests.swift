@@ -21,7 +21,7 @@ import WorkerTestSupport
         return try #require(configuration, "\(diagnostics)")
     }
 
-    @Test func `what the guarantee hangs on cannot be configured away`() throws {
+    @Test func `the properties of the delivery guarantee cannot be configured away`() throws {
         let configuration = try configuration(
             "  bootstrap_servers: 127.0.0.1:1\n  properties: { client.id: mine, acks: 1 }")
         let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")

@@ -5,7 +5,7 @@ import Testing
 @testable import Pipeline
 @testable import Worker
 
-@Suite("How events ended, as the metrics say")
+@Suite("Metrics of outcomes")
 struct OutcomeMetricsTests {
     private func end(_ app: String?, _ outcome: Outcome, _ algorithm: Algorithm? = nil) -> Settlement {
         Settlement(
@@ -87,7 +87,7 @@ struct OutcomeMetricsTests {
         }
     }
 
-    @Test func `what is written down between a reload's two steps stays in the totals`() {
+    @Test func `outcomes counted between a reload's two steps stay in the totals`() {
         let metrics = WorkerMetrics()
         metrics.ends.count([end("b", .minted, .hs256)])
         metrics.ends.forgetNames()

@@ -23,7 +23,7 @@ struct StatusReportTests {
             output: nil, algorithm: nil)
     }
 
-    @Test func `has shape 1, whose members stay what they are`() throws {
+    @Test func `the status report has shape 1 with fixed members`() throws {
         let object = try object(StatusReporter())
         #expect(object["shape"] as? Int == 1)
         #expect(
@@ -52,7 +52,7 @@ struct StatusReportTests {
         ["minted": minted, "superseded": 0, "skipped": skipped, "deferred": 0, "dead_lettered": dead]
     }
 
-    @Test func `counts by app, and apart what no app answers for`() throws {
+    @Test func `the status report counts by app, and separately for unknown apps`() throws {
         let (status, metrics) = (WorkerStatus(), WorkerMetrics())
         status.set(name: "w-1")
         status.set(.worker, nil)
