@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func `is found out`(_ sample: Sample) throws {
+    func `a look-up with one flaw violates its promise`(_ sample: Sample) throws {
         let violations = try violations(sample.registration)
         #expect(violations.contains { $0.contains(sample.violation) }, "\(violations)")
     }
