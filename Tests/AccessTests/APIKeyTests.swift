@@ -9,7 +9,7 @@ struct APIKeyTests {
         return (key.text.withBytes { Array($0) }, key.hash)
     }
 
-    @Test func `a new key is told by its beginning, and kept as its hash`() throws {
+    @Test func `a new API key is recognized by its beginning, and kept as its hash`() throws {
         let (text, hash) = try made(7)
         #expect(String(decoding: text, as: UTF8.self) == "rmk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc")
         #expect(text.count == 47)
@@ -58,7 +58,7 @@ struct APIKeyTests {
         String(repeating: "a", count: 62) + "é",
         "  " + String(repeating: "a", count: 62),
     ])
-    func `a hash that is none makes no key`(hash: String) {
+    func `a text that is no hash makes no API key`(hash: String) {
         #expect(APIKey(name: "crm", hash: hash, scope: .all) == nil)
     }
 }

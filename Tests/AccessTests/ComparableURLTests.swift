@@ -33,7 +33,7 @@ struct ComparableURLTests {
         "https://id.example/\u{0}", " https://id.example/", "https://id.example/" + String(repeating: "a", count: 2048),
     ]
 
-    @Test(arguments: same) func `equivalent spellings are one`(text: String) {
+    @Test(arguments: same) func `equivalent spellings are one URL`(text: String) {
         #expect(ComparableURL(text) != nil)
         #expect(ComparableURL(text) == ComparableURL(Self.same[0]))
     }

@@ -39,7 +39,7 @@ struct KeySetCacheTests {
         #expect(cache.lookUp(nil, after: nil, at: at(1)).kind == "keys a of 1")
     }
 
-    @Test func `an unknown id in the cool-down is told when it is over`() {
+    @Test func `an unknown id in the cool-down is told when the cool-down is over`() {
         var cache = filled()
         #expect(cache.lookUp("z", after: nil, at: at(5)).kind == "later 25")
         #expect(cache.lookUp("z", after: nil, at: at(29)).kind == "later 1")
@@ -104,7 +104,7 @@ struct KeySetCacheTests {
     }
 
     @Test(arguments: [(nil, 600), (0, 60), (5, 60), (3600, 3600), (1 << 31, 86_400)] as [(Int?, Int)])
-    func `a set is fresh for as long as it says, within bounds`(maxAge: Int?, seconds: Int) {
+    func `a set is fresh for as long as its headers state, within bounds`(maxAge: Int?, seconds: Int) {
         var cache = filled(maxAge: maxAge.map { .seconds($0) })
         #expect(cache.nextDue(at: start) == .seconds(seconds))
         let early = cache.beginIfDue(at: at(seconds - 1)), due = cache.beginIfDue(at: at(seconds))
@@ -168,7 +168,7 @@ struct KeySetCacheTests {
         #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60])
     }
 
-    @Test func `while there is a set, failures do not shorten the cool-down`() {
+    @Test func `failures do not shorten the cool-down while there is a set`() {
         var cache = filled()
         #expect(cache.lookUp("z", after: nil, at: at(30)).kind == "fetch 2, certain from 2")
         cache.failed(at: at(31))
