@@ -29,7 +29,7 @@ import Testing
         #expect(!String(describing: TokenHash(of: "a-token".utf8)).contains("a-token"))
     }
 
-    @Test func `a number stands for its beginning, also from a hasher that is used again`() throws {
+    @Test func `a hash's prefix is a number, the same from a hasher that is used again`() throws {
         #expect(TokenHash(of: "abc".utf8).prefix == 0xba78_16bf_8f01_cfea)
         let hasher = try SHA256Hasher()
         let bytes = Array("xabcx".utf8)
