@@ -75,7 +75,7 @@ extension BrokerTests {
             }
         }
 
-        @Test func `a start that found another log or a loss tells it once, whatever starts come after it`()
+        @Test func `a start that found another log or a loss reports it once, whatever starts come after it`()
             async throws
         {
             try await story { shop in
