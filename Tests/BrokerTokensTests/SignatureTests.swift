@@ -71,7 +71,7 @@ import Testing
         #expect(try MSKTokens.token(ending, region: "eu-central-1", at: now).expiry == (now.milliseconds + 60_000))
     }
 
-    @Test func `nothing of a secret shows`() {
+    @Test func `a secret shows nowhere`() {
         let credentials = AWSCredentials(accessKeyID: "AKIDEXAMPLE", secret: SecretBytes(copying: Self.secret.utf8))
         var dumped = ""
         dump(credentials, to: &dumped)
