@@ -10,7 +10,7 @@ struct AlgorithmTests {
         "none".enumerated().map { bits >> $0.offset & 1 == 1 ? $0.element.uppercased() : String($0.element) }.joined()
     }
 
-    @Test func `none is no algorithm, whatever its capitals`() {
+    @Test func `the name none is no algorithm in any capitalization`() {
         #expect(Set(Self.spellingsOfNone).count == 16)
         for spelling in Self.spellingsOfNone { #expect(Algorithm(rawValue: spelling) == nil) }
         #expect(Algorithm.allCases.count == 13)
@@ -49,8 +49,7 @@ struct AlgorithmTests {
     }
 
     @Test(arguments: Algorithm.allCases)
-    func `a key takes no token of another algorithm, even where the signature is its own`(_ algorithm: Algorithm) throws
-    {
+    func `a key accepts no token of another algorithm, even with its own signature`(_ algorithm: Algorithm) throws {
         let key = try SampleKeys.make(algorithm)
         for other in Algorithm.allCases where other != algorithm {
             let renamed = try CompactJWS(text: SampleToken.make(key, header: #"{"alg":"\#(other.rawValue)"}"#))

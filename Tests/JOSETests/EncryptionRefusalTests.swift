@@ -96,7 +96,7 @@ struct EncryptionRefusalTests {
         parts = token.parts
     }
 
-    @Test func `the headers these tests spoil are good`() throws {
+    @Test func `the unspoiled headers of these tests are good`() throws {
         for header in [
             #"{"alg":"ALG","enc":"A256GCM","epk":EPK}"#, #"{"x":{"y":[1]},"enc":"A256GCM","alg":"ALG","epk":EPK}"#,
             #" {"alg":"ALG" , "enc":"A256GCM","epk":EPK,"typ":"JWT","cty":"JWT","kid":"nobody's"} "#,

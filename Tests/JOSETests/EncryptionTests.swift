@@ -39,7 +39,7 @@ struct EncryptionTests {
     }
 
     @Test(arguments: SampleRecipient.all)
-    func `no two seals of one text have a part in common but what the header says of the key`(
+    func `no two seals of one text share a part except the header's members about the key`(
         _ recipient: SampleRecipient
     ) throws {
         let tokens = try (0..<8).map { _ in try recipient.key.recipient.seal(text: ForgedJWE.plaintext).parts }

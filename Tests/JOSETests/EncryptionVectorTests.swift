@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Published vectors of encryption")
 struct EncryptionVectorTests {
-    @Test func `the folder of vectors holds one file for each published example of encryption`() throws {
+    @Test func `the folder of vectors has one file for each published example of encryption`() throws {
         let vectors = try EncryptionVector.all()
         #expect(vectors.count == 12)
         #expect(Set(vectors.map(\.origin)).count == 12)

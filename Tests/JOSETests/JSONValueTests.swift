@@ -99,7 +99,7 @@ struct JSONValueTests {
         #expect(try value()?["b"]?.string == "c")
     }
 
-    @Test func `every refusal says where, and none what`() {
+    @Test func `every refusal has the place, and none the text`() {
         let errors: [JSONError] = [
             .empty, .tooLarge(limit: 5), .tooDeep(limit: 6), .syntax(at: 7), .invalidUTF8(at: 8),
             .duplicateMember(at: 9),

@@ -133,7 +133,7 @@ struct JWKInputTests {
         expectRefusal(.invalidKey) { try JWK.signingKey(from: SecretBytes(text: #"{"keys":[\#(secret),\#(secret)]}"#)) }
     }
 
-    @Test func `a private number that is not as wide as RFC 7518 says is refused with the reason`() throws {
+    @Test func `a private number that is not as wide as RFC 7518 requires is refused with the reason`() throws {
         let p256 = try #require(try Vector.all().first { $0.origin == "RFC 7515, appendix A.3" })
         let rsa = try #require(try Vector.all().first { $0.origin == "RFC 7520, section 3.4" })
         for (vector, algorithm, words) in [

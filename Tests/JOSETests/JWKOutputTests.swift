@@ -74,7 +74,7 @@ struct JWKOutputTests {
         #expect(try JWK.setJSON(of: [key]) == Array(#"{"keys":[]}"#.utf8))
     }
 
-    @Test func `a set holds every public key in order and leaves the secrets out`() throws {
+    @Test func `a set has every public key in order and leaves the secrets out`() throws {
         let keys = try Algorithm.allCases.map { try SampleKeys.make($0, keyID: $0.rawValue).verificationKey }
         let root = try JSONDocument(parsing: JWK.setJSON(of: keys)).root
         #expect(root.members.map(\.name) == ["keys"])

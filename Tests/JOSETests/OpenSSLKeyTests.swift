@@ -124,7 +124,7 @@ struct OpenSSLKeyTests {
     }
 
     @Test(arguments: KeyFile.plain)
-    func `a key it wrote reads back as the same key`(_ file: KeyFile) async throws {
+    func `a key that JOSE wrote reads back as the same key`(_ file: KeyFile) async throws {
         let (text, publicKey) = try await file.make()
         let key = try SigningKey(pem: SecretBytes(text: text), algorithm: file.algorithm)
         let written = try #require(try key.privateKeyPEM())

@@ -57,7 +57,7 @@ private final class WatchedStorage: Sendable {
         #expect(watched.open == 0)
     }
 
-    @Test func `an array for the parser is overwritten where it lies, whoever holds it`() {
+    @Test func `an array for the parser is overwritten in place, even if shared`() {
         var array: SecretArray? = SecretArray(copying: SecretBytes(copying: Array("hunter2-hunter2".utf8)))
         let shared = array?.bytes ?? []
         #expect(shared == Array("hunter2-hunter2".utf8))

@@ -51,7 +51,7 @@ struct TokenRefusalTests {
         parts = token.parts
     }
 
-    @Test func `the token these tests spoil is good`() throws {
+    @Test func `the unspoiled token of these tests is good`() throws {
         try CompactJWS(text: token).verify(with: key.verificationKey)
     }
 

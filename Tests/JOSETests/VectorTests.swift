@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Published vectors")
 struct VectorTests {
-    @Test func `the folder of vectors holds one file for each published example`() throws {
+    @Test func `the folder of vectors has one file for each published example`() throws {
         let files = try Vector.files()
         #expect(files.count == 15)
         #expect(files.allSatisfy { $0.pathExtension == "json" })
