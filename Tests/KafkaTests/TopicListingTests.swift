@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `the embedded broker knows no settings, which is said within the limit`() async throws {
+    @Test func `the embedded broker has no topic settings, which is an error within the limit`() async throws {
         try await withProducer(topics: ["a": 1]) { _, producer in
             let error = await #expect(throws: KafkaError.self) {
                 _ = try await producer.settings(of: ["a"], within: .milliseconds(300))
