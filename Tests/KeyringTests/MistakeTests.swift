@@ -117,7 +117,7 @@ import Testing
     ]
 
     @Test(arguments: oddIDs)
-    func `an id that is no plain name is refused, repeated and told the remedy, and makes no file`(
+    func `an id that is no plain name is refused with the id and the remedy, and makes no file`(
         _ id: String, _ part: String
     ) throws {
         let ring = try RingFolder()
