@@ -16,7 +16,7 @@ import Testing
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func `a span is what OTLP's JSON has for it`() throws {
+    @Test func `a span is encoded as OTLP's JSON has it`() throws {
         let parent = try context("00f067aa0ba902b7")
         let span = EndedSpan(
             "process events", try context("0000000000000001", state: "a=1"), below: parent, kind: .consumer,
@@ -63,7 +63,7 @@ import Testing
         #expect(text(request.json(of: [span])).contains(#""startTimeUnixNano":"\#(nanoseconds)""#))
     }
 
-    @Test func `metrics are cumulative, each kind as what it is`() throws {
+    @Test func `metrics are cumulative, each in the form of its kind`() throws {
         let registry = MetricsRegistry()
         registry.counter("c_total", "Counted.", labels: ["app"]).add(3, "shop")
         registry.gauge("g", "Now.").set(-1.5)

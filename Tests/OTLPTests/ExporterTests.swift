@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `spans come with the headers, and at the end so does what is left`() async throws {
+    @Test func `spans come with the headers, and the rest comes at the end`() async throws {
         let export = try await Export(lastWord: .seconds(300))
         export.end("first")
         try await eventually("the first was taken") {
@@ -150,7 +150,7 @@ import Testing
         #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="refused""#) == 1)
     }
 
-    @Test func `a collector that says nothing keeps nobody waiting at the end, and what is left is counted`()
+    @Test func `a silent collector does not delay the end, and the spans left are counted`()
         async throws
     {
         let export = try await Export(
