@@ -142,7 +142,7 @@ import WorkerTestSupport
         #expect(hidden.contains(Self.hidden.fact) && hidden.contains("kafka-transactions.sh"), "\(hidden)")
     }
 
-    @Test func `a revocation that anything ends says what is left and the next command`() async throws {
+    @Test func `an interrupted revocation reports what is left and the next command`() async throws {
         let shop = try Shop()
         shop.issue(1, "a")
         try shop.revoke("a", promoting: "b")

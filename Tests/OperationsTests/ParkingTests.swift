@@ -66,7 +66,7 @@ import WorkerTestSupport
         if case .refused(let reason) = step { reason } else { nil }
     }
 
-    @Test func `a parked letter is the letter with when, by whom and why, and its copy is the mark`() throws {
+    @Test func `a parked letter has the time, the operator and the reason, and its copy is the mark`() throws {
         let letter = try Self.written(Self.step(.park(Self.parking), Self.letter()))
         #expect(letter.record.topic == "remint.dead-letters.parked" && letter.mark == nil)
         let copy = Self.read(letter.record)

@@ -85,7 +85,7 @@ import WorkerTestSupport
 
     // MARK: What lies between
 
-    @Test func `topics that are as wanted leave nothing to say`() throws {
+    @Test func `topics that are as wanted have no findings`() throws {
         let plan = try Self.plan(WantedTopic.Wishes(partitions: 4, replication: 3)) { _ in }
         #expect(plan.unsettled == 0)
         #expect(plan.missing.isEmpty)
@@ -144,7 +144,7 @@ import WorkerTestSupport
         Fault("remint.control", ["cleanup.policy": "compact,delete"], .error, "suspensions and pauses are forgotten"),
     ]
 
-    @Test(arguments: faults) func `a setting that is otherwise is said, with what comes of it`(_ fault: Fault) throws {
+    @Test(arguments: faults) func `a setting that differs is a finding with its consequence`(_ fault: Fault) throws {
         let plan = try Self.plan { actual in
             actual[fault.topic]?.settings.merge(fault.settings) { _, new in new }
         }
@@ -190,7 +190,7 @@ import WorkerTestSupport
         #expect(plan.entries.flatMap(\.findings).map(\.severity) == (copies.severity.map { [$0] } ?? []))
     }
 
-    @Test func `fewer partitions and copies than asked for are changes, more are none`() throws {
+    @Test func `too few partitions and copies are changes, and too many are not`() throws {
         let plan = try Self.plan(WantedTopic.Wishes(partitions: 6, replication: 3)) { actual in
             actual["remint.tokens"]?.partitions = 5
             actual["shop.own"]?.replication = 2
