@@ -77,7 +77,7 @@ import Testing
 
     @Test(arguments: 0..<60 as Range<UInt64>)
     func
-        `no answer is older than the newest token at the start, whatever partitions were added and in whatever order they are read`(
+        `no answer is older than the newest token at the start, whatever partitions were added`(
             _ seed: UInt64
         )
     {

@@ -32,7 +32,7 @@ import Testing
         #expect(token(reportedAt: nil).recovery == nil)
     }
 
-    @Test func `a clock behind makes it no time at all`() {
+    @Test func `a clock that is behind makes a recovery take no time`() {
         #expect(token().recovery?.end(at: Self.reported.advanced(bySeconds: -5)) == 0)
     }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(late.recovery?.end(at: Self.reported.advanced(bySeconds: 7201)) == 7201)
     }
 
-    @Test func `the metrics count it for its app, once`() {
+    @Test func `the metrics count a recovery for its app, once`() {
         let metrics = PickupMetrics()
         let token = token()
         for _ in 0..<3 { metrics.handedOver(token, "shop", at: Self.reported.advanced(bySeconds: 1)) }

@@ -53,7 +53,7 @@ import Testing
         #expect(!isTaken, "an older one is no newer for that")
     }
 
-    @Test func `a token of 370 bytes takes at most 1.4 times as much`() {
+    @Test func `a token of 370 bytes needs at most 1.4 times its size`() {
         var cache = TokenCache(capacity: 256 << 20)
         for number in 0..<100_000 { cache.put(token(1, bytes: 370), for: key(number), at: Self.now) }
         #expect(Double(cache.bytes) / 100_000 <= 1.4 * 370, "\(cache.bytes / 100_000)")
@@ -118,7 +118,7 @@ import Testing
 
     @Test
     func
-        `a newer record out of another partition takes the older token with it, whether it has ended or is an erasure`()
+        `a newer record of another partition removes the older token, even if expired or an erasure`()
     {
         var cache = TokenCache(capacity: 1 << 20)
         cache.recall(token(5), for: [1], at: Self.now)

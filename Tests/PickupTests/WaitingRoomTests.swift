@@ -94,7 +94,7 @@ import Testing
         #expect(room.count == 0)
     }
 
-    @Test func `a gateway that stops lets everybody go, some at a time, and takes nobody in`() async {
+    @Test func `a gateway that stops answers all waiting calls, some at a time, and accepts no more`() async {
         let room = WaitingRoom()
         let all = (0..<10).map { wait(room, [UInt8($0)]) }
         await settled(room, 10)
