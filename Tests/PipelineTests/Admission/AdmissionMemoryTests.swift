@@ -26,7 +26,7 @@ struct AdmissionMemoryTests {
         #expect(teller.tell(.init(at: 31, names: "T2", ends: "")) == "mint")
     }
 
-    @Test func `a batch that was confirmed stays where a later one is taken back`() {
+    @Test func `a confirmed batch stays remembered if a later one is rolled back`() {
         var teller = teller()
         for user in ["ann", "bob", "cid"] { #expect(teller.tell(.init(at: 0, user: user, ends: "")) == "mint") }
         teller.admission.confirm(throughBatch: 2)
@@ -48,7 +48,7 @@ struct AdmissionMemoryTests {
         #expect(teller.tell(.init(at: 31, user: "bob", names: "T2", ends: "")) == "suspends")
     }
 
-    @Test func `confirming and taking back nothing changes nothing`() {
+    @Test func `a confirmation or rollback of nothing changes nothing`() {
         var teller = teller()
         teller.admission.rollBack()
         teller.admission.confirm(throughBatch: 7)

@@ -51,7 +51,7 @@ struct RecentMintsTests {
         #expect(mints.count == capacity)
     }
 
-    @Test func `without capacity nothing is remembered`() {
+    @Test func `a memory without capacity remembers nothing`() {
         for capacity in [0, -1] {
             var mints = RecentMints(capacity: capacity)
             mints.remember(Self.mint(1, token: 1), inBatch: 1)

@@ -60,7 +60,9 @@ struct SameBatchTests {
     ]
 
     @Test(arguments: stories)
-    func `the first gets the token, which answers the others`(_ story: BatchStory) async throws {
+    func `the first event of a user in a batch gets the token, which answers the others`(_ story: BatchStory)
+        async throws
+    {
         let bench = try TestBench()
         var processor = bench.processor(CountingSigning())
         let settlements = await processor.process(story.records)
@@ -68,7 +70,7 @@ struct SameBatchTests {
         #expect(settlements.allSatisfy { ($0.output == nil) == ($0.outcome == Self.answered) })
     }
 
-    @Test func `with admission off each gets its own`() async throws {
+    @Test func `each event gets its own token with admission off`() async throws {
         var processor = try TestBench().processor(CountingSigning(), admission: .off)
         let settlements = await processor.process([Self.braze("ann", 1), Self.braze("ann", 2)])
         #expect(settlements.map(\.outcome) == [.minted, .minted])

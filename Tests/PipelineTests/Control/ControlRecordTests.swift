@@ -36,7 +36,7 @@ struct ControlRecordTests {
         #expect(Suspension.Cause(rawValue: state ?? "") == nil)
     }
 
-    @Test func `a null value lets an app's events go on`() throws {
+    @Test func `a null value resumes an app's events`() throws {
         let record = try #require(
             try ControlRecord(key: Array("shop".utf8), value: nil, group: "remint", at: Self.now))
         #expect(record.app == "shop" && record.suspension == nil)

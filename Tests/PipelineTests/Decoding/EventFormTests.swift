@@ -169,7 +169,7 @@ struct EventFormTests {
         for record in records { #expect(try decoder.decode(record).report.json == Array(report.utf8)) }
     }
 
-    @Test func `the largest value it may be is read and one byte more is not`() throws {
+    @Test func `a value of the largest size is read, and one byte more is refused`() throws {
         let record = InputRecord.raw(Self.report, app: "shop-ios")
         let count = Self.report.utf8.count
         #expect(throws: Never.self) { try EventDecoder(maximumBytes: count).decode(record) }

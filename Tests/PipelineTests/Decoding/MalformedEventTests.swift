@@ -151,7 +151,7 @@ struct MalformedEventTests {
         #expect(settlement.output?.value == event.record.value)
     }
 
-    @Test func `a header of a form that is not text is as good as none`() {
+    @Test func `a form's header that is not text is refused as malformed`() {
         for name in ["remint-app", "ce_specversion", "content-type"] {
             let record = InputRecord.sample(Self.report, headers: [RecordHeader(name, [0xFF, 0xFE])])
             let error = #expect(throws: Rejection.self) { try EventDecoder(maximumBytes: 1 << 20).decode(record) }

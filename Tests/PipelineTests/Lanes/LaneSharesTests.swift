@@ -81,7 +81,7 @@ struct LaneSharesTests {
     ]
 
     @Test(arguments: fast + slow)
-    func `live first, the others at least their share, and as much as patience allows`(_ sharing: Sharing) {
+    func `live events come first, and the other lanes get at least their share`(_ sharing: Sharing) {
         let shares = LaneShares(batchEvents: sharing.batch, bulkShare: sharing.share)
         let next = shares.next(of: PerLane { lane in sharing.waiting[lane] ?? 0 }, pace: sharing.pace)
         for lane in Lane.allCases { #expect(next[lane] == sharing.taken[lane] ?? 0, "\(lane)") }

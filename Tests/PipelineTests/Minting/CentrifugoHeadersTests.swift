@@ -60,7 +60,7 @@ struct CentrifugoHeadersTests {
         .user("longer once it is encoded", String(repeating: ",", count: longest / 3 + 1), nil),
     ]
 
-    @Test(arguments: cases) func `one channel, which is the user's`(_ given: Case) async throws {
+    @Test(arguments: cases) func `a token's record names one channel at most, the user's`(_ given: Case) async throws {
         let settlement = try await TestBench(publication: .centrifugo).settle(given.event)
         let output = try #require(settlement.output)
         #expect(settlement.outcome == .minted)
@@ -89,7 +89,7 @@ struct CentrifugoHeadersTests {
             ])
     }
 
-    @Test func `nothing but a token has them`() async throws {
+    @Test func `only a token's record has Centrifugo's headers`() async throws {
         let bench = try TestBench(publication: .centrifugo)
         let event = InputRecord.raw(
             SampleReport.braze(code: 25), app: "shop-ios", [RecordHeader("x-centrifugo-channels", "everybody")])

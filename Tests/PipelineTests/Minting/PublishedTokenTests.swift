@@ -52,7 +52,7 @@ struct PublishedTokenTests {
     }
 
     /// A user's id that is called `user` stands in the value as a single id does.
-    @Test func `the key tells an id by the name user from a single one`() throws {
+    @Test func `the record's key tells an id named user from a single id`() throws {
         let subjects = [
             Subject(user: "u"), Subject(identifiers: [.init(name: "user", value: "u")]),
             Subject(user: "u", challenge: "c"),
@@ -195,7 +195,7 @@ struct PublishedTokenTests {
         #expect(throws: RecordFault.self) { try PublishedToken(stranger.body, at: TrustBench.now) }
     }
 
-    @Test func `the sample those are made of is one, also with members and headers still to come`() throws {
+    @Test func `the unspoiled sample is a token's record, even with unknown members and headers`() throws {
         #expect(try PublishedToken(Sample().body, at: TrustBench.now).version == 3)
         #expect(Self.isRead(Sample.replacing(#""event_id""#, #""more":{"of":["it"]},"event_id""#)))
         #expect(Self.isRead(Sample.header("remint-more", "1")))
@@ -247,7 +247,7 @@ struct PublishedTokenTests {
 
     /// Whatever becomes of the bytes: no crash, and no token that stands under another subject's key.
     @Test(.timeLimit(.minutes(10)), arguments: TrustBench.vendors)
-    func `two thousand mutated records`(_ vendor: TrustBench.Vendor) async throws {
+    func `two thousand mutated records are refused, or read consistently`(_ vendor: TrustBench.Vendor) async throws {
         let recipient = try SealRecipient.of(.ecdhESA256KW)
         let bodies = [
             try await Self.record(vendor).body, try await Self.record(vendor, seal: recipient.seal).body,

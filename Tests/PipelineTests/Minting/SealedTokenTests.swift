@@ -87,7 +87,7 @@ struct SealedTokenTests {
     }
 
     /// A device reports the token that it was handed, and knows nothing of a seal.
-    @Test func `a report that names the clear token is told as it is without a seal`() async throws {
+    @Test func `a report that names the clear token is treated as without a seal`() async throws {
         let recipient = try SealRecipient.of(.ecdhESA256KW)
         let wanted: [Outcome] = [.minted, .deadLettered(.rejectedByVendor), .minted, .superseded(.olderToken)]
         for seal in [nil, recipient.seal] {

@@ -40,7 +40,7 @@ struct VersionTests {
         #expect(seen.last == TestBench.now.microseconds + Int64(seen.count) - 1)
     }
 
-    @Test func `a clock that jumps ahead carries them along, and they stay there`() async throws {
+    @Test func `a clock that jumps ahead carries versions along, and they stay ahead`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         let ahead = bench.clock.now.advanced(bySeconds: 1000)

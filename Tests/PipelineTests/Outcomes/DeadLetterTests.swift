@@ -47,7 +47,7 @@ struct DeadLetterTests {
         #expect(letter.output.values("remint-redrives") == ["2"])
     }
 
-    @Test func `a letter that dies again says where it stood this time`() async throws {
+    @Test func `a letter that dies again has its new place`() async throws {
         let bench = try TestBench()
         let first = try #require(try await bench.settle(.raw("{", app: "shop-ios", offset: 1)).output)
         let again = InputRecord(
@@ -98,7 +98,7 @@ struct DeadLetterTests {
         #expect(smaller.byReference(record, at: bench.clock.now) == nil, "it cannot get any smaller")
     }
 
-    @Test func `a token its topic does not take ends as a dead letter`() async throws {
+    @Test func `a token that its topic refuses ends as a dead letter`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(SampleReport.braze(), app: "shop-ios")
         let minted = try await bench.settle(record)

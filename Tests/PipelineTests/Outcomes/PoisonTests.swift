@@ -133,7 +133,7 @@ struct PoisonTests {
     }
 
     @Test(arguments: Poison.all)
-    func `nothing of the report or its secrets shows in what is said about it`(_ poison: Poison) async throws {
+    func `the details of a poison record show nothing of its report or secrets`(_ poison: Poison) async throws {
         let settlement = try await TestBench().settle(poison.record)
         let output = try #require(settlement.output)
         let said =

@@ -25,7 +25,7 @@ struct SkipTests {
         #expect(settlement.eventID == "remint.invalidations/3/7")
     }
 
-    @Test func `a missing user is skipped where the app says so`() async throws {
+    @Test func `a missing user is skipped where the app is set so`() async throws {
         let bench = try TestBench(missingUser: .skip)
         let settlement = try await bench.settle(.raw(#"{"errorCode":22}"#, app: "shop-ios"))
         #expect(settlement.outcome == .skipped("the report names no user"))

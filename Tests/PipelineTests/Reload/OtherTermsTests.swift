@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a vendor that does not work is asked at once where its credentials were mended`(isMended: Bool) async throws {
+    func `a failing vendor is asked at once after its credentials were fixed`(isMended: Bool) async throws {
         var bench = try LookupBench()
         _ = await bench.process(bench.records(["ann"]))
         bench.pass(.milliseconds(200))
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: What holds apps
 
-    @Test func `a suspension outlives its app's absence, and what else was seen of it goes`() async throws {
+    @Test func `a suspension outlives its app's absence, and the app's other memory does not`() async throws {
         let bench = try TestBench()
         var processor = bench.processor()
         let suspension = Suspension(

@@ -124,7 +124,7 @@ import Testing
         #expect(TokenInspection(token).time("exp") == TestBench.now.seconds + 300)
     }
 
-    @Test func `without a key to ask with the events wait in the tiers`() async throws {
+    @Test func `events wait in the tiers if there is no key to ask with`() async throws {
         var bench = try LookupBench(minted: true)
         let records = bench.records(["ann"])
         _ = await bench.process(records)

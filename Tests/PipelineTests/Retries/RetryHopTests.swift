@@ -25,7 +25,7 @@ struct RetryHopTests {
         return settlements
     }
 
-    @Test func `the first hop keeps the event, and says where it stood and what happened`() async throws {
+    @Test func `the first hop keeps the event, and has its origin and the failure`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(
             SampleReport.braze(), app: "shop-ios", [RecordHeader("traceparent", "00-1"), RecordHeader("a", nil)])
@@ -219,7 +219,7 @@ struct ProvenanceTests {
     ]
 
     @Test(arguments: broken)
-    func `a record that lacks its origin stands for itself`(_ name: String, _ text: String) {
+    func `a record that lacks its origin is its own origin`(_ name: String, _ text: String) {
         let headers = Self.told.filter { $0.name != name } + [RecordHeader(name, text)]
         let letter = letter(headers, lane: .retries)
         #expect(letter.values("remint-origin-topic") == ["input"])
@@ -227,7 +227,7 @@ struct ProvenanceTests {
         #expect(letter.values("remint-attempts") == ["1"])
     }
 
-    @Test func `a history keeps its latest sixteen entries, and no tale of somebody else's`() throws {
+    @Test func `a history keeps its latest sixteen entries, and no foreign text`() throws {
         var history = "h"
         for _ in 0..<40 {
             let headers = Self.told.dropLast(2) + [RecordHeader("remint-history", history)]

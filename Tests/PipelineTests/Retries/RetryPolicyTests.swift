@@ -50,7 +50,7 @@ struct RetryPolicyTests {
         #expect((wait != nil) == waits)
     }
 
-    @Test func `without tiers or attempts nothing waits`() {
+    @Test func `an event does not wait if there are no tiers or attempts`() {
         var random = SeededGenerator(seed: 1)
         let bare = RetryPolicy(tiers: [], maxAttempts: 8, deadline: .seconds(86_400))
         #expect(bare.wait(afterAttempt: 1, firstFailure: Self.now, now: Self.now, random: &random) == nil)

@@ -58,7 +58,7 @@ struct RetryScheduleTests {
         #expect(Self.names(schedule.take(9, at: Self.at(10))) == (0..<6).map { "0/\($0)" })
     }
 
-    @Test func `as many are due as stand before the first that is not`() {
+    @Test func `records are due up to the first that is not`() {
         let schedule = Self.schedule([
             Self.record(0, 1, due: 10), Self.record(0, 2, due: 20), Self.record(0, 3, due: 10),
             Self.record(1, 1, due: 10),

@@ -146,7 +146,7 @@ struct SessionRebalanceTests {
     ]
 
     @Test(arguments: lost)
-    func `nothing of lost partitions is committed`(_ story: SessionStory) { play(story) }
+    func `no offset of lost partitions is committed`(_ story: SessionStory) { play(story) }
 
     static let assigned: [SessionStory] = [
         SessionStory("idle", [.ask(.live, .assigned([])), .next("answer live"), .next("wait")]),

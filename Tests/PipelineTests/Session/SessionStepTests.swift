@@ -173,7 +173,7 @@ struct SessionStepTests {
     ]
 
     @Test(arguments: rests)
-    func `a lane rests`(_ story: SessionStory) { play(story) }
+    func `a paused lane takes the steps of its story`(_ story: SessionStory) { play(story) }
 
     @Test(arguments: course)
     func `the session takes the steps of its course`(_ story: SessionStory) { play(story) }

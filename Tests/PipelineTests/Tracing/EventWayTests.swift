@@ -115,7 +115,7 @@ import Testing
         #expect(again.trace?.context.traceID == record.trace?.context.traceID)
     }
 
-    @Test func `an abort ends no event, and what it is called is told`() async throws {
+    @Test func `an abort ends no event, and its span has the reason`() async throws {
         let bench = try TestBench()
         let record = try followed(report(), bench)
         var processor = processor(bench)

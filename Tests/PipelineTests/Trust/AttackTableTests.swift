@@ -366,7 +366,7 @@ struct AttackTableTests {
         + vouching
         + apps + proofs
 
-    @Test func `the table is long enough to mean something`() { #expect(Self.all.count >= 200) }
+    @Test func `the table of attacks is long enough to mean something`() { #expect(Self.all.count >= 200) }
 
     @Test(arguments: all)
     func `an attack ends as its row states, and gets nobody else's token`(_ attack: Attack) async throws {

@@ -13,14 +13,14 @@ struct SignerRemedyTests {
     }
 
     @Test(arguments: ["passive", "prepared", "retired"])
-    func `code 27 with a token of an older version is mended by the active one`(_ state: String) async throws {
+    func `code 27 with a token of an older version is fixed by the active one`(_ state: String) async throws {
         let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: state))
         #expect(settlement.outcome == .minted)
         #expect(settlement.signer == TokenSigner(rawValue: state))
         #expect(settlement.reason == "NO_MATCHING_PUBLIC_KEYS")
     }
 
-    @Test func `code 27 with a token of the active version is not`() async throws {
+    @Test func `code 27 with a token of the active version is not fixable by a token`() async throws {
         let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: "active"))
         #expect(settlement.outcome == .deadLettered(.notFixableByToken))
         #expect(settlement.signer == .active)
