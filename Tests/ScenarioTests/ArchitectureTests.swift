@@ -213,7 +213,7 @@ extension Scenarios {
             #expect(folders.circle.isEmpty, "\(module): \(folders.circle.joined(separator: " → "))")
         }
 
-        @Test func `a circle is found`() {
+        @Test func `a circle of folders is found`() {
             let graph = FolderGraph(texts: [
                 "A": ["struct One {\n    let two: Two\n}"], "B": ["struct Two {}\nlet text = \"One\" // One"],
                 "C": ["struct Three {\n    let four: Four\n}"], "D": ["enum Four {\n    case three(Three)\n}"],
@@ -232,7 +232,7 @@ extension Scenarios {
             }
         }
 
-        @Test func `the top level holds what it should`() throws {
+        @Test func `the repository's top level has no unknown entry`() throws {
             let known: Set<String> = [
                 "Package.swift", "Package.resolved", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "adapters",
                 "config",

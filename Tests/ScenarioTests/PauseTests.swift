@@ -112,7 +112,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `the status tells of lag, dead letters and keys without any worker`() async throws {
+        @Test func `the status shows lag, dead letters and keys without any worker`() async throws {
             let shop = try await Shop.open()
             _ = try await remint(shop, "lanes", "pause", "bulk", "--by", "ann", "--reason", "the night")
             try await shop.produce((0..<4).map { report("b-\($0)", topic: "remint.invalidations.bulk") })

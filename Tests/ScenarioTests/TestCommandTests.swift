@@ -19,7 +19,7 @@ extension OperatorScenarios {
             #expect(program.errorText.hasPrefix("keys made for this run, and forgotten: shop-braze, "))
         }
 
-        @Test func `the page's example does what the page says`() async throws {
+        @Test func `the page's example works as written`() async throws {
             let page = try String(
                 contentsOf: Repository.root.appending(path: "config/README.md"), encoding: .utf8)
             let part = try #require(page.split(separator: "## Tests of a configuration").last)
@@ -89,7 +89,7 @@ extension OperatorScenarios {
                 broken.errorText.contains("remint.yaml:3:25: error: no adapter is called brase; did you mean braze?"))
         }
 
-        @Test func `a ring that is here signs, unless it is not to, and a broken one is an error`() async throws {
+        @Test func `a local ring signs unless told not to, and a broken one is an error`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
             let demo = try await Program.run(Repository.remint, ["demo", "--json", "--dir", folder.path])
