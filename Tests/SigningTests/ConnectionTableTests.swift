@@ -57,7 +57,7 @@ import WorkerTestSupport
         #expect(table.admit(3, at: seconds(6)) == .admitted(5, insteadOf: nil))
     }
 
-    @Test func `thirty seconds to the first question, five minutes to the next, and no end to work`() {
+    @Test func `a connection has thirty seconds to its first question, five minutes to the next, and all for work`() {
         var table = ConnectionTable(allowing: [1], limits: .init())
         for _ in 1...3 { _ = table.admit(1, at: .zero) }
         table.asked(1, at: seconds(1))

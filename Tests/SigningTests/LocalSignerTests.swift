@@ -147,7 +147,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a ring that was replaced leaves the others alone, and may be a new one`() async throws {
+    @Test func `a replaced ring does not change the others, and may be a new one`() async throws {
         let (one, oneKey) = try ring("one", version: "k1"), (two, _) = try ring("two", version: "k1")
         let signer = LocalSigner([one], lanes: 2)
         await signer.replace(two)

@@ -11,7 +11,7 @@ import WorkerTestSupport
 @Suite(.timeLimit(.minutes(10))) struct SignerAccessTests {
     private func connected(_ log: RecordingLog) -> Int { log.lines.count { $0.message == "a worker connected" } }
 
-    @Test func `an account that was not named is told so and gets nothing`() async throws {
+    @Test func `an account that was not named is refused with the reason`() async throws {
         let bench = try SignerBench([.es256])
         let log = RecordingLog()
         try await bench.withServer(logger: log.logger(), allowing: [geteuid() + 1]) {
@@ -107,7 +107,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a line a minute says how much was signed for whom, and one at the end`() async throws {
+    @Test func `one line a minute reports the signatures per account, and one at the end`() async throws {
         let bench = try SignerBench([.hs256, .es256])
         let log = RecordingLog()
         let uptime = ManualUptime()

@@ -48,7 +48,7 @@ import WorkerTestSupport
         #expect(try decode(try frame.encoded()) == [frame])
     }
 
-    @Test func `the bytes are those of the page`() throws {
+    @Test func `a frame's bytes are those of the page`() throws {
         let request = SignerFrame.signRequest(
             id: 0x0102, .background, [.init(ring: "r", version: "v", algorithm: "RS256", input: [0x61, 0x2E, 0x62])])
         #expect(

@@ -119,7 +119,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `some rings here and some behind a signer, in the order of the batch`() async throws {
+    @Test func `a batch for local rings and a signer's is signed in its order`() async throws {
         let bench = try SignerBench([.es256, .hs512])
         let keys = bench.keys
         let local = LocalSigner([try bench.ring("HS512")], lanes: 2)
