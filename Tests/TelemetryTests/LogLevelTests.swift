@@ -12,7 +12,7 @@ import Testing
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    @Test func `a level that changes holds for loggers of before, but for those with their own`() throws {
+    @Test func `a changed level applies to existing loggers, except those with their own`() throws {
         let lines = Lines(), level = LogLevel(.info)
         let logger = Logger(label: "test") { label in
             LevelledLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: level)
