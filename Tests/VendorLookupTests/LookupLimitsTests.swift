@@ -89,7 +89,9 @@ import WorkerTestSupport
         }
     }
 
-    @Test(arguments: [true, false]) func `neither reads nor keeps what is too long`(isDeclared: Bool) async throws {
+    @Test(arguments: [true, false]) func `a body that is too long is neither read nor kept`(isDeclared: Bool)
+        async throws
+    {
         let flood = Misbehaviour.oversized(bytes: 4 << 30, declared: isDeclared)
         try await StubServer.with(RecordingVendor(), flood) { server in
             try await LookupBench.with([LookupBench.endpoint(server)]) { bench in

@@ -8,7 +8,8 @@ import VendorLookup
 import WorkerTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct LookupReachTests {
-    @Test(arguments: [200, 401, 404, 503]) func `any answer will do, and no credential is sent`(status: Int)
+    @Test(arguments: [200, 401, 404, 503])
+    func `any answer shows that the endpoint is reachable, and no credential is sent`(status: Int)
         async throws
     {
         let vendor = RecordingVendor { _ in StubResponse(status: status, json: "{}") }
