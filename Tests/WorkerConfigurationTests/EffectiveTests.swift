@@ -51,7 +51,7 @@ struct EffectiveTests {
         #expect(entry("delivery", effective)?.origin == .standard)
     }
 
-    @Test func `a vendor's terms hold where the file says nothing`() throws {
+    @Test func `a vendor's terms apply where the file has none`() throws {
         var file = LookupText.app(LookupText.keyed)
         file.environment = [:]
         let effective = try effective(file)

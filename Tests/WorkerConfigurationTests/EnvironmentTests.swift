@@ -73,7 +73,7 @@ struct EnvironmentTests {
         mistake.check()
     }
 
-    @Test func `references stand in lists, settings, files' names and numbers`() throws {
+    @Test func `references work in lists, settings, files' names and numbers`() throws {
         let text = """
             kafka:
               bootstrap_servers: "${HOST:-127.0.0.1}:${PORT}"
@@ -150,13 +150,13 @@ struct EnvironmentTests {
                 "braze", with: "bloomreach\n    settings: { mode: \"${SECRET}\", ids: \"${SECRET}\" }")),
     ]
 
-    @Test(arguments: secrets) func `a value of the environment never shows in what is said`(_ place: SecretPlace) {
+    @Test(arguments: secrets) func `a value of the environment never shows in a diagnostic`(_ place: SecretPlace) {
         let errors = ConfigurationFile(place.text, environment: Self.environment).errors()
         #expect(!errors.isEmpty)
         for error in errors { #expect(!error.contains("hunter2")) }
     }
 
-    @Test func `a secret's file never shows in what is said`() {
+    @Test func `a secret's file never shows in a diagnostic`() {
         var file = SampleText.replacing("keys:", "  properties: { sasl.password_file: secret, a: [] }\nkeys:")
         file.files = ["conf/secret": "hunter2-secret"]
         for error in file.errors() { #expect(!error.contains("hunter2")) }

@@ -12,7 +12,7 @@ struct FixtureTests {
         #expect(Self.good.count >= 10)
     }
 
-    @Test(arguments: broken) func `a broken one is refused with its message`(_ fixture: Fixture) {
+    @Test(arguments: broken) func `a broken file is refused with its message`(_ fixture: Fixture) {
         let (configuration, diagnostics) = fixture.read()
         #expect(configuration == nil)
         #expect(fixture.lines(diagnostics) == fixture.says)
@@ -24,7 +24,7 @@ struct FixtureTests {
         #expect(fixture.effective().configuration == nil)
     }
 
-    @Test(arguments: good) func `a good one is read`(_ fixture: Fixture) {
+    @Test(arguments: good) func `a good file is read`(_ fixture: Fixture) {
         let (configuration, diagnostics) = fixture.read()
         #expect(configuration != nil)
         #expect(fixture.lines(diagnostics) == fixture.says)
@@ -50,7 +50,7 @@ struct FixtureTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `cut off anywhere it is read or refused`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a file cut off anywhere is read or refused`() throws {
         var fixture = try #require(Self.good.first { $0.name == "full" })
         let bytes = Array(fixture.text.utf8)
         for end in stride(from: 0, to: bytes.count, by: 11) {

@@ -32,7 +32,7 @@ struct HostileFileTests {
         Mistake("NUL at once", ConfigurationFile("\u{1}"), says: "1:1 not YAML: control characters are not allowed"),
     ]
 
-    @Test(arguments: characters) func `a character YAML does not have is refused where it stands`(_ mistake: Mistake) {
+    @Test(arguments: characters) func `a character YAML does not have is refused with its place`(_ mistake: Mistake) {
         mistake.check()
     }
 
@@ -106,7 +106,7 @@ struct HostileFileTests {
         ).check()
     }
 
-    @Test func `a lifetime is checked though the key ring is misspelt`() {
+    @Test func `a lifetime is checked even if the key ring is misspelled`() {
         var file = SampleText.replacing("key: shop", "key: shpo")
         file.text += "    lifetime: 1s\n"
         Mistake("", file, says: "9:10 keys has no key ring", "10:15 tokens of Braze live from").check()

@@ -107,7 +107,7 @@ struct KafkaSectionTests {
         #expect(file.errors().isEmpty)
     }
 
-    @Test func `brokers elsewhere are not spoken to in plain text unless someone says so`() {
+    @Test func `brokers elsewhere are not reached in plain text unless the file allows it`() {
         Mistake(
             "", SampleText.replacing("127.0.0.1:9092", "kafka.example:9092"),
             says: "2:22 brokers beyond this machine need"

@@ -208,7 +208,7 @@ struct MistakeTests {
 
     @Test(arguments: settings) func `settings an adapter cannot use are refused`(_ mistake: Mistake) { mistake.check() }
 
-    @Test func `one run tells everything, in the order of the file's sections`() {
+    @Test func `one run reports every mistake, in the order of the file's sections`() {
         let file = ConfigurationFile(
             """
             kafka: { bootstrap_server: x }

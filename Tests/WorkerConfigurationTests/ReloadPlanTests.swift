@@ -144,7 +144,7 @@ struct ReloadPlanTests {
         #expect(plan.configuration.keys[1].path == "conf/keys/moved")
     }
 
-    @Test func `a ring stays with its signer, and one that a signer is to hold waits with its apps`() throws {
+    @Test func `a ring stays with its signer, and one moved to a signer waits with its apps`() throws {
         let plan = try plan(
             ("  held: { signer: signer.sock }", "  held: { path: keys/held }"),
             ("  shop: { path: keys/shop }", "  shop: { signer: signer.sock }\n  more: { signer: signer.sock }"),

@@ -92,7 +92,7 @@ struct SampleTests {
         #expect(configuration.worker.batchEvents == 2000)
     }
 
-    @Test func `an admin server that is not told where listens on this machine`() throws {
+    @Test func `an admin server without an address listens on this machine`() throws {
         #expect(try SampleText.with("admin: ~\n").configuration().admin == nil)
         let admin = try #require(try SampleText.with("admin: {}\n").configuration().admin)
         #expect(admin.host == "127.0.0.1")
@@ -108,7 +108,7 @@ struct SampleTests {
         #expect(admin?.isLoopback == true)
     }
 
-    @Test func `an admin server for others, with TLS`() throws {
+    @Test func `an admin server for others with TLS is read`() throws {
         let text = "admin: { listen: \"0.0.0.0:9464\", open: true, tls: { certificate: a.pem, key: /b.key } }\n"
         let admin = try #require(try SampleText.with(text).configuration().admin)
         #expect(!admin.isLoopback)
@@ -188,7 +188,7 @@ struct SampleTests {
         #expect(claims.last?.value == .constant("1111"), "a number where a text is meant is the text")
     }
 
-    @Test func `anchors and aliases are what they stand for`() throws {
+    @Test func `anchors and aliases are resolved`() throws {
         let text = """
             kafka: { bootstrap_servers: 127.0.0.1:9092 }
             keys: { k: { path: k } }

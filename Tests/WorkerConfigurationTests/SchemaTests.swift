@@ -81,7 +81,7 @@ struct SchemaTests {
         }
     }
 
-    @Test func `every reference in it leads somewhere`() throws {
+    @Test func `every reference in the schema leads somewhere`() throws {
         let root = try root()
         let names = Set(root["$defs"]?.members.map(\.name) ?? [])
         var used: Set<String> = []
@@ -92,7 +92,7 @@ struct SchemaTests {
     /// Python's jsonschema decides, over what PyYAML reads by the rules of YAML 1.2: a good file is taken, a broken one refused, but for
     /// what only hangs together, which the file says.
     @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(5)))
-    func `a schema's reader takes what is right and refuses what is wrong`() async throws {
+    func `a schema's reader accepts good files and refuses bad ones`() async throws {
         let config = Repository.root.appending(path: "config")
         let good =
             Fixture.all(in: "good").map(\.path)

@@ -47,7 +47,7 @@ struct SyntaxTests {
         mistake.check()
     }
 
-    @Test func `a file that is not there`() {
+    @Test func `a missing configuration file is refused`() {
         let reader = ConfigurationReader(
             registry: ConfigurationFile.registry,
             source: ConfigurationSource(environment: { _ in nil }, file: { _ in nil }))
@@ -67,7 +67,7 @@ struct SyntaxTests {
         Duplicate(key: "level", in: SampleText.minimal + "log: { level: info, \"level\": debug }\n"),
     ]
 
-    @Test(arguments: duplicates) func `a key that stands twice is refused by name`(_ duplicate: Duplicate) {
+    @Test(arguments: duplicates) func `a duplicate key is refused by name`(_ duplicate: Duplicate) {
         let key = duplicate.key
         let errors = ConfigurationFile(duplicate.text).errors()
         #expect(errors.count == 1)

@@ -100,7 +100,7 @@ struct EndpointTests {
         "http://128.0.0.1", "http://[::2]", "http://[::ffff:127.0.0.1]", "http://0.0.0.0",
         "http://127.0.0.1.nip.example",
     ])
-    func `plain text is for this machine, or for who writes it out`(_ endpoint: String) throws {
+    func `a plain http endpoint is for this machine, or has to be allowed`(_ endpoint: String) throws {
         #expect(
             Self.file(endpoint).errors() == [
                 "\(ConfigurationFile.name):10:17: error: apps.shop.lookup.endpoint must be https beyond this machine; or write apps.shop.lookup.insecure: true"

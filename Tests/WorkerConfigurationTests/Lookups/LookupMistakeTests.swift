@@ -269,7 +269,7 @@ struct LookupMistakeTests {
             ])
     }
 
-    @Test func `a look-up is checked though the adapter is none`() {
+    @Test func `a look-up is checked even if the adapter is unknown`() {
         Mistake(
             "", LookupText.app("keyd", ["mode: verify", "timeout: 1"]),
             says: "6:14 no adapter is called keyd", "10:16 apps.shop.lookup.timeout must be a duration"
