@@ -159,7 +159,7 @@ struct TestReportTests {
         return TestReport(results)
     }
 
-    @Test func `JSON has every test`() async throws {
+    @Test func `the JSON report has every test`() async throws {
         let report = try await report()
         let root = try JSONDocument(parsing: Array(report.json.utf8)).root
         #expect(root["ok"]?.bool == false)
@@ -171,7 +171,7 @@ struct TestReportTests {
     }
 
     /// Python's own reader of XML is the judge.
-    @Test func `JUnit's XML is XML`() async throws {
+    @Test func `the JUnit report is well-formed XML`() async throws {
         let script = """
             import sys, xml.etree.ElementTree as tree
             root = tree.fromstring(sys.stdin.read())
