@@ -93,7 +93,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
         try #require(rename(copy, certificates.path(other)) == 0)
     }
 
-    @Test func `no files, nothing to watch`() throws {
+    @Test func `a configuration without certificate files has nothing to watch`() throws {
         #expect(ClientCertificates(try readConfiguration(workerConfiguration(brokers: "127.0.0.1:9092"))) == nil)
     }
 

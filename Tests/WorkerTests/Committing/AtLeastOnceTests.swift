@@ -71,7 +71,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a topic that cannot be written is waited for and said, and nothing is committed meanwhile`()
+    @Test func `a topic that cannot be written is waited for and reported, and nothing is committed meanwhile`()
         async throws
     {
         try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, _, blockages in

@@ -60,7 +60,7 @@ import Testing
         #expect(await !commits.areOpen)
     }
 
-    @Test func `nothing is asked where nothing is open`() async {
+    @Test func `no request is made if no offset is open`() async {
         let commits = OffsetCommits(isGivingUp: { false }) { offsets, _ in
             Issue.record("a request without offsets")
             return offsets
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test
-    func `partitions are not kept for offsets that the broker goes on refusing, and the offsets are not forgotten`()
+    func `partitions are not kept for offsets the broker goes on refusing, and those stay remembered`()
         async
     {
         let coordinator = Coordinator()

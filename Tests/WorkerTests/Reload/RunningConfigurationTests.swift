@@ -59,7 +59,7 @@ import WorkerTestSupport
         #expect(running.take() == nil)
     }
 
-    @Test func `a file that says again what holds takes back what was posted`() throws {
+    @Test func `a file that equals the running configuration withdraws the posted one`() throws {
         let running = try running()
         #expect(running.post(try reload(running, preflight(more: "worker: { memory: 40MB }")), to: 0))
         #expect(running.post(nil, to: 0))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ReachabilityTests {
     private let lost = KafkaError(.allBrokersDown, "2/2 brokers are down")
 
-    @Test func `a lost connection is said until an answer comes`() {
+    @Test func `a lost connection is reported until an answer comes`() {
         let status = WorkerStatus()
         status.set(.worker, nil)
         let reachability = Reachability(status: status)

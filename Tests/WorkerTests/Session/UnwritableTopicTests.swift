@@ -57,7 +57,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `three aborts for one reason make it not ready, and a commit makes it ready again`() async throws {
+    @Test func `three aborts for one reason make a worker not ready, and a commit makes it ready again`() async throws {
         try await RunningWorker.with { worker in
             await worker.assigned()
             try await worker.broker.inject(
@@ -114,8 +114,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `at least once, a topic that was mended while the group moved on is no blockage for ever`() async throws
-    {
+    @Test func `a topic fixed while the group moved on does not block an at_least_once worker forever`() async throws {
         try await RunningWorker.with(more: "delivery: at_least_once") { worker in
             await worker.assigned()
             try await worker.produce(0..<1)

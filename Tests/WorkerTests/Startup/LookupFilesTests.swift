@@ -137,7 +137,7 @@ private struct AskingAdapter: Adapter {
         #expect(try preflight(of: text).diagnostics.isEmpty)
     }
 
-    @Test func `nothing is looked at for a look-up that is off`() throws {
+    @Test func `no file is checked for a look-up that is off`() throws {
         try write("hunter2", "rest", mode: 0o666)
         #expect(try preflight("mode: off, key_file: rest, certificate_authority: nowhere").diagnostics.isEmpty)
     }
