@@ -82,7 +82,7 @@ import Testing
         #expect(keyless.answer(post(key: key), at: now).status == 401)
     }
 
-    @Test func `a key is one project's`() {
+    @Test func `the key of one project is refused for another`() {
         var stub = makeStub()
         #expect(stub.answer(post(target: "/data/v2/projects/other/customers/attributes"), at: now).status == 401)
     }

@@ -55,7 +55,7 @@ import Testing
         #expect(violations.contains { $0.contains(sample.violation) }, "\(violations)")
     }
 
-    @Test func `nothing is found where there is no flaw`() throws {
+    @Test func `an adapter without a flaw has no violation`() throws {
         #expect(try violations(.init(FlawedAdapter<NoFlaw>.self)) == [])
     }
 }
