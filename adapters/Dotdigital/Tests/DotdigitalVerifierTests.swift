@@ -45,7 +45,7 @@ import Testing
         #expect(try verdict(claims: sample.json) == sample.verdict)
     }
 
-    @Test func `looks for the user where the push profile's ID claim says`() throws {
+    @Test func `the user is looked for in the claim that the push profile's ID claim names`() throws {
         let settings = #"{"issuer":"i","audience":"a","id_claim":"profileId"}"#
         let there = #"{"iss":"i","aud":"a","profileId":"u","nonce":"n","iat":1800000000,"exp":1800000900}"#
         let elsewhere = #"{"iss":"i","aud":"a","sub":"u","nonce":"n","iat":1800000000,"exp":1800000900}"#
