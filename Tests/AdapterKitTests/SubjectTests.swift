@@ -73,7 +73,7 @@ struct SubjectKey: CustomTestStringConvertible {
         }
     }
 
-    @Test func `ids are sorted by the bytes of names that Swift takes for equal`() {
+    @Test func `ids are sorted by the bytes of names that are equal in Swift`() {
         let ids = [Subject.Identifier(name: "\u{E9}", value: "1"), .init(name: "e\u{301}", value: "2")]
         #expect(Subject(identifiers: ids) == Subject(identifiers: ids.reversed()))
     }
