@@ -68,7 +68,7 @@ struct KeySoundnessTests {
     }
 
     @Test
-    func `a number too large to hold is no number`() throws {
+    func `a number too large for its type is no number`() throws {
         #expect(try JSONDocument(parsing: Array("1e400".utf8)).root.number == nil)
     }
 }
