@@ -50,7 +50,7 @@ import Testing
         #expect(try ring.names() == before)
     }
 
-    @Test func `a ring on disk with one key twice loads, and both versions are seen to hold it`() throws {
+    @Test func `a ring on disk with one key twice loads, and both versions are seen to have it`() throws {
         let ring = try RingFolder()
         try ring.write("c2VjcmV0", to: "x")
         try ring.write("secret\n", to: "y")
