@@ -68,7 +68,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a successor that holds the compromised key is refused, and nothing changes`() throws {
+    @Test func `a successor that has the compromised key is refused, and nothing changes`() throws {
         let shop = try Shop()
         try shop.add("b")
         try shop.copyKey(of: "a", to: "b")

@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A worker encodes whatever would end a line.
-    @Test func `a record whose key holds a control character is counted and left`() {
+    @Test func `a record whose key has a control character is counted and ignored`() {
         var table = LedgerTable()
         table.take("shop/ann\nshop", key: "k", expires: 2000, version: 1, offset: 0, named: #"ann\nshop"#)
         #expect(table.unreadable == 1 && table.subjectCount == 0)

@@ -26,7 +26,7 @@ import Testing
         #expect(reading.isDone && reading.done == 13)
     }
 
-    @Test func `an end that is before the offset read takes nothing back`() {
+    @Test func `an end that is before the offset read changes nothing`() {
         var reading = reading()
         let took = reading.took(record(8, of: Self.places[0]))
         #expect(took)
