@@ -44,7 +44,7 @@ import Testing
         #expect(cache.forgotten == 1, "a worker may know it")
     }
 
-    @Test func `a token that ended on its way takes its predecessor's place, and is not kept`() {
+    @Test func `a token that expired on its way replaces its predecessor, and is not kept`() {
         var cache = TokenCache(capacity: 1 << 20)
         cache.put(token(1), for: [1], at: Self.now)
         let isNewer = cache.put(token(2, lives: 0), for: [1], at: Self.now)
