@@ -77,7 +77,7 @@ import Testing
         #expect(limiter.opening(at: before.advanced(bySeconds: 301)) == .now)
     }
 
-    @Test func `ten thousand users of a vendor that takes fifty are two hundred requests, within both windows`()
+    @Test func `ten thousand users in batches of fifty are two hundred requests, within both windows`()
         async throws
     {
         var bench = try LookupBench(rates: [.init(250, perSeconds: 60), .init(40)])

@@ -47,7 +47,7 @@ import Testing
         #expect(machine.intake(.bulk) == .records(8, except: []))
     }
 
-    @Test func `a worker that stops takes nothing at all`() {
+    @Test func `a stopping worker takes no records`() {
         var machine = machine()
         machine.isQuiet = true
         machine.stop()
