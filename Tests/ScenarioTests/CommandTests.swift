@@ -147,7 +147,7 @@ extension OperatorScenarios {
             #expect(usage.status == 2)
         }
 
-        @Test func `inspect tells a good token from a bad one`() async throws {
+        @Test func `inspect distinguishes a good token from a bad one`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
             let demo = try await prepare(folder)
