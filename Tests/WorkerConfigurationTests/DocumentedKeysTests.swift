@@ -20,7 +20,7 @@ import WorkerConfiguration
         try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
     }
 
-    @Test func `the file is what the declarations of the keys say`() throws {
+    @Test func `config/remint.yaml is what the declarations of the keys generate`() throws {
         #expect(
             try text("config/remint.yaml") == SampleConfiguration(registry: Self.registry).text,
             "write it anew: remint config sample > config/remint.yaml")

@@ -13,7 +13,7 @@ struct SchemaTests {
 
     private func root() throws -> JSONValue { try JSONDocument(parsing: Array(Self.text.utf8)).root }
 
-    @Test func `the file is what the declarations of the keys say`() throws {
+    @Test func `config/remint.schema.json is what the declarations of the keys generate`() throws {
         let file = Repository.root.appending(path: "config/remint.schema.json")
         #expect(
             try String(contentsOf: file, encoding: .utf8) == Self.text,
