@@ -29,7 +29,7 @@ import WorkerConfiguration
     }
 
     /// The first app moved to credentials of its own; the limit stays with who still has the old ones.
-    @Test func `a name does not take the limits along from whoever still has them`() {
+    @Test func `an account's limits follow it to its new name, not the account that takes its old name`() {
         let (before, mended) = succession([("a", 1)], [("a", 2), ("b", 1)])
         #expect(before == ["b": "a"] && mended.isEmpty)
     }

@@ -37,7 +37,7 @@ import WorkerTestSupport
             try #require(preflight.configuration, "\(preflight.diagnostics)"), revisions: preflight.revisions)
     }
 
-    @Test func `the loop takes the last that was posted, once`() throws {
+    @Test func `the loop takes the last posted configuration, once`() throws {
         let running = try running()
         #expect(running.take() == nil)
         for size in [40, 50] {
