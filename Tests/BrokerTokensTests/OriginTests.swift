@@ -29,7 +29,9 @@ import Testing
         (unsecuredJWT(expiry: now.seconds), 0o600, "ended at 2027-01-15T08:00:00Z"),
         (unsecuredJWT(expiry: now.seconds + 9), 0o666, "chmod 644"),
     ])
-    func `what is no token that lives is refused`(text: String, mode: Int, says: String) async throws {
+    func `a file without a live token, or open to others, is refused`(text: String, mode: Int, says: String)
+        async throws
+    {
         let folder = try Folder()
         let source = FileTokens(path: try folder.write(text, to: "token", mode: mode))
         let failure = await #expect(throws: TokenFailure.self) { try await source.token(at: now) }
