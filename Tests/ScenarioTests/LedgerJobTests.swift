@@ -7,7 +7,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Batch jobs out of the ledger: what is asked for is what lives now.
-    @Suite(.timeLimit(.minutes(5))) struct LedgerJobTests {
+    @Suite(.timeLimit(.minutes(10))) struct LedgerJobTests {
         private static let app = "braze-ios"
 
         private static func token(_ user: String, _ version: String, endsIn seconds: Int64) -> ProducerRecord {
