@@ -13,7 +13,7 @@ package struct Redrive: Sendable {
     package let key: [UInt8]?
     /// See `key`.
     package let value: [UInt8]?
-    /// The event's own headers, and how often it was redriven.
+    /// The event's own headers, and the number of times it was redriven.
     package let headers: [RecordHeader]
 
     /// The event of `record` for the topic it came from.
@@ -22,7 +22,7 @@ package struct Redrive: Sendable {
     ///   - entry: the same letter, read.
     ///   - inputs: the topics that events may be written to.
     ///   - named: the code that the operator asked for; nil for any.
-    ///   - maximumRedrives: an event that was redriven as often stays.
+    ///   - maximumRedrives: an event that was redriven this many times stays.
     /// - Throws: `RedriveRefused`.
     package init(
         _ record: InputRecord, _ entry: DeadLetterEntry, inputs: Set<String>, named: ErrorCode?, maximumRedrives: Int

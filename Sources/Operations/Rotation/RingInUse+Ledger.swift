@@ -34,7 +34,8 @@ extension LedgerRing {
 }
 
 extension RingInUse {
-    /// `version`, then the ring's revoked versions: nobody may hold a live token of these, whichever campaign is open.
+    /// Returns `version`, then the ring's revoked versions: nobody may hold a live token of these, whichever campaign
+    /// is open.
     ///
     /// - Throws: `KeyRingError` where the ring cannot be read.
     package func withRevoked(_ version: String) throws -> [String] {
@@ -42,18 +43,18 @@ extension RingInUse {
         return [version] + revoked.filter { !$0.hasSameBytes(as: version) }
     }
 
-    /// The command that asks for new tokens for the users of `version`.
+    /// Returns the command that asks for new tokens for the users of `version`.
     package func reissueCommand(of version: String) -> String {
         "remint reissue --ledger --key \(ring.name) --key-id \(version)"
     }
 }
 
 extension LedgerReader {
-    /// The tokens of `versions` of `ring` that may live at `now`, out of one reading.
+    /// Returns the tokens of `versions` of `ring` that may live at `now`, from one reading.
     ///
     /// - Parameters:
-    ///   - versions: at least one; the first is the one that is meant first.
-    ///   - tolerance: how far `now` may be ahead.
+    ///   - versions: at least one; the first one is the version in question.
+    ///   - tolerance: the bound on how far `now` may be ahead.
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
         of versions: [String], in ring: RingInUse, at now: UnixTime, tolerating tolerance: ClockTolerance = .standard
