@@ -109,7 +109,7 @@ extension Configuration {
         public var coldRate = 1000
         /// The maximum number of requests a second for one user.
         public var userRate = 5
-        /// The maximum number of requests a second from one device.
+        /// The maximum number of requests a second from one user or device.
         public var callerRate = 20
         /// The maximum number of requests a second from one address, which many devices of one network may share.
         public var addressRate = 200
