@@ -5,7 +5,7 @@ package import Worker
 
 /// A fleet's status at one moment, as brokers, control topic and key rings show it. No worker is asked.
 package struct FleetStatus: Sendable {
-    /// One topic.
+    /// A topic.
     package struct Topic: Sendable, Equatable {
         /// The topic's name.
         package var name: String
@@ -17,7 +17,7 @@ package struct FleetStatus: Sendable {
         package var waiting: Int64?
     }
 
-    /// One lane.
+    /// A lane.
     package struct LaneState: Sendable {
         /// The lane.
         package var lane: Lane
@@ -31,7 +31,7 @@ package struct FleetStatus: Sendable {
         package var members: ConsumerGroup?
     }
 
-    /// One configured app.
+    /// A configured app.
     package struct AppState: Sendable, Equatable {
         /// The app's name.
         package var name: String

@@ -16,7 +16,7 @@ package struct LedgerHolding: Sendable, Equatable {
     package private(set) var ended = 0
     /// The ring of that version; nil for records from before records named it.
     package let ring: String?
-    /// Those of `live` that answer a challenge: only their devices can renew them.
+    /// The tokens of `live` that answer a challenge: only their devices can renew them.
     package private(set) var challengeBound = 0
 
     /// A holding without tokens.

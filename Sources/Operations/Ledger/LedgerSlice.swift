@@ -17,7 +17,8 @@ struct SubjectHash: Sendable, Hashable {
     }
 }
 
-/// One of several equal parts of all subjects, by their hashes: subjects too many for memory are read in several turns.
+/// A part of all subjects, by their hashes, one of several equal ones: subjects too many for memory are read in several
+/// turns.
 package struct LedgerSlice: Sendable, Equatable {
     private let index: UInt64
     private let count: UInt64

@@ -14,7 +14,7 @@ package struct VersionHoldings: Sendable, Equatable {
     package private(set) var orphaned: [String: Int] = [:]
     /// Tokens whose record names no ring of the configuration that has the version.
     package private(set) var unknownRing = 0
-    /// Those of `unknownRing` whose users can be asked for.
+    /// The tokens of `unknownRing` whose users can be asked for.
     private var unknownAskable = 0
     /// Records that claim to be tokens and cannot be read.
     package let unreadable: Int

@@ -22,7 +22,7 @@ package struct LetterStates: Sendable, Equatable {
     /// States before anything was parked or sent back.
     package init() {}
 
-    /// The state of the letter `name`; nil for a letter that needs attention.
+    /// Returns the state of the letter `name`; nil for a letter that needs attention.
     package subscript(name: LetterName) -> State? { states[name] }
 
     /// The number of parked letters.

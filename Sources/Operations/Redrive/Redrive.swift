@@ -4,14 +4,14 @@ package import Pipeline
 
 /// A dead letter on its way back to the topic its event came from.
 ///
-/// The event becomes a new record at a new position, under the rules of its topic, and is judged like any other: its age counts
-/// from now, unless it states when its failure was observed, and without an id of its own it gets a new one.
+/// The event becomes a new record at a new position, under the rules of its topic, and is treated like any other. Its
+/// age counts from now, unless it states the time of its failure, and without an id of its own it gets a new one.
 package struct Redrive: Sendable {
     /// The topic that the worker consumed the event from.
     package let topic: String
-    /// Key and value as they came.
+    /// The event's key as it came.
     package let key: [UInt8]?
-    /// See `key`.
+    /// The event's value as it came.
     package let value: [UInt8]?
     /// The event's own headers, and the number of times it was redriven.
     package let headers: [RecordHeader]

@@ -31,7 +31,7 @@ package struct CSVReader: Sendable {
     /// - Parameter delimiter: the byte between fields.
     package init(delimiter: UInt8 = UInt8(ascii: ",")) { self.delimiter = delimiter }
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     ///
     /// - Returns: the rows that ended in them.
     package mutating func take(_ chunk: some Sequence<UInt8>) -> [Row] {

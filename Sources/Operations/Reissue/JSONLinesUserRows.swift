@@ -12,7 +12,7 @@ package struct JSONLinesUserRows: Sendable {
     /// - Parameter column: the member of an object that names the user, where the object has it.
     package init(column: String) { self.column = column }
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     package mutating func take(_ chunk: some Sequence<UInt8>) -> [UserRow] {
         var rows: [UserRow] = []
         for byte in chunk {

@@ -63,7 +63,9 @@ package struct CampaignReissue {
         self.note = note
     }
 
-    /// - Throws: `RotationError`, `CampaignStopped`, or what keeps events from being delivered.
+    /// Runs the re-issue.
+    ///
+    /// - Throws: `RotationError`, `CampaignStopped`, or the error that keeps events from being delivered.
     package func run() async throws -> Result {
         let lock = try await lock()
         defer {

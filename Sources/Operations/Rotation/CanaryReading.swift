@@ -40,7 +40,7 @@ struct CanaryReading: CanaryOutcomes {
             properties.reader(group: "\(configuration.kafka.group)-reader"), reading: marks.offsets, logger: logger)
     }
 
-    /// The topics whose ends are noted before a canary's first event.
+    /// Returns the topics whose ends are noted before a canary's first event.
     static func topics(_ configuration: Configuration) -> [String] {
         [configuration.topics.tokens, configuration.topics.deadLetters] + configuration.retryTopics
     }

@@ -16,12 +16,13 @@ extension LedgerRing {
             versions: Self.versions(in: configuration))
     }
 
-    /// The names of the rings of `configuration` that have a version `id`.
+    /// Returns the names of the rings of `configuration` that have a version `id`.
     package static func names(havingVersion id: String, in configuration: Configuration) -> [String] {
         versions(in: configuration).filter { $0.value.contains(id) }.map(\.key).sorted()
     }
 
-    /// The ids of each ring's versions. A folder that cannot be read has none: what its name signed is of an unknown ring then.
+    /// Returns the ids of each ring's versions. A folder that cannot be read has none: tokens that name its ring then
+    /// count as of an unknown ring.
     private static func versions(in configuration: Configuration) -> [String: Set<String>] {
         var versions: [String: Set<String>] = [:]
         for key in configuration.keys {

@@ -47,7 +47,7 @@ package struct RingInUse {
     /// ring's apps.
     package var publishWindow: Int64 { apps.map(\.publishWindow).max() ?? 0 }
 
-    /// The algorithm of the ring's keys.
+    /// Returns the algorithm of the ring's keys.
     ///
     /// - Parameter asked: the operator's choice; nil for the algorithm that the apps' vendors accept.
     /// - Throws: `WrongAlgorithm` where a vendor accepts another one.

@@ -7,7 +7,7 @@ import Synchronization
 final class ProxiedConnections: Sendable {
     private let known = Mutex<[ObjectIdentifier: (address: IPAddress, place: OpenPlace)]>([:])
 
-    /// The caller behind a connection; nil where no proxy named one.
+    /// Returns the caller behind a connection; nil where no proxy named one.
     subscript(channel: ObjectIdentifier) -> IPAddress? { known.withLock { $0[channel]?.address } }
 
     /// Notes that `channel` is a connection of `address`, and keeps its `place` until the connection closes.

@@ -3,7 +3,7 @@
 struct ColdBudget: Sendable {
     /// The time at which an ask may be sent.
     enum Turn: Equatable, Sendable {
-        /// At once.
+        /// Now.
         case now
         /// After this time.
         case after(Duration)

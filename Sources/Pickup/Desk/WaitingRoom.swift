@@ -10,7 +10,7 @@ enum Arrival: Sendable {
     case deadLetter(ErrorCode)
     /// The event could not be sent.
     case unsent(Problem)
-    /// Nothing came in time.
+    /// Nothing came before the end of the wait.
     case nothing
     /// The gateway is about to stop.
     case draining

@@ -6,7 +6,7 @@ import Pipeline
 /// The reason why a call has no token, as the caller reads it (RFC 9457).
 struct Problem: Error {
     let status: HTTPResponse.Status
-    /// One of the dead letters' codes, or one of the gateway's own.
+    /// The code: one of the dead letters' codes, or one of the gateway's own.
     let code: String
     let detail: String
     /// The shortest time before the same call may be repeated, in seconds; nil where repeating it changes nothing.
@@ -53,8 +53,8 @@ struct Problem: Error {
     static let quarter = 15 * 60
     static let day = 24 * 3600
 
-    /// The answer while the app's events wait: its vendor refuses the key that signs, and a probe finds out when it no
-    /// longer does; or an operator paused the app.
+    /// Returns the answer while the app's events wait: its vendor refuses the key that signs, and a probe finds out
+    /// when it no longer does; or an operator paused the app.
     ///
     /// - Parameter probeWait: the time until the first probe, in seconds.
     static func waiting(_ suspension: Suspension, probeWait: Int64, at now: UnixTime) -> Problem {
@@ -91,8 +91,8 @@ struct Problem: Error {
     static let starting = Problem(
         .serviceUnavailable, "unavailable", "this gateway does not follow the token topic yet", retryAfter: 1)
 
-    /// The answer to an ask whose turn comes after `delay`: callers want more tokens than the gateway asks for, `rate`
-    /// a second.
+    /// Returns the answer to an ask whose turn comes after `delay`: callers want more tokens than the gateway asks for,
+    /// `rate` a second.
     static func cold(rate: Int, after delay: Duration) -> Problem {
         Problem(
             .serviceUnavailable, "unavailable",

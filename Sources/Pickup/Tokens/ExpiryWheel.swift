@@ -28,7 +28,7 @@ struct ExpiryWheel: Sendable {
     /// A wheel that stands at `now`, in seconds since 1970.
     init(at now: Int64 = 0) { self.now = now }
 
-    /// The end of `number`, in seconds since 1970.
+    /// Returns the end of `number`, in seconds since 1970.
     func end(of number: UInt32) -> Int64 { links[number].end }
 
     /// Notes that `number` ends at `end`. The number is not in the wheel yet; a new one is the next after all others.

@@ -36,12 +36,12 @@ struct TokenCache: Sendable {
     /// Whether tokens out of the topic's past are taken.
     var takesPast: Bool { past.isOpen }
 
-    /// The newest token of `key`, live or not; nil while a newer one may be unread.
+    /// Returns the newest token of `key`, live or not; nil while a newer one may be unread.
     subscript(key: [UInt8]) -> HeldToken? {
         find(key).map { table.token($0, expiresAt: wheel.end(of: $0)) }
     }
 
-    /// The highest version that was read of `key`, also while a newer one may be unread; nil where none was.
+    /// Returns the highest version that was read of `key`, even while a newer one may be unread; nil where none was.
     func highestVersion(of key: [UInt8]) -> Int64? { table.find(key).map { table.version($0) } }
 
     /// Returns the newest token of `key` without its text, for plans by its times.
@@ -179,7 +179,7 @@ struct TokenCache: Sendable {
         drop(place)
     }
 
-    /// Gives back the memory of places that are empty, where most are.
+    /// Frees the memory of empty places, where most are empty.
     private mutating func shrink() {
         guard table.isSparse else { return }
         let (old, ends) = (table, wheel)

@@ -1,6 +1,6 @@
 /// The difference between the topics that Remint needs and those that a cluster has.
 package struct TopicPlan: Sendable, Equatable {
-    /// One property of a topic that differs from the wanted one.
+    /// A property of a topic that differs from the wanted one.
     package struct Change: Sendable, Equatable {
         /// `partitions`, `replication`, or the name of a setting.
         package let what: String
