@@ -7,7 +7,7 @@ enum HTTPDate {
     /// Years of two digits are never further ahead, in seconds: fifty years.
     private static let furthest: Int64 = 50 * 31_556_952
 
-    /// The moment `text` stands for; nil where it is no date. What day of the week it says does not matter.
+    /// Returns the moment that `text` names; nil where it is no date. The day of the week is not checked.
     ///
     /// - Parameter now: the current time, near which a year of two digits lies.
     static func parse(_ text: String, now: UnixTime) -> UnixTime? {

@@ -51,7 +51,7 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// By each signer's socket what it is asked for: the rings, and the algorithms the apps that use them take.
+    /// The rings of each signer's socket, with the algorithms of the apps that use them.
     var signers: [String: [String: Set<Algorithm>]] {
         keys.reduce(into: [:]) { signers, key in
             guard let socket = key.signer else { return }
@@ -110,7 +110,7 @@ extension Collector {
     }
 }
 
-/// The look-ups of a configuration: what the pipeline goes by, and what the client asks.
+/// The look-ups of a configuration: the pipeline's accounts and the client's endpoints.
 enum VendorLookups {
     /// The accounts, by which limits are kept.
     static func accounts(_ configuration: Configuration) -> [LookupAccount] {
@@ -126,12 +126,12 @@ enum VendorLookups {
         lookups(configuration).map { LookupEndpoint($0) }
     }
 
-    /// The accounts, each with what stands for where and with what it is asked.
+    /// Returns the accounts, each with the fingerprint of its endpoint and credentials.
     static func fingerprints(_ configuration: Configuration) -> [LookupSuccession.Account] {
         lookups(configuration).map { ($0.account, $0.endpointFingerprint) }
     }
 
-    /// One look-up for each account: those that share one agree in all that is the account's.
+    /// Returns one look-up for each account: look-ups that share an account agree in everything that belongs to it.
     private static func lookups(_ configuration: Configuration) -> [Configuration.Lookup] {
         var accounts: Set<String> = []
         return configuration.apps.compactMap(\.lookup).filter { accounts.insert($0.account).inserted }

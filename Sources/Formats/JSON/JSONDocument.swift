@@ -1,7 +1,7 @@
 /// A JSON text, checked once and indexed without building a tree.
 ///
-/// The parser walks the bytes once, iteratively, and notes where each value stands in one flat array. Values are
-/// read from the bytes on demand. Duplicate members are refused, since two readers may disagree on which one counts.
+/// The parser walks the bytes once, iteratively, and records the place of each value in one flat array. Values are read
+/// from the bytes on demand. Duplicate members are refused, because two readers may disagree on which one counts.
 public final class JSONDocument: Sendable {
     /// The limits over which a text is refused, before it costs anything.
     public struct Limits: Sendable {
@@ -42,8 +42,8 @@ public final class JSONDocument: Sendable {
         try self.init(parsing: bytes, in: bytes.indices, limits: limits)
     }
 
-    /// Parses what stands at `text` in `bytes` as one JSON text, without a copy. Its limits, and the places in errors, are
-    /// the text's.
+    /// Parses the range `text` of `bytes` as one JSON text, without a copy. Its limits, and the places in errors, refer
+    /// to that text.
     public init(parsing bytes: [UInt8], in text: Range<Int>, limits: Limits = Limits()) throws(JSONError) {
         var parser = JSONParser(bytes, in: text, limits)
         try parser.parse()

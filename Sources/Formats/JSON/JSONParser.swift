@@ -1,10 +1,10 @@
-/// One pass over a JSON text (RFC 8259), without recursion: depth costs a stack entry, not a stack frame.
+/// A single pass over a JSON text (RFC 8259), without recursion: depth costs a stack entry, not a stack frame.
 struct JSONParser {
     private let bytes: [UInt8]
     private let text: Range<Int>
     private let limits: JSONDocument.Limits
     private var position: Int
-    /// The innermost container that has no end yet. In its `next` stands the one around it, until it has an end.
+    /// The innermost container without an end yet. Until it has an end, its `next` holds the container around it.
     private var open = noContainer
     private var depth = 0
     private(set) var nodes: [JSONDocument.Node] = []
@@ -222,7 +222,7 @@ struct JSONParser {
         return unit
     }
 
-    /// One character beyond ASCII, by table 3-7 of the Unicode standard (RFC 3629, section 4).
+    /// Parses a character beyond ASCII, by table 3-7 of the Unicode standard (RFC 3629, section 4).
     private mutating func multibyte(_ lead: UInt8) throws(JSONError) {
         let second: ClosedRange<UInt8>
         let count: Int

@@ -7,8 +7,8 @@ package import WorkerConfiguration
 
 /// Reads the token topic as a ledger, partition by partition, with a table of bounded size.
 ///
-/// A subject's tokens are all in one partition, as long as the topic's partitions stay as many as they are. Where they were
-/// increased, a token that was left in a subject's old partition counts beside its newer one until it ends.
+/// A subject's tokens are all in one partition, as long as the topic's number of partitions does not change. Where
+/// partitions were added, a token that was left in a subject's old partition counts beside its newer one until it ends.
 package struct LedgerReader {
     private let configuration: Configuration
     private let brokers: String
@@ -17,13 +17,13 @@ package struct LedgerReader {
     private let logger: Logger
     private let display: any ProgressDisplay
 
-    /// What the table takes at most where nothing else is said, in bytes.
+    /// The default limit on the table's memory, in bytes.
     package static let standardMemory = 192 << 20
 
-    /// A reader of the token topic at `brokers`, which shows on `display` how far it is.
+    /// A reader of the token topic at `brokers`, which shows its progress on `display`.
     ///
     /// - Parameters:
-    ///   - memory: what the table takes at most, in bytes; the Kafka client takes some 64 MB besides.
+    ///   - memory: the limit on the table's memory, in bytes; the Kafka client uses some 64 MB besides.
     ///   - patience: the longest time to wait for an open transaction that hides a part of the topic.
     package init(
         _ configuration: Configuration, brokers: String, memory: Int = Self.standardMemory,
@@ -37,7 +37,7 @@ package struct LedgerReader {
         self.display = display
     }
 
-    /// Returns the tokens that live at `now` and that `filter` means, and the offsets that open transactions hide.
+    /// Returns the tokens that live at `now` and that `filter` matches, and the offsets that open transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
@@ -50,8 +50,8 @@ package struct LedgerReader {
         return holdings
     }
 
-    /// The subject keys of the subjects whose newest token `filter` means, those that end first in front, and what open transactions
-    /// hide.
+    /// Returns the subject keys of the subjects whose newest token `filter` matches, the earliest end first, and the
+    /// offsets that open transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func keys(
@@ -61,7 +61,8 @@ package struct LedgerReader {
         return (holders.map(\.key), hidden)
     }
 
-    /// The subjects whose newest token `filter` means, those that end first in front, and what open transactions hide.
+    /// Returns the subjects whose newest token `filter` matches, the earliest end first, and the offsets that open
+    /// transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holders(
@@ -85,9 +86,9 @@ package struct LedgerReader {
     /// Calls `body` with the table of each slice of each partition.
     ///
     /// - Parameters:
-    ///   - readings: how often each is read in all, `body`'s included.
-    ///   - now: what versions and times are held against.
-    /// - Returns: what open transactions hide of the topic.
+    ///   - readings: the number of readings of each slice, `body`'s included.
+    ///   - now: the time by which versions and times are judged.
+    /// - Returns: the offsets of the topic that open transactions hide.
     private func eachTable(
         readings: Int, at now: UnixTime, _ body: (LedgerTable, TopicPartition, inout LedgerTurns) async throws -> Void
     ) async throws -> HiddenOffsets? {
@@ -111,15 +112,15 @@ package struct LedgerReader {
     }
 }
 
-/// The readings of a topic's partitions, one after the other, and how far they are together.
+/// The readings of a topic's partitions, one after the other, and their progress together.
 private struct LedgerTurns {
     private let reader: TopicReader
     private let total: Int
     private var passed = 0
     private var display: any ProgressDisplay
-    /// The time that is left for waiting for open transactions, in all partitions together.
+    /// The time left for waiting for open transactions, in all partitions together.
     private var patience: Duration
-    /// The offsets that they hide, by partition.
+    /// The hidden offsets, by partition.
     private var hiddenOffsets: [TopicPartition: HiddenOffsets] = [:]
 
     init(_ reader: TopicReader, total: Int, _ patience: Duration, _ display: any ProgressDisplay) {
@@ -137,14 +138,14 @@ private struct LedgerTurns {
             display.show(before + done, of: total, "\(before + done) of \(total) offsets")
         }
         if let hidden {
-            // Several readings of a partition hide the same; the next partition's transaction had its time, too.
+            // Several readings of a partition hide the same offsets; the next partition's transaction had its time too.
             hiddenOffsets[partition] = hiddenOffsets[partition] ?? hidden
             patience = .zero
         }
         passed += reader.bounds[partition]?.count ?? 0
     }
 
-    /// The offsets that open transactions hide of the topic.
+    /// The offsets of the topic that open transactions hide.
     var hidden: HiddenOffsets? {
         let parts = hiddenOffsets.sorted { $0.key.partition < $1.key.partition }.map(\.value)
         return parts.dropFirst().reduce(into: parts.first) { $0?.add($1) }

@@ -1,13 +1,13 @@
 package import AdapterKit
 package import Pipeline
 
-/// Whose key signed a token: the app and the key's version.
+/// The key that signed a token: the app, the key's version and its ring.
 package struct LedgerLabel: Sendable, Hashable {
     /// The app.
     package let app: String
     /// The id of the key's version.
     package let keyID: String
-    /// The ring of that version; nil for records of before records named it.
+    /// The ring of that version; nil for records from before records named it.
     package let ring: String?
 
     /// The key `keyID` of `ring`, for `app`.
@@ -19,11 +19,11 @@ package struct LedgerLabel: Sendable, Hashable {
 }
 
 /// The newest token of each subject in a part of the token topic, read record by record, as a value.
-///
-/// Of a subject it keeps a hash and where its newest token stands, 40 bytes in a table with open addressing, never the subject
-/// itself. The table is made for as many subjects as there can be, so that it seldom grows.
+/// Of each subject it keeps a hash and the position of its newest token, 40 bytes in a table with open addressing,
+/// never the subject itself. The table is created for the largest possible number of subjects, so that it seldom grows.
 package struct LedgerTable: Sendable {
-    /// 40 bytes: two of a hash, a version, an offset, an end, and a label's number from 1 on; 0 is an empty place.
+    /// 40 bytes: two words of a hash, a version, an offset, an end, and a label's number from 1 on; 0 is an empty
+    /// place.
     private struct Slot {
         var high: UInt64 = 0
         var low: UInt64 = 0
@@ -31,7 +31,7 @@ package struct LedgerTable: Sendable {
         var offset: Int64 = 0
         var expiresAt: UInt32 = 0
         var label: UInt16 = 0
-        /// Whether the subject's token was taken away. The place stays, for others may stand behind it.
+        /// Whether the subject's token was removed. The place stays in use, because other subjects may be behind it.
         var isGone = false
         /// Whether the token answers a challenge, so that nobody can ask for another one in its user's name.
         var isChallengeBound = false
@@ -42,27 +42,27 @@ package struct LedgerTable: Sendable {
     private var used = 0
     private var labels: [LedgerLabel] = []
     private var labelNumbers: [LedgerLabel: UInt16] = [:]
-    /// How many subjects have a token, live or not.
+    /// The number of subjects with a token, live or not.
     package private(set) var subjectCount = 0
     /// Records that are no replacement tokens.
     package private(set) var strangers = 0
-    /// Records that say they are replacement tokens and cannot be read.
+    /// Records that claim to be replacement tokens and cannot be read.
     package private(set) var unreadable = 0
 
-    /// What a subject takes in a table that is as full as it gets, in bytes.
+    /// The memory of a subject in a table that is as full as it gets, in bytes.
     package static let bytesPerSubject = MemoryLayout<Slot>.stride * 5 / 4
 
-    /// Nothing read yet.
+    /// An empty table.
     ///
     /// - Parameters:
-    ///   - slice: which subjects are meant; others are passed over.
-    ///   - subjects: how many there can be at most; more are taken as well, but the table is copied then.
+    ///   - slice: the subjects to count; others are skipped.
+    ///   - subjects: the expected maximum of subjects; with more, the table grows by a copy.
     package init(_ slice: LedgerSlice = .all, subjects: Int = 1000) {
         self.slice = slice
         slots = Self.room(for: max(16, subjects))
     }
 
-    /// Takes a record of the token topic at the time `now`; one without a value takes the subject's token away.
+    /// Applies a record of the token topic at the time `now`; a record without a value removes the subject's token.
     package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) {
         guard let key = record.key else {
             if slice.isFirst { strangers += 1 }
@@ -92,7 +92,8 @@ package struct LedgerTable: Sendable {
             isChallengeBound: entry.challenge != nil)
     }
 
-    /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
+    /// Returns the end of the token in the record at `offset`, in seconds since 1970; nil where the record is not the
+    /// newest of its subject, has ended at `now`, or does not match `filter`.
     package func end(key: [UInt8], offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
         let hash = SubjectHash(key)
         guard slice.contains(hash) else { return nil }
@@ -118,7 +119,8 @@ package struct LedgerTable: Sendable {
         subjectCount -= 1
     }
 
-    /// Where `hash` stands, or would. There is an empty place always: at most four of five are used.
+    /// Returns the place of `hash`, or the empty place for it. There always is an empty place: at most four of five are
+    /// used.
     private func place(of hash: SubjectHash) -> Int {
         var place = Int(hash.low.multipliedFullWidth(by: UInt64(slots.count)).high)
         while slots[place].label != 0, slots[place].low != hash.low || slots[place].high != hash.high {

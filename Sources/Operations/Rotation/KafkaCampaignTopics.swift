@@ -22,14 +22,15 @@ struct KafkaCampaignTopics: CampaignTopics {
         self.brokers = brokers
         self.logger = logger
         self.patience = patience
-        // A campaign reads the ledger again and again until its own patience ends.
+        // A campaign reads the ledger repeatedly until its own time limit.
         ledger = LedgerReader(
             configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), logger: logger,
             display: display)
     }
 
     func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder] {
-        // Whom a transaction hides is asked for in the next round: the ledger says at the end of this one that it was not read whole.
+        // The next round asks for users whom a transaction hides: the ledger reports at the end of this round that it
+        // was not read whole.
         try await ledger.holders(matching: filter, at: now).holders
     }
 
@@ -84,7 +85,7 @@ struct KafkaCampaignTopics: CampaignTopics {
         try await events.unanswered(configuration, brokers: brokers, logger: logger)
     }
 
-    /// Asked of the brokers.
+    /// The events of the bulk lane that wait, asked of the brokers.
     var lag: Int? {
         get async {
             let lag = BulkLag(

@@ -2,12 +2,13 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// A server's connections, each with little memory of its own: what the system has received or cannot send yet stays with the system,
-/// which then makes the client wait.
+/// A server's connections, each with little memory of its own: the operating system keeps further bytes in both
+/// directions, and then makes the client wait.
 struct BufferedChannel<Base: ServerChildChannel>: ServerChildChannel {
     /// The most bytes that are read at once.
     private static var readBytes: Int { 16 << 10 }
-    /// While more bytes than the higher wait to be sent, nothing is read and no stream goes on, until no more than the lower do.
+    /// The limits on unsent bytes. Above the higher one, nothing is read and no stream continues, until no more than
+    /// the lower one are left.
     private static var unsentBytes: ChannelOptions.Types.WriteBufferWaterMark { .init(low: 8 << 10, high: 16 << 10) }
 
     let base: Base

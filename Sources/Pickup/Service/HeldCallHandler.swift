@@ -3,7 +3,8 @@ import Hummingbird
 import NIOCore
 import NIOHTTPTypes
 
-/// Holds a connection's call until its answer comes: for whoever is behind it the call was answered, for the device it was not.
+/// Holds a connection's call until its answer comes. For the responder the call was answered, for the device it was
+/// not.
 ///
 /// The next request is not read before that (`RequestGate`), and whatever closes the connection waits for it.
 final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -12,11 +13,11 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// A call that is held.
+    /// A held call.
     private struct Held {
         let call: HeldCall
         var date: String?
-        /// How the connection is closed after the answer.
+        /// The closings of the connection that wait for the answer.
         var closings: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
     }
 
@@ -38,7 +39,7 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    /// The device is gone: there is nobody to answer.
+    /// Drops the held call: the device is gone.
     private func letGo() {
         let closings = held?.closings ?? []
         held = nil
@@ -73,7 +74,7 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let loop = context.eventLoop
         let number = call.number
         call.connect { response in
-            // For a moment: what is written is read out of the answer.
+            // This task is short: it only reads the answer's body.
             Task {
                 let body = await HeldBody.read(response.body)
                 loop.execute { handler.value.answer(response.head, body, number) }
@@ -95,7 +96,7 @@ final class HeldCallHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
 /// The body of an answer, whole.
 private struct HeldBody: ResponseBodyWriter {
-    /// Where the bytes go: the writer itself is handed away.
+    /// The bytes that were written: the writer itself is handed away.
     private final class Bytes {
         var buffer = ByteBuffer()
     }

@@ -3,8 +3,8 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// A call that waits for its token: an entry in a table and a connection, without a task. Its answer comes once, before its connection
-/// took it over or after.
+/// A call that waits for its token: an entry in a table and a connection, without a task. The one answer may come
+/// before or after the connection took the call over.
 final class HeldCall: Sendable {
     private enum State {
         case open
@@ -13,7 +13,7 @@ final class HeldCall: Sendable {
         case over
     }
 
-    /// Its place in the table; no other call's.
+    /// The call's number in the table, which no other call has.
     let number: Int
     private let table: HeldCalls
     private let state = Mutex(State.open)
@@ -23,7 +23,7 @@ final class HeldCall: Sendable {
         self.table = table
     }
 
-    // A mark that reaches no connection, because the device left, is taken by nobody.
+    // If the device left, no connection takes the mark.
     deinit { table.forget(number) }
 
     /// Answers the call; only the first answer counts.
@@ -41,7 +41,7 @@ final class HeldCall: Sendable {
         send?(response)
     }
 
-    /// Lets the answer be given to `send`, once it is there.
+    /// Sends the answer with `send`, once there is one.
     func connect(_ send: @escaping @Sendable (Response) -> Void) {
         let response = state.withLock { state -> Response? in
             switch state {
@@ -57,12 +57,12 @@ final class HeldCall: Sendable {
     }
 }
 
-/// The calls that are on their way from the responder to their connections.
+/// The calls on their way from the responder to their connections.
 ///
-/// A responder must return to free its task's memory, and the framework sends what it returns. So it returns a mark, which is taken
-/// off by `HeldCallHandler` on the connection, where the call is held until its answer comes.
+/// A responder must return to free its task's memory, and the framework sends what it returns. So it returns a mark.
+/// `HeldCallHandler` removes the mark on the connection and holds the call until its answer comes.
 final class HeldCalls: Sendable {
-    /// The mark's response holds the call until it was written; whoever waits for its answer does, too.
+    /// The mark's response keeps the call alive until it is written, and so does the wait for the call's answer.
     private struct Entry {
         weak var call: HeldCall?
     }
@@ -75,10 +75,10 @@ final class HeldCalls: Sendable {
     private static let field = HTTPField.Name("Remint-Held-Call")
     private let state = Mutex(State())
 
-    /// The number of calls that are held, or on their way.
+    /// The number of calls that are held or on their way.
     var count: Int { state.withLock { $0.calls.count } }
 
-    /// A call that has no answer yet.
+    /// Returns a new call without an answer.
     func call() -> HeldCall {
         let number = state.withLock { state in
             state.next += 1
@@ -89,7 +89,7 @@ final class HeldCalls: Sendable {
         return call
     }
 
-    /// The mark of `call`, for its connection.
+    /// Returns the mark of `call`, for its connection.
     func mark(_ call: HeldCall) -> Response {
         var headers = HTTPFields()
         if let field = Self.field { headers[field] = "\(call.number)" }
@@ -101,7 +101,7 @@ final class HeldCalls: Sendable {
             })
     }
 
-    /// The call whose mark is `head`; nil for an answer.
+    /// Returns the call whose mark is `head`; nil for an answer.
     func take(_ head: HTTPResponse) -> HeldCall? {
         guard let text = Self.field.flatMap({ head.headerFields[$0] }), let number = Int(text) else { return nil }
         return state.withLock { $0.calls[number]?.call }

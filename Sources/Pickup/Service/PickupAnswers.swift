@@ -4,11 +4,11 @@ import Hummingbird
 @_spi(Decryption) import JOSE
 import NIOCore
 
-/// Outcomes, states and files as answers.
+/// HTTP answers for outcomes, states and files.
 enum PickupAnswers {
-    /// What came of an ask.
+    /// Returns the answer for the outcome of an ask.
     ///
-    /// - Throws: `Problem` where a token has ended, or is sealed for somebody else.
+    /// - Throws: `Problem` where a token has ended, or is sealed for another recipient.
     static func response(
         to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey],
         at now: UnixTime
@@ -31,7 +31,7 @@ enum PickupAnswers {
         }
     }
 
-    /// Whether the gateway is ready, and what is wrong where it is not.
+    /// Returns the gateway's readiness, with the problem of each dependency.
     static func ready(_ health: GatewayHealth) -> Response {
         let readiness = health.readiness
         return json(readiness.isReady ? .ok : .serviceUnavailable) { json in

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What holds for every call: origins of pages, methods, and that each is counted.
+/// The rules of every call: the origins of pages, the methods, and the count of answers.
 struct PickupFrame: Sendable {
     private static let exposed = "DPoP-Nonce, ETag, Location, Preference-Applied, Retry-After, WWW-Authenticate"
     private static let asked = "authorization, content-type, prefer, remint-device, dpop, if-none-match, last-event-id"
@@ -15,21 +15,22 @@ struct PickupFrame: Sendable {
 
     let origins: Set<String>
     let metrics: PickupMetrics
-    /// Returns what the next proof must hold; nil where none must hold anything.
+    /// Returns the nonce for the next proof; nil where proofs need none.
     let nextNonce: @Sendable () -> String?
 
-    /// The answer to what is no call yet: a browser's question whether it may call, and a method that a call has not.
+    /// Returns the answer to a request that reaches no call: a browser's preflight request, or a method that the call
+    /// does not have.
     func ownAnswer(to request: Request, _ call: PickupCall?) -> Response? {
         if request.method == .options, request.headers[.origin] != nil { return Response(status: .noContent) }
         guard let call, request.method != call.method else { return nil }
-        // Whatever can be got can be asked for its head alone; the connection leaves the body out.
+        // For each GET call a HEAD request is allowed; the connection leaves the body out.
         if request.method == .head, call.method == .get { return nil }
         var problem = Problem(.methodNotAllowed, "method_not_allowed", "this call has another method")
         problem.allow = call.method == .get ? "GET, HEAD" : call.method.rawValue
         return problem.response
     }
 
-    /// Counts an answer and says which pages may read it.
+    /// Counts an answer, and names the pages that may read it.
     func finish(_ response: Response, to request: Request, _ call: PickupCall?) -> Response {
         metrics.answered(call?.name ?? "other", Int(response.status.code))
         var response = response
@@ -41,7 +42,7 @@ struct PickupFrame: Sendable {
         return response
     }
 
-    /// Pages of these origins may ask and read the answers (WHATWG Fetch, CORS protocol).
+    /// Lets pages of the configured origins call and read the answers (WHATWG Fetch, CORS protocol).
     private func addOrigin(_ origin: String, _ request: Request, _ response: inout Response) {
         response.headers[.vary] = "Origin"
         guard origins.contains(origin) else { return }

@@ -7,12 +7,12 @@ import NIOCore
 
 /// Answers the calls.
 ///
-/// It chooses by the path itself, and whatever comes before a wait has a task of its own: what a session's verification puts on a
-/// task's stack would else be held by each connection. A call that waits has no task at all (`HeldCall`).
+/// It selects the call by the path itself. Each step before a wait runs in a task of its own; otherwise each connection
+/// would hold the stack that a session's verification needed. A waiting call has no task at all (`HeldCall`).
 struct PickupResponder: HTTPResponder {
     /// The longest report, in bytes.
     private static let reportLimit = RequestHead.bodyLimit
-    /// How long a call for a token waits where it does not say.
+    /// The wait of a call for a token that names none.
     private static let patience = Duration.seconds(10)
 
     let terms: CurrentTerms
@@ -29,10 +29,10 @@ struct PickupResponder: HTTPResponder {
     private var keys: [JWEDecryptionKey] { terms.current.keys }
     private var frame: PickupFrame { terms.current.frame }
 
-    /// How far a call has come.
+    /// The progress of a call.
     private enum Step: Sendable {
         case answered(Response)
-        /// It waits; what comes is made an answer.
+        /// The call waits; the function turns the outcome into an answer.
         case waits(TokenAsks.Wait, @Sendable (TokenAsks.Outcome) throws(Problem) -> Response)
     }
 
@@ -48,13 +48,13 @@ struct PickupResponder: HTTPResponder {
         } catch let problem as Problem {
             response = problem.response
         } catch is CancellationError { throw CancellationError() } catch {
-            // Whatever it is, it is not the caller's doing, and what it says is nobody's business.
+            // Whatever the error is, the caller did not cause it, and its text must not reach the caller.
             response = Problem.unavailable("the call could not be answered").response
         }
         return frame.finish(response, to: request, call)
     }
 
-    /// Answers the call once its wait is over. No more is kept of its request than what an answer needs.
+    /// Answers the call when its wait is over. Of the request it keeps only the parts that the answer needs.
     private func hold(
         _ wait: TokenAsks.Wait, _ request: Request, _ call: PickupCall?,
         _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Response
@@ -100,7 +100,7 @@ struct PickupResponder: HTTPResponder {
         guard follower.hasBegun else { throw Problem.starting }
     }
 
-    /// An answer, or a wait for it.
+    /// Returns an answer, or a wait for it.
     private func step(
         _ outcome: TokenAsks.Outcome, _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Response
     ) throws(Problem) -> Step {
@@ -132,12 +132,13 @@ struct PickupResponder: HTTPResponder {
         }
     }
 
-    /// The rest of a wait that began at `start`: an issuer whose keys were awaited had its part of it.
+    /// Returns the rest of a wait that began at `start`: fetching an issuer's keys may have taken a part of it.
     private static func left(of wait: Duration, since start: ContinuousClock.Instant) -> Duration {
         max(.zero, wait - (.now - start))
     }
 
-    /// A report comes as it is, and is not too long by its own account: a client that waits for `100 Continue` sends nothing else.
+    /// Requires a report without a coding and with a valid announced length, before its body is read: a client that
+    /// waits for `100 Continue` sends nothing else.
     private static func requirePlain(_ request: Request) throws(Problem) {
         let codings = request.headers[values: .contentEncoding].filter { $0.lowercased() != "identity" }
         guard codings.isEmpty else {
@@ -170,7 +171,7 @@ struct PickupResponder: HTTPResponder {
             return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
         let wait = parameters.wait ?? Self.patience
-        // More than half of a life would ask for a new token at every call.
+        // With more than half of a lifetime each call would ask for a new token.
         let life = min(parameters.life, app.lifetime / 2)
         let left = Self.left(of: wait, since: start)
         return try step(try await asks.token(for: asker, app, life: life, within: left)) { outcome throws(Problem) in

@@ -12,12 +12,12 @@ import Telemetry
 import Worker
 import WorkerConfiguration
 
-/// A request's context: where it comes from.
+/// A request's context, with its origin.
 struct PickupContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let address: SocketAddress?
     let channel: any Channel
-    /// The connection's name.
+    /// The identity of the connection.
     var connection: ObjectIdentifier { ObjectIdentifier(channel) }
 
     init(source: ApplicationRequestContextSource) {
@@ -29,23 +29,23 @@ struct PickupContext: RequestContext {
 
 /// The HTTP side of the gateway.
 struct PickupServer: Sendable {
-    /// More headers are no device's, in bytes.
+    /// The limit on a request's headers, in bytes. No device sends more.
     private static let headerLimit = 16 << 10
-    /// How long a connection may say nothing.
+    /// The time for which a connection may be silent.
     private static let idle = TimeAmount.seconds(90)
 
     let pickup: Configuration.Pickup
     let responder: PickupResponder
-    /// What it shows; nil for plain text.
+    /// The certificate and key for TLS; nil for plain text.
     let tls: TLSConfiguration?
     let metrics: PickupMetrics
     let logger: Logger
-    /// Told the address once it listens.
+    /// Called with the address once the server listens.
     let isReady: @Sendable (String) -> Void
 
     /// Serves until a graceful shutdown has been drained.
     ///
-    /// - Throws: what keeps it from listening.
+    /// - Throws: the error that keeps the server from listening.
     func run(_ drain: PickupDrain) async throws {
         var quiet = logger
         quiet.logLevel = .critical
@@ -77,7 +77,7 @@ struct PickupServer: Sendable {
         }
         let application = Application(
             responder: responder, server: builder,
-            // A thousand devices may call in the same moment.
+            // A thousand devices may connect at the same moment.
             configuration: .init(address: .hostname(pickup.host, port: pickup.port), backlog: 4096),
             onServerRunning: { channel in
                 let address = Self.text(channel.localAddress)

@@ -7,8 +7,9 @@ import NIOCore
 
 /// A device's stream of its tokens, as server-sent events (HTML, section 9.2).
 ///
-/// It tells where it really starts, sends each token that is newer than what the device has, a heartbeat while there is none, and
-/// ends at a random age, so that connections move on to other instances. A token that is about to end is replaced before it does.
+/// It sends the version that it starts from, each token that is newer than the device's, and a heartbeat while there is
+/// none. It ends at a random age, so that connections move on to other instances. A token that is about to end is
+/// replaced before it does.
 struct TokenStream: Sendable {
     let asker: Asker
     let app: PickupApp
@@ -16,25 +17,26 @@ struct TokenStream: Sendable {
     let keys: [JWEDecryptionKey]
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
-    /// Whether the app is still open to whoever opened the stream: a configuration that changes that ends its streams.
+    /// Returns whether the app is still open to the caller who opened the stream. A configuration that changes that
+    /// ends the stream.
     let isServed: @Sendable () -> Bool
     /// The version that the device has.
     let lastEvent: Int64
-    /// Its place among all streams, taken as long as its client is there.
+    /// The stream's place among all streams, held while its client is connected.
     let place: OpenPlace
-    /// Its connection.
+    /// The stream's connection.
     let channel: any Channel
 
     private static let heartbeat = Duration.seconds(15)
     private static let ages = 300...600
-    /// What a stream ends with: its device is to come back after a moment of its own, over another connection.
+    /// The end of a stream: it asks its device to reconnect after a random delay, over another connection.
     private static var farewell: String {
         "retry: \(Int.random(in: 1000...4000))\nevent: reconnect\ndata: {}\n\n"
     }
 
     private var key: [UInt8] { asker.subject.key(app: app.name) }
 
-    /// What happens on the stream.
+    /// An event of the stream.
     private enum Happening: Sendable {
         case token(HeldToken)
         case silence
@@ -45,7 +47,7 @@ struct TokenStream: Sendable {
         HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
     ]
 
-    /// The head of a stream, for whoever asks for it alone.
+    /// The head of a stream, for a HEAD request.
     static var head: Response {
         var response = Response(status: .ok, headers: headers)
         // A stream has no length.
@@ -74,7 +76,7 @@ struct TokenStream: Sendable {
     private func run(_ writer: inout any ResponseBodyWriter, _ tokens: AsyncStream<HeldToken>) async throws {
         let end = ContinuousClock.now + .seconds(Int.random(in: Self.ages))
         let first = asks.desk.live(key, life: 0)
-        // What the device has may be of another time than what is known here: the stream says where it starts.
+        // The device's version may be of another time than the known token: the stream states its start.
         var version = max(lastEvent <= (first?.version ?? .max) ? lastEvent : 0, 0)
         try await write(
             "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: &writer)
@@ -92,7 +94,7 @@ struct TokenStream: Sendable {
         to writer: inout any ResponseBodyWriter
     ) async throws {
         let (happenings, more) = AsyncStream.makeStream(of: Happening.self, bufferingPolicy: .bufferingNewest(2))
-        // They only hand on, and end with the stream: the writer must stay with the task that has it.
+        // These tasks only forward, and end with the stream: the writer must stay with its own task.
         let handing = Task {
             for await token in tokens { more.yield(.token(token)) }
             more.finish()

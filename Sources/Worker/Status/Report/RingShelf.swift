@@ -15,7 +15,7 @@ package final class RingShelf: Sendable {
     private let keys: @Sendable () -> [Configuration.Key]
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The folders of what `keys` names at a moment.
+    /// The folders of the rings that `keys` returns at the time of a reading.
     package init(_ keys: @escaping @Sendable () -> [Configuration.Key]) { self.keys = keys }
 
     /// Returns the current contents of the folders, in the order of the configuration.

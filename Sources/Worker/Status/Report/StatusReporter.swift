@@ -3,8 +3,8 @@ import Pipeline
 import Synchronization
 import WorkerConfiguration
 
-/// Makes the worker's report out of what is counted anyway: metrics, the status, the rings' folders. The loop is neither asked nor
-/// held up, and many who look cost what one costs.
+/// Makes the worker's report from figures that exist anyway: metrics, the status, the rings' folders. It neither asks
+/// nor delays the loop, and many viewers cost as much as one.
 final class StatusReporter: Sendable {
     /// A report is good for so long.
     private static let freshness = Duration.milliseconds(500)
@@ -33,7 +33,7 @@ final class StatusReporter: Sendable {
         started = now()
     }
 
-    /// Notes once a second what was counted, until the task is cancelled.
+    /// Records the counts once a second, until the task is canceled.
     func run() async {
         while !Task.isCancelled {
             note(at: .now)
@@ -41,7 +41,7 @@ final class StatusReporter: Sendable {
         }
     }
 
-    /// Notes what was counted by `instant`.
+    /// Records the counts at `instant`.
     func note(at instant: ContinuousClock.Instant) {
         let counted = metrics.outcomeCounts
         let sample = StatusHistory.Sample(
