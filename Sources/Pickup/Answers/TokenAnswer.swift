@@ -1,5 +1,5 @@
 import AdapterKit
-import Hummingbird
+import HTTPTypes
 @_spi(Decryption) import JOSE
 import NIOCore
 
@@ -49,11 +49,10 @@ struct TokenAnswer {
     var bytes: [UInt8] { json }
 
     /// As an answer.
-    var response: Response {
-        Response(
-            status: .ok,
-            headers: [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    var answer: Answer {
+        Answer(
+            .ok, [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],
+            body: ByteBuffer(bytes: json))
     }
 
     /// A version as an entity tag (RFC 9110, section 8.8.3).
