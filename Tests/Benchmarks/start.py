@@ -11,7 +11,8 @@
 `fill` makes a configuration, topics of its own and that many live tokens, of users u-0 to u-N. `start` starts a worker and a gateway, asks
 at once for a new user and for known ones, and follows the memory until the cache is full. `renew` replaces tokens at a rate and prints
 the gateway's memory. `hold` opens connections, and lets a call wait on each: the memory of
-a connection that says nothing, and of a call that waits, and how soon every tenth of them has its token. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
+a connection that says nothing, and of a call that waits, and how soon every tenth of them has its token: in all, and from the write to
+the brokers' word, from there to the moment at which the gateway sent the answer, and from there to its reader. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
 directly: the worker is not what is measured. `clean` deletes the topics. Needs confluent-kafka. Each line names the machine's load.
 """
 import argparse

@@ -1,3 +1,4 @@
+import Formats
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
