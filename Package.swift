@@ -167,7 +167,7 @@ let package = Package(
                 "Access", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Formats",
                 "WorkerConfiguration", "Telemetry", "OTLP", "Spans", logging, lifecycle, hummingbird, hummingbirdCore,
                 hummingbirdTLS,
-                nio, sockets, http, tls, deque, httpTypes, httpParts, httpCodec,
+                nio, http, tls, deque, httpTypes, httpParts, httpCodec,
             ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
             resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],

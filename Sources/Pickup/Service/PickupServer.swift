@@ -1,9 +1,9 @@
 import Access
+import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
-import NIOPosix
 import NIOSSL
 import ServiceLifecycle
 import Telemetry
@@ -43,7 +43,7 @@ struct PickupServer: Sendable {
                 let address = Self.text(channel.localAddress)
                 logger.notice("the gateway listens", metadata: [LogKey.pickupAddress: "\(address)"])
                 isReady(address)
-            }, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet)
+            }, eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: quiet)
         try await drain.run(before: Serving(server: server, served: served), logger: quiet)
     }
 
