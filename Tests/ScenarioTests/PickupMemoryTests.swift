@@ -18,7 +18,8 @@ extension DeviceScenarios {
                     if line.startswith("VmRSS:"): return int(line.split()[1]) * 1024
             def waiting():
                 text = urllib.request.urlopen(f"http://{metrics}/metrics").read().decode()
-                return float(re.search(r"(?m)^remint_pickup_waiting_calls (\\S+)", text).group(1))
+                found = re.search(r"(?m)^remint_pickup_waiting_calls (\\S+)", text)
+                return float(found.group(1)) if found else 0
             def connect():
                 connection = socket.create_connection((host, port))
                 connection.sendall(b"GET /health/live HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")
