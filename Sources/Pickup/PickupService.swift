@@ -110,8 +110,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             terms: terms, streams: streams(metrics),
             clients: ClientAddresses(
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
-            asks: asks, follower: follower, health: health, held: HeldCalls(), metrics: metrics,
-            now: now)
+            asks: asks, follower: follower, health: health, metrics: metrics, now: now)
         let server = PickupServer(
             pickup: pickup, responder: responder, tls: certificate?.configuration, metrics: metrics, logger: logger,
             isReady: isReady)

@@ -1,5 +1,5 @@
 import AdapterKit
-import Hummingbird
+import HTTPTypes
 @_spi(Decryption) import JOSE
 import NIOCore
 
@@ -48,12 +48,11 @@ struct TokenAnswer {
     /// The answer as the data of a server-sent event.
     var bytes: [UInt8] { json }
 
-    /// The answer as an HTTP response.
-    var response: Response {
-        Response(
-            status: .ok,
-            headers: [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    /// As an answer.
+    var answer: Answer {
+        Answer(
+            .ok, [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],
+            body: ByteBuffer(bytes: json))
     }
 
     /// Returns a version as an entity tag (RFC 9110, section 8.8.3).

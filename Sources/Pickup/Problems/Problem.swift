@@ -1,5 +1,5 @@
 import AdapterKit
-import Hummingbird
+import HTTPTypes
 import NIOCore
 import Pipeline
 
@@ -124,15 +124,15 @@ struct Problem: Error {
         return json.bytes
     }
 
-    /// The answer. Its wait is random, between `retryAfter` and twice as much, so that callers that were refused
-    /// together do not come back together.
-    var response: Response {
+    /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
+    /// back together.
+    var answer: Answer {
         let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let wait { headers[.retryAfter] = "\(wait)" }
         if let challenge { headers[.wwwAuthenticate] = challenge }
         if let allow { headers[.allow] = allow }
         if let codings { headers[.acceptEncoding] = codings }
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json(wait))))
+        return Answer(status, headers, body: ByteBuffer(bytes: json(wait)))
     }
 }

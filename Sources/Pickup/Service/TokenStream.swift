@@ -1,7 +1,6 @@
 import Access
 import AdapterKit
 import HTTPTypes
-import Hummingbird
 @_spi(Decryption) import JOSE
 import NIOCore
 
@@ -47,51 +46,48 @@ struct TokenStream: Sendable {
         HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
     ]
 
-    /// The head of a stream, for a HEAD request.
-    static var head: Response {
-        var response = Response(status: .ok, headers: headers)
+    /// The head of a stream, for whoever asks for it alone.
+    static var head: Answer {
+        var answer = Answer(.ok, headers)
         // A stream has no length.
-        response.headers[.contentLength] = nil
-        return response
+        answer.headers[.contentLength] = nil
+        return answer
     }
 
-    var response: Response {
-        Response(
-            status: .ok, headers: Self.headers,
-            body: ResponseBody { writer in
-                let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
-                let end: @Sendable () -> Void = { [place, key, desk = asks.desk] in
-                    place.release()
-                    desk.hush(number, key)
-                }
-                ClientDeparture.tell(channel, end)
-                defer { end() }
-                try await run(&writer, tokens)
-                try await write(Self.farewell, to: &writer)
-                try await writer.finish(nil)
-            })
+    var answer: Answer {
+        Answer(.ok, Self.headers) { writer in
+            let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
+            let end: @Sendable () -> Void = { [place, key, desk = asks.desk] in
+                place.release()
+                desk.hush(number, key)
+            }
+            ClientDeparture.tell(channel, end)
+            defer { end() }
+            try await run(writer, tokens)
+            try await write(Self.farewell, to: writer)
+        }
     }
 
     @concurrent
-    private func run(_ writer: inout any ResponseBodyWriter, _ tokens: AsyncStream<HeldToken>) async throws {
+    private func run(_ writer: AnswerWriter, _ tokens: AsyncStream<HeldToken>) async throws {
         let end = ContinuousClock.now + .seconds(Int.random(in: Self.ages))
         let first = asks.desk.live(key, life: 0)
         // The device's version may be of another time than the known token: the stream states its start.
         var version = max(lastEvent <= (first?.version ?? .max) ? lastEvent : 0, 0)
         try await write(
-            "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: &writer)
+            "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: writer)
         if let first, first.version > version {
-            try await send(first, &version, to: &writer)
+            try await send(first, &version, to: writer)
         } else if first == nil {
-            try await ask(&version, to: &writer)
+            try await ask(&version, to: writer)
         }
-        try await follow(tokens, until: end, &version, to: &writer)
+        try await follow(tokens, until: end, &version, to: writer)
     }
 
     @concurrent
     private func follow(
         _ tokens: AsyncStream<HeldToken>, until end: ContinuousClock.Instant, _ version: inout Int64,
-        to writer: inout any ResponseBodyWriter
+        to writer: AnswerWriter
     ) async throws {
         let (happenings, more) = AsyncStream.makeStream(of: Happening.self, bufferingPolicy: .bufferingNewest(2))
         // These tasks only forward, and end with the stream: the writer must stay with its own task.
@@ -111,17 +107,17 @@ struct TokenStream: Sendable {
                 return
             }
             switch happening {
-            case .token(let token): try await send(token, &version, to: &writer)
-            case .silence: try await write(": heartbeat\n\n", to: &writer)
+            case .token(let token): try await send(token, &version, to: writer)
+            case .silence: try await write(": heartbeat\n\n", to: writer)
             }
         }
     }
 
     @concurrent
-    private func ask(_ version: inout Int64, to writer: inout any ResponseBodyWriter) async throws {
+    private func ask(_ version: inout Int64, to writer: AnswerWriter) async throws {
         do {
             switch try await asks.token(for: asker, app, life: 0, within: Self.heartbeat) {
-            case .token(let token): try await send(token, &version, to: &writer)
+            case .token(let token): try await send(token, &version, to: writer)
             case .waits(let wait):
                 guard let delivery = wait.event?.delivery else { return }
                 try await asks.requireTaken(delivery, within: Self.heartbeat)
@@ -130,13 +126,13 @@ struct TokenStream: Sendable {
         } catch let problem as Problem {
             try await write(
                 "event: problem\ndata: {\"code\":\"\(problem.code)\",\"retry_after\":\(problem.retryAfter ?? 0)}\n\n",
-                to: &writer)
+                to: writer)
         }
     }
 
     @concurrent
     private func send(
-        _ token: HeldToken, _ version: inout Int64, to writer: inout any ResponseBodyWriter
+        _ token: HeldToken, _ version: inout Int64, to writer: AnswerWriter
     ) async throws {
         guard token.version > version else { return }
         version = token.version
@@ -149,7 +145,7 @@ struct TokenStream: Sendable {
     }
 
     @concurrent
-    private func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
+    private func write(_ text: String, to writer: AnswerWriter) async throws {
         try await writer.write(ByteBuffer(string: text))
     }
 }

@@ -1,7 +1,6 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypesHTTP1
 
 /// The rules of HTTP/1 that the server's library leaves to its users: `Host`, `Expect`, transfer codings, HTTP/1.0,
 /// `HEAD`, one request after the other, and the answer to a request that cannot be read. It sees requests before they
@@ -149,37 +148,5 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
             head.headers.replaceOrAdd(name: "connection", value: "keep-alive")
         }
         return head
-    }
-}
-
-/// Puts `HTTP1Rules` in front of the server's own codec, because the library adds handlers only behind it. Then it
-/// removes itself.
-final class HTTP1RulesEntrance: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-
-    private let isStopping: @Sendable () -> Bool
-    private let overflowed: @Sendable () -> Void
-
-    /// - Parameters:
-    ///   - isStopping: returns whether the process is about to stop.
-    ///   - overflowed: called for a client that sends more requests than it reads answers.
-    init(isStopping: @escaping @Sendable () -> Bool, overflowed: @escaping @Sendable () -> Void) {
-        self.isStopping = isStopping
-        self.overflowed = overflowed
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        let pipeline = context.pipeline.syncOperations
-        do {
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-            let gate = RequestGate(overflowed: overflowed)
-            try pipeline.addHandler(gate, position: .before(decoder))
-            try pipeline.addHandler(HTTP1Rules(gate, isStopping: isStopping), position: .before(codec))
-            pipeline.removeHandler(context: context, promise: nil)
-        } catch {
-            // Without its rules no request may be served.
-            context.close(promise: nil)
-        }
     }
 }

@@ -1,4 +1,4 @@
-import Hummingbird
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
