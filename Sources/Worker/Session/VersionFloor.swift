@@ -81,7 +81,7 @@ struct VersionFloor: Sendable {
     /// The version of the token in `record`; nil for a tombstone and for what is no token's record.
     private func version(of record: ConsumedRecord) -> Int64? {
         guard record.body.hasValue else { return nil }
-        do throws(RecordFault) { return try PublishedToken(record.body, at: now()).version } catch {
+        do throws(RecordFault) { return try TokenRecord(record.body, at: now()).version } catch {
             unreadable.count(error, .tokens, at: record.position)
             return nil
         }
