@@ -26,6 +26,7 @@ package struct KafkaBulkLane: BulkLane {
     package init(_ configuration: Configuration, brokers: String, logger: Logger) throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         producer = try KafkaProducer(properties.producer, logger: logger)
+        producer.prepare([configuration.topics.invalidationsBulk])
         waiting = BulkLag(configuration, properties, logger: logger)
     }
 

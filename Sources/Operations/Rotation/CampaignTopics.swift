@@ -26,6 +26,8 @@ package protocol CampaignTopics {
     func unanswered(_ events: EventsBefore) async throws -> Int
     /// Events of the bulk lane that no worker has consumed; nil where that is unknown.
     var lag: Int? { get async }
+    /// Gives the connections back. What is asked afterwards makes new ones.
+    func close() async
 }
 
 /// What came of a canary's events so far.
