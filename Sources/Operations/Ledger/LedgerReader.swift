@@ -19,6 +19,8 @@ package struct LedgerReader {
 
     /// The default limit on the table's memory, in bytes.
     package static let standardMemory = 192 << 20
+    /// The part of that which the keys beside the table may take, for a partition and a slice.
+    private static let shareOfKeys = 4
 
     /// A reader of the token topic at `brokers`, which shows its progress on `display`.
     ///
@@ -44,7 +46,11 @@ package struct LedgerReader {
         at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
     ) async throws -> LedgerHoldings {
         var holdings = LedgerHoldings()
-        holdings.hidden = try await eachTable(readings: 1, at: now) { table, _, _ in
+        holdings.hidden = try await eachSlice { partition, slice, room, turns in
+            var table = LedgerTable(slice, subjects: room)
+            try await turns.read(partition) { record in
+                table.take(record.body, offset: record.position.offset, at: now)
+            }
             holdings.add(table, matching: filter, at: now)
         }
         return holdings
@@ -69,43 +75,49 @@ package struct LedgerReader {
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {
         var found: [LedgerHolder] = []
-        let hidden = try await eachTable(readings: 2, at: now) { table, partition, turns in
+        let hidden = try await eachSlice { partition, slice, room, turns in
+            var table = LedgerTable(slice, subjects: room)
+            var notes = LedgerNotes(limit: memory / Self.shareOfKeys)
             try await turns.read(partition) { record in
-                guard let key = record.key,
-                    let end = table.end(key: key, offset: record.position.offset, matching: filter, at: now)
+                let offset = record.position.offset
+                guard let entry = table.take(record.body, offset: offset, at: now), let key = record.key,
+                    entry.expiresAt > now.seconds, filter.matches(entry.label, expiresAt: entry.expiresAt)
                 else { return }
-                // The table took the same record at the same time, so it can be read.
-                let issued = (try? PublishedToken(record.body, at: now))?.issuedAt ?? 0
-                found.append(LedgerHolder(key: key, issuedAt: issued, expiresAt: end))
+                notes.note(key, offset: offset, issuedAt: entry.issuedAt)
+            }
+            func add(_ key: some Collection<UInt8>, _ offset: Int64, _ issuedAt: Int64) {
+                guard let end = table.end(key: key, offset: offset, matching: filter, at: now) else { return }
+                found.append(LedgerHolder(key: Array(key), issuedAt: issuedAt, expiresAt: end))
+            }
+            guard !notes.isComplete else { return notes.each(add) }
+            // There are too many of them to be kept beside the table.
+            try await turns.readAgain(partition) { record in
+                guard let key = record.key, let issuedAt = try? TokenRecord(record.body, at: now).issuedAt else {
+                    return
+                }
+                add(key, record.position.offset, issuedAt)
             }
         }
         found.sort { $0.expiresAt < $1.expiresAt }
         return (found, hidden)
     }
 
-    /// Calls `body` with the table of each slice of each partition.
+    /// Calls `body` for each slice of each partition, with the number of subjects for which its table needs room.
     ///
-    /// - Parameters:
-    ///   - readings: the number of readings of each slice, `body`'s included.
-    ///   - now: the time by which versions and times are judged.
-    /// - Returns: the offsets of the topic that open transactions hide.
-    private func eachTable(
-        readings: Int, at now: UnixTime, _ body: (LedgerTable, TopicPartition, inout LedgerTurns) async throws -> Void
+    /// - Returns: what open transactions hide of the topic.
+    private func eachSlice(
+        _ body: (TopicPartition, LedgerSlice, Int, inout LedgerTurns) async throws -> Void
     ) async throws -> HiddenOffsets? {
         let reader = try await TopicReader(
             configuration.topics.tokens, configuration, brokers: brokers, logger: logger)
         let plan = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map { partition, bounds in
             (partition, bounds.count, LedgerPlan.slices(records: bounds.count, memory: memory))
         }
-        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count * readings }, patience, display)
+        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count }, patience, display)
         defer { turns.end() }
         for (partition, records, slices) in plan {
             for slice in slices {
-                var table = LedgerTable(slice, subjects: LedgerPlan.room(records: records, slices: slices.count))
-                try await turns.read(partition) { record in
-                    table.take(record.body, offset: record.position.offset, at: now)
-                }
-                try await body(table, partition, &turns)
+                try await body(partition, slice, LedgerPlan.room(records: records, slices: slices.count), &turns)
             }
         }
         return turns.hidden
@@ -115,7 +127,7 @@ package struct LedgerReader {
 /// The readings of a topic's partitions, one after the other, and their progress together.
 private struct LedgerTurns {
     private let reader: TopicReader
-    private let total: Int
+    private var total: Int
     private var passed = 0
     private var display: any ProgressDisplay
     /// The time left for waiting for open transactions, in all partitions together.
@@ -130,11 +142,18 @@ private struct LedgerTurns {
         self.display = display
     }
 
+    /// Reads every record of `partition` once more than was foreseen.
+    mutating func readAgain(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
+        total += reader.bounds[partition]?.count ?? 0
+        try await read(partition, each)
+    }
+
     /// Reads every record of `partition`.
     mutating func read(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
         let before = passed
         let hidden = try await reader.readVisible([partition], within: patience) { record, done, _ in
             each(record)
+            guard display.isShown else { return }
             display.show(before + done, of: total, "\(before + done) of \(total) offsets")
         }
         if let hidden {

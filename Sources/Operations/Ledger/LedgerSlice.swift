@@ -10,9 +10,13 @@ struct SubjectHash: Sendable, Hashable {
         self.low = low
     }
 
-    init(_ key: [UInt8]) {
+    init(_ key: some Collection<UInt8>) {
         let digest = SHA256.hash(key)
-        func word(_ start: Int) -> UInt64 { digest[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        func word(_ start: Int) -> UInt64 {
+            var word: UInt64 = 0
+            for place in start..<start + 8 { word = word << 8 | UInt64(digest[place]) }
+            return word
+        }
         self.init(high: word(0), low: word(8))
     }
 }

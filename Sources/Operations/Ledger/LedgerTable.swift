@@ -42,7 +42,9 @@ package struct LedgerTable: Sendable {
     private var used = 0
     private var labels: [LedgerLabel] = []
     private var labelNumbers: [LedgerLabel: UInt16] = [:]
-    /// The number of subjects with a token, live or not.
+    /// The number of the last record's label, which is nearly always the next one's too.
+    private var lastNumber: UInt16?
+    /// How many subjects have a token, live or not.
     package private(set) var subjectCount = 0
     /// Records that are no replacement tokens.
     package private(set) var strangers = 0
@@ -62,39 +64,57 @@ package struct LedgerTable: Sendable {
         slots = Self.room(for: max(16, subjects))
     }
 
-    /// Applies a record of the token topic at the time `now`; a record without a value removes the subject's token.
-    package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) {
+    /// A token that became its subject's newest.
+    package struct Entry {
+        /// The app and the key's version.
+        package let label: LedgerLabel
+        /// The time of issue, in seconds since 1970.
+        package let issuedAt: Int64
+        /// The end, in seconds since 1970.
+        package let expiresAt: Int64
+    }
+
+    /// Takes a record of the token topic at the time `now`; one without a value takes the subject's token away.
+    ///
+    /// - Returns: the token, where it is the newest of its subject so far.
+    @discardableResult
+    package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) -> Entry? {
         guard let key = record.key else {
             if slice.isFirst { strangers += 1 }
-            return
+            return nil
         }
         let hash = SubjectHash(key)
-        guard slice.contains(hash) else { return }
-        if !record.hasValue { return remove(hash) }
-        let entry: PublishedToken
-        do throws(RecordFault) { entry = try PublishedToken(record, at: now) } catch {
+        guard slice.contains(hash) else { return nil }
+        guard record.hasValue else {
+            remove(hash)
+            return nil
+        }
+        let entry: TokenRecord
+        do throws(RecordFault) { entry = try TokenRecord(record, at: now) } catch {
             if error == .foreign { strangers += 1 } else { unreadable += 1 }
-            return
+            return nil
         }
         guard let label = number(of: entry) else {
             unreadable += 1
-            return
+            return nil
         }
         if (used + 1) * 5 > slots.count * 4 { grow() }
         let place = place(of: hash)
         let isKnown = slots[place].label != 0
-        if isKnown, !slots[place].isGone, slots[place].version > entry.version { return }
+        if isKnown, !slots[place].isGone, slots[place].version > entry.version { return nil }
         if !isKnown { used += 1 }
         if !isKnown || slots[place].isGone { subjectCount += 1 }
         slots[place] = Slot(
             high: hash.high, low: hash.low, version: entry.version, offset: offset,
             expiresAt: UInt32(clamping: entry.expiresAt), label: label,
-            isChallengeBound: entry.challenge != nil)
+            isChallengeBound: entry.isChallengeBound)
+        return Entry(label: labels[Int(label) - 1], issuedAt: entry.issuedAt, expiresAt: Int64(slots[place].expiresAt))
     }
 
-    /// Returns the end of the token in the record at `offset`, in seconds since 1970; nil where the record is not the
-    /// newest of its subject, has ended at `now`, or does not match `filter`.
-    package func end(key: [UInt8], offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
+    /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
+    package func end(
+        key: some Collection<UInt8>, offset: Int64, matching filter: LedgerFilter, at now: UnixTime
+    ) -> Int64? {
         let hash = SubjectHash(key)
         guard slice.contains(hash) else { return nil }
         let slot = slots[place(of: hash)]
@@ -142,7 +162,16 @@ package struct LedgerTable: Sendable {
 
     private static func room(for subjects: Int) -> [Slot] { Array(repeating: Slot(), count: subjects / 4 * 5 + 8) }
 
-    private mutating func number(of entry: PublishedToken) -> UInt16? {
+    private mutating func number(of entry: TokenRecord) -> UInt16? {
+        if let lastNumber {
+            let label = labels[Int(lastNumber) - 1]
+            if entry.isOf(app: label.app, keyID: label.keyID, ring: label.ring) { return lastNumber }
+        }
+        lastNumber = findNumber(of: entry)
+        return lastNumber
+    }
+
+    private mutating func findNumber(of entry: TokenRecord) -> UInt16? {
         let label = LedgerLabel(app: entry.app, keyID: entry.keyID, ring: entry.keyRing)
         if let number = labelNumbers[label] { return number }
         guard let number = UInt16(exactly: labels.count + 1) else { return nil }

@@ -36,6 +36,7 @@ package struct KafkaBulkLane: BulkLane {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         (self.configuration, self.brokers, self.logger) = (configuration, brokers, logger)
         producer = try KafkaProducer(properties.producer, logger: logger)
+        producer.prepare([configuration.topics.invalidationsBulk])
         waiting = BulkLag(configuration, properties, logger: logger)
     }
 

@@ -81,6 +81,16 @@ package final class LedgerInput {
         return nil
     }
 
+    /// The number of subjects that are left; none is left afterwards. Nothing is made of them.
+    func count() throws -> Int {
+        var count = rest.count { $0 == UInt8(ascii: "\n") }
+        while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty {
+            count += chunk.count { $0 == UInt8(ascii: "\n") }
+        }
+        isAtEnd = true
+        return count
+    }
+
     private func item(_ key: [UInt8]) -> ReissueJob.Item {
         guard let subject = SubjectKey(key) else {
             return ReissueJob.Item(row: UserRow(line: line, user: .failure(.init(SubjectKey.refusal(key)))), app: nil)

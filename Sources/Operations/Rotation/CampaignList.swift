@@ -46,12 +46,7 @@ struct CampaignList {
     /// Returns the number of all rows.
     ///
     /// - Throws: `InputUnreadable`.
-    func count() throws -> Int {
-        let input = try LedgerInput(path: path, configuration)
-        var count = 0
-        while let items = try input.next() { count += items.count }
-        return count
-    }
+    func count() throws -> Int { try LedgerInput(path: path, configuration).count() }
 
     /// Moves `rows` to the place behind the first `fixed` rows, which stay, because their events may have been sent
     /// under their numbers. The file is written whole or not at all.

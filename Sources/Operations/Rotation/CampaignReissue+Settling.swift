@@ -88,7 +88,8 @@ extension CampaignReissue {
     /// - Returns: the last count; nil where it is unknown.
     private func lowest(_ rotation: Rotation, _ count: () async throws -> Int?) async throws -> Int? {
         var least = Int.max
-        var deadline = ContinuousClock.now
+        let start = ContinuousClock.now
+        var deadline = start
         while true {
             guard let now = try await count() else { return nil }
             guard now > 0, try mayGoOn(rotation) else { return now }
@@ -97,7 +98,9 @@ extension CampaignReissue {
                 deadline = .now + terms.answerWithin
             }
             guard .now < deadline else { return now }
-            try await Task.sleep(for: min(.seconds(1), max(.milliseconds(1), deadline - ContinuousClock.now)))
+            // The end is noticed late by a twentieth of the whole wait: a short one is not made long, nor are brokers asked all the time.
+            let rest = min(.seconds(1), max(.milliseconds(50), (ContinuousClock.now - start) / 20))
+            try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
         }
     }
 }

@@ -67,6 +67,17 @@ package struct CampaignReissue {
     ///
     /// - Throws: `RotationError`, `CampaignStopped`, or the error that keeps events from being delivered.
     package func run() async throws -> Result {
+        do {
+            let result = try await reissue()
+            await topics.close()
+            return result
+        } catch {
+            await topics.close()
+            throw error
+        }
+    }
+
+    private func reissue() async throws -> Result {
         let lock = try await lock()
         defer {
             campaign.removeOldListsLocked()

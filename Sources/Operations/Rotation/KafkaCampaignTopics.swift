@@ -11,6 +11,8 @@ struct KafkaCampaignTopics: CampaignTopics {
     private let brokers: String
     private let logger: Logger
     private let ledger: LedgerReader
+    /// One client for all questions: they are many while workers get on with the lane.
+    private let waiting: BulkLag
     private let patience: Duration
 
     /// - Parameter patience: the longest time for which a verdict waits for an open transaction.
@@ -22,7 +24,9 @@ struct KafkaCampaignTopics: CampaignTopics {
         self.brokers = brokers
         self.logger = logger
         self.patience = patience
-        // A campaign reads the ledger repeatedly until its own time limit.
+        waiting = BulkLag(
+            configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
+        // A campaign reads the ledger again and again until its own patience ends.
         ledger = LedgerReader(
             configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), logger: logger,
             display: display)
@@ -85,14 +89,8 @@ struct KafkaCampaignTopics: CampaignTopics {
         try await events.unanswered(configuration, brokers: brokers, logger: logger)
     }
 
-    /// The events of the bulk lane that wait, asked of the brokers.
-    var lag: Int? {
-        get async {
-            let lag = BulkLag(
-                configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
-            let value = await lag.value
-            await lag.close()
-            return value
-        }
-    }
+    /// Asked of the brokers.
+    var lag: Int? { get async { await waiting.current } }
+
+    func close() async { await waiting.close() }
 }

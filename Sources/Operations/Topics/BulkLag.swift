@@ -24,9 +24,12 @@ package actor BulkLag {
     package var value: Int? {
         get async {
             if let last, .now - last.at < .seconds(1) { return last.value }
-            return try? await ask()
+            return await current
         }
     }
+
+    /// Asked of the brokers now; nil where they do not say.
+    var current: Int? { get async { try? await ask() } }
 
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func ask() async throws -> Int {

@@ -82,7 +82,7 @@ struct VersionFloor: Sendable {
     /// Returns the version of the token in `record`; nil for a tombstone and for a record that is no token's.
     private func version(of record: ConsumedRecord) -> Int64? {
         guard record.body.hasValue else { return nil }
-        do throws(RecordFault) { return try PublishedToken(record.body, at: now()).version } catch {
+        do throws(RecordFault) { return try TokenRecord(record.body, at: now()).version } catch {
             unreadable.count(error, .tokens, at: record.position)
             return nil
         }
