@@ -240,7 +240,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         await broker?.close()
     }
 
-    /// Session after session: clients that are of no further use are replaced, without the process.
+    /// Runs session after session: clients that are of no further use are replaced, without a new process.
     private func runSessions(_ context: SessionContext, _ bootstrapServers: String) async throws {
         let name =
             configuration.kafka.instance.map { "\(configuration.kafka.group)-\($0)" }

@@ -81,7 +81,7 @@ public final class KafkaProducer: Sendable {
         }
     }
 
-    /// The names of all topics that the cluster shows to this client and that can be used.
+    /// Returns the names of all usable topics that the cluster shows to this client.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
     public func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {

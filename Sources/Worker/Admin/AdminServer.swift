@@ -121,7 +121,7 @@ struct AdminServer: Sendable {
         return Self.response(.ok, "application/jwk-set+json", Array((set + "\n").utf8))
     }
 
-    /// An answer that is a mistake's.
+    /// Returns the answer to an invalid request.
     static func problem(_ code: HTTPResponse.Status, _ message: String) -> Response {
         json(code) { $0.member("error", message) }
     }

@@ -50,7 +50,7 @@ actor OffsetCommits {
     /// Whether partitions are to be kept for offsets of which the broker has not given its word.
     var areOpen: Bool { isAsking || ahead > 0 && !isHopeless }
 
-    /// A transaction's offsets are to be committed. Waits where too many are before them.
+    /// Adds a transaction's offsets to the next commit. Waits where too many offsets are before them.
     func add(_ offsets: Offsets, _ note: Note = Note()) async {
         while ahead >= Self.lead, !isHopeless, !Task.isCancelled { await commit() }
         for lane in Lane.allCases { open[lane].merge(offsets[lane]) { $1 } }

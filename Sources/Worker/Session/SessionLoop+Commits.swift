@@ -72,7 +72,7 @@ extension SessionLoop {
         return nil
     }
 
-    /// A worker that aborts every transaction for the same reason is not ready, whatever the reason is called.
+    /// Reports a worker that aborts every transaction for the same reason as not ready, whatever the reason is.
     private func tellEqualAborts(_ error: KafkaError) {
         context.status.set(.publishing, "every transaction is aborted: \(error)")
         context.logger.error(

@@ -13,7 +13,7 @@ struct AbandonedTiers {
     let properties: KafkaProperties
     let logger: Logger
 
-    /// The topics with unread events, in the order of their names.
+    /// Returns the topics with unread events, in the order of their names.
     ///
     /// - Parameter producer: asked for the cluster's topics; another client is made for each topic where there is something to read.
     /// - Throws: `KafkaError` where no broker answers.

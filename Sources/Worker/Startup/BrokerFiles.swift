@@ -11,7 +11,8 @@ enum BrokerFiles {
         "ssl.engine.location",
     ]
 
-    /// The complaints about files that this process cannot read, and about those that others could read or change.
+    /// Returns diagnostics for files that this process cannot read, and for those that other accounts could read or
+    /// change.
     static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
         let properties = configuration.kafka.properties
         let scheme = properties.last { $0.name == "security.protocol" }?.value.lowercased() ?? "plaintext"

@@ -30,7 +30,7 @@ package struct ReloadMetrics: Sendable {
             "When the configuration was last read and right, in seconds since 1970.")
     }
 
-    /// The process starts with a configuration that is right.
+    /// Notes that the process starts with a valid configuration.
     package func started(at now: UnixTime) {
         for result in Result.allCases { reloads.add(0, result.rawValue) }
         succeeded(at: now)

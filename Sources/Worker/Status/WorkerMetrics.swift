@@ -112,7 +112,7 @@ final class WorkerMetrics: Sendable {
 
     // MARK: What happens
 
-    /// The certificate that the Kafka clients show ends at `moment`.
+    /// Sets the end of the Kafka clients' certificate.
     func set(certificateEnd moment: UnixTime?) {
         if let moment { certificateEnd.set(Double(moment.seconds)) }
     }
