@@ -67,7 +67,7 @@ public final class TokenForm: Sendable {
         return input
     }
 
-    /// The claims of one token, as JSON.
+    /// Returns the claims of a token, as JSON.
     ///
     /// - Throws: as `signingInput`.
     public func claims(

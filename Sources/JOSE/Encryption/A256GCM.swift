@@ -55,7 +55,7 @@ enum A256GCM {
         return isAuthentic ? plaintext : nil
     }
 
-    /// 96 random bits: a key encrypts one message, so that two of them never meet under it.
+    /// Returns 96 random bits. A key encrypts one message, so two of them never meet under it.
     private static func randomIV() -> [UInt8]? {
         var iv = [UInt8](repeating: 0, count: ivBytes)
         return unsafe RAND_bytes(&iv, Int32(ivBytes)) == 1 ? iv : nil

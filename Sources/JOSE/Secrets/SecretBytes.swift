@@ -70,7 +70,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         try unsafe body(UnsafeRawBufferPointer(buffer))
     }
 
-    /// Whether both hold the same bytes, in a time that depends on the length alone.
+    /// Returns whether both contain the same bytes, in a time that depends on the length alone.
     public func equals(_ other: SecretBytes) -> Bool {
         unsafe count == other.count && CRYPTO_memcmp(buffer.baseAddress, other.buffer.baseAddress, count) == 0
     }

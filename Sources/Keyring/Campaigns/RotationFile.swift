@@ -16,7 +16,7 @@ package struct RotationFile: Sendable {
     /// The revision of the file's contents; nil if there is no file.
     package var revision: FileRevision? { FileRevision(of: path) }
 
-    /// The campaign; nil where none was ever begun.
+    /// Reads the campaign; nil where none was ever begun.
     ///
     /// - Throws: `KeyRingError` for a file that is something else.
     package func load() throws(KeyRingError) -> Rotation? {

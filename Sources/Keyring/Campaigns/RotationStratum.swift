@@ -78,7 +78,7 @@ extension RotationStratum {
         json.endArray()
     }
 
-    /// The strata in `value`; none where there is no such member, and nil where it is something else.
+    /// Returns the strata in `value`; empty where the member is missing, and nil where it is invalid.
     static func list(_ value: JSONValue?) -> [RotationStratum]? {
         guard let value else { return [] }
         guard value.isArray else { return nil }

@@ -182,7 +182,7 @@ public struct KeyRingEditor: ~Copyable {
         return UnixTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
-    /// A key as its file holds it.
+    /// Returns a key in the form of its file.
     private static func text(
         of key: SigningKey, id: String, encoding: SecretEncoding?, in directory: KeyRingDirectory
     ) throws(KeyRingError) -> (suffix: String, text: SecretBytes, encoding: SecretEncoding?) {

@@ -122,7 +122,7 @@ final class SigningCursor: Sendable {
         step = max(1, min(32, count / (lanes * 8)))
     }
 
-    /// The next requests to sign; nil where there are none left.
+    /// Returns the next requests to sign; nil where there are none left.
     func take() -> Range<Int>? {
         let start = next.wrappingAdd(step, ordering: .relaxed).oldValue
         return start < count ? start..<min(start + step, count) : nil

@@ -96,7 +96,7 @@ struct SignerConversation: Sendable {
         }
     }
 
-    /// A piece at a time, each in its turn.
+    /// Signs the items piece by piece, each piece in its turn.
     private func sign(_ items: [SignerFrame.Item], _ urgency: SigningUrgency) async -> [SignerFrame.Answer] {
         let turns = desk.turns(for: urgency)
         var answers: [SignerFrame.Answer] = []

@@ -111,7 +111,7 @@ struct AppsReader {
         return nil
     }
 
-    /// The vendor whose file `path` names. What is wrong with the file is said with the file's own places.
+    /// Returns the vendor in the file `path`. Errors of the file are reported at their places in it.
     private func declared(_ path: String, _ node: Node, _ app: Section) -> AdapterRegistry.Registration? {
         let file = app.diagnostics.resolve(path)
         guard let text = source.file(file) else {

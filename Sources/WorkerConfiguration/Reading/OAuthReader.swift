@@ -90,7 +90,7 @@ struct OAuthReader {
         return nil
     }
 
-    /// A region becomes a part of host names.
+    /// Returns the region, which becomes a part of host names.
     private func region(_ section: Section) -> String? {
         guard let (text, node) = required("region", section) else { return nil }
         guard text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }) else {

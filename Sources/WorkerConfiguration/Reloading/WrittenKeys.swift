@@ -40,7 +40,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// An empty mirror, which shows none of the values.
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The keys whose values differ from those of `other` or are in one of both alone, in order.
+    /// Returns the keys whose values differ from those of `other`, or that are in one of them alone, in order.
     func changes(to other: WrittenKeys) -> [Change] {
         let theirs = Dictionary(other.entries.map { ($0.name, $0.value) }) { first, _ in first }
         let ours = Set(entries.map(\.name))
@@ -69,7 +69,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
         for section in inner { add(section, node?.mapping?[section.name], "\(path).\(section.name)") }
     }
 
-    /// Whether a change of `key` is noted by itself, and not as one of the app or ring that it belongs to.
+    /// Returns whether a change of `key` is recorded by itself, and not as a change of its app or ring.
     private static func isNoted(_ key: KeyDescription) -> Bool {
         [.needsRestart, .reloadsInGateway].contains(key.change)
     }

@@ -113,8 +113,8 @@ struct LookupReader {
 
     // MARK: Limits
 
-    /// The vendor's limits and the configured one. It lowers them; only where the vendor allows some accounts more does it
-    /// take the place of the slower ones, up to that.
+    /// Returns the vendor's limits with the configured one, which lowers them. Only where the vendor allows some
+    /// accounts more does it replace the lower limits, up to that.
     private func rates(_ terms: LookupTerms) -> [LookupTerms.Rate] {
         guard let rate = written.rate, terms.ceiling != nil || !terms.rates.contains(rate) else { return terms.rates }
         let slowest = terms.rates.min { $0.perSecond < $1.perSecond }
