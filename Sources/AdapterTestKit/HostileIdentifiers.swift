@@ -45,7 +45,7 @@ public struct HostileIdentifiers: Sendable {
         self.now = now
     }
 
-    /// Every broken promise, a line each.
+    /// Returns every broken promise, a line each.
     ///
     /// - Throws: the error that keeps the suite from running: a key that cannot be made, a harmless user without a
     ///   token.
@@ -116,7 +116,7 @@ public struct HostileIdentifiers: Sendable {
         }
     }
 
-    /// `{"user":…}`, or `{"ids":{…}}` with the id under each name.
+    /// Returns `{"user":…}`, or `{"ids":{…}}` with the id under each name.
     private func user(_ id: String, named name: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -139,7 +139,7 @@ public struct HostileIdentifiers: Sendable {
         }
     }
 
-    /// `report` with the sample's ids replaced by `id`; nil where it names the sample nowhere.
+    /// Returns `report` with the sample's ids replaced by `id`; nil where it names the sample nowhere.
     private static func replacingUser(of report: [UInt8], _ sample: Subject, with id: String) -> JSONValue? {
         guard let root = try? JSONDocument(parsing: report).root else { return nil }
         let ids: Set<[UInt8]> =
@@ -220,7 +220,8 @@ public struct HostileIdentifiers: Sendable {
         return isSame(actual, as: text, id) ? [] : ["\(place) is another text"]
     }
 
-    /// Whether `text` is `expected` with `id` in the harmless one's place: as it is, or percent-encoded behind two slashes.
+    /// Returns whether `text` is `expected` with `id` in place of the harmless id: as it is, or percent-encoded behind
+    /// two slashes.
     private static func isSame(_ text: String, as expected: String, _ id: String) -> Bool {
         let parts = expected.split(separator: harmless, omittingEmptySubsequences: false)
         guard parts.count > 1 else { return text.hasSameBytes(as: expected) }

@@ -24,7 +24,7 @@ struct LookupConversation {
         key = try SigningKey.generate(adapter.algorithm, keyID: keyID)
     }
 
-    /// Every broken promise, a line each.
+    /// Returns every broken promise, a line each.
     ///
     /// - Throws: the error of a token that cannot be made.
     func violations() throws -> [String] {

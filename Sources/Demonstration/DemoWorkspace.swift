@@ -70,7 +70,7 @@ package struct DemoWorkspace {
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// A new key for `app`, in the form its vendor hands out, and its public half where there is one.
+    /// Generates a key for `app`, in the form that its vendor hands out, and writes its public half where there is one.
     private static func generateKey(for app: App, in folder: URL, at now: UnixTime) throws -> VerificationKey {
         let adapter = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
         let id = "\(app.name)-2026-11"

@@ -44,10 +44,10 @@ public struct TokenSchedule: Sendable {
         return .wait(until: due)
     }
 
-    /// Whether there is a token that lives.
+    /// Returns whether there is a token that has not ended.
     public func hasToken(at now: UnixTime) -> Bool { expiry.map { $0 > now } ?? false }
 
-    /// A token was got, whose life ends at `expiry`.
+    /// Records a new token, which ends at `expiry`.
     ///
     /// - Parameter draw: a random number from 0 to 1.
     public mutating func obtained(expiry: UnixTime, at now: UnixTime, draw: Double) {
@@ -58,7 +58,7 @@ public struct TokenSchedule: Sendable {
         wait(max(Self.leastPause, life * share), from: now)
     }
 
-    /// There was none to get.
+    /// Records a fetch without a token.
     ///
     /// - Parameter draw: a random number from 0 to 1.
     public mutating func failed(at now: UnixTime, draw: Double) {
