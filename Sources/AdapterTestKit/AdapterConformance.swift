@@ -1,8 +1,8 @@
 public import AdapterKit
 public import Foundation
 
-/// The promises of `Adapter`, checked. Whoever writes an adapter runs this on it, with any test framework: each broken
-/// promise comes back as a line of text.
+/// The promises of `Adapter`, checked. An adapter's author runs this on it, with any test framework: each broken
+/// promise is returned as a line of text.
 ///
 /// ```swift
 /// @Test func `keeps the adapter's promises`() throws {

@@ -1,9 +1,9 @@
 public import AdapterKit
 
-/// Ids that somebody sends who wants another user's token, or one for everybody.
+/// Ids of an attacker who wants another user's token, or one for every user.
 ///
-/// Each goes through a report, a vouched user and a re-issue. What comes out is a refusal, or a token that holds exactly that id in
-/// the vendor's place and is the same as a harmless user's everywhere else.
+/// Each id goes through a report, a vouched user and a re-issue. The result is a refusal, or a token that contains
+/// exactly that id in the vendor's place and is the same as a harmless user's everywhere else.
 public struct HostileIdentifiers: Sendable {
     private let adapter: any Adapter
     private let now: UnixTime
@@ -31,7 +31,7 @@ public struct HostileIdentifiers: Sendable {
     /// An id that no vendor refuses and that needs no encoding anywhere.
     private static let harmless = "u-7f3a9c"
 
-    /// A suite for `adapter`; nil where nobody is known whom it mints for.
+    /// A suite for `adapter`; nil where no user is known for whom it mints.
     public init?(_ adapter: any Adapter, reports: [[UInt8]], users: [Subject], at now: UnixTime) {
         guard let sample = users.first else { return nil }
         self.adapter = adapter

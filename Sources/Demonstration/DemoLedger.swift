@@ -13,7 +13,7 @@ package final class DemoLedger: Sendable {
 
     private let state = Mutex(State())
 
-    /// The worker settled a batch. What only waits for a vendor's answer comes again.
+    /// Records a batch that the worker settled. Events that only wait for a vendor's answer will come again.
     @Sendable func settled(_ settlements: [Settlement]) {
         let ended = settlements.filter { if case .deferred(_, .awaitingLookup) = $0.outcome { false } else { true } }
         state.withLock { $0.settlements += ended }

@@ -2,8 +2,8 @@ public import JOSE
 
 /// An issuer's keys, by their ids.
 ///
-/// From a JWK Set (RFC 7517, section 5) or from the operator's hand. What a set holds that cannot verify a session is
-/// passed over: an issuer may publish keys for other purposes and of kinds that are not known here yet.
+/// They come from a JWK Set (RFC 7517, section 5) or from the operator. Keys of a set that cannot verify a session are
+/// skipped: an issuer may publish keys for other purposes and of kinds that are not known here yet.
 public struct KeySet: Sendable {
     /// The longest JWK Set, in bytes.
     public static let mostBytes = 256 << 10

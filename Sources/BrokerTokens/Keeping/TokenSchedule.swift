@@ -2,9 +2,9 @@ public import Formats
 
 /// The time of the next fetch of a token, as a value.
 ///
-/// A token is replaced after 70 to 80 % of its life: before librdkafka itself would ask, which it does after 80 %, and not
-/// in step with the other workers that got theirs in the same second. What fails is tried again after a second, then after
-/// twice as long each time, up to half a minute; the token before goes on being used as long as it lives.
+/// A token is replaced after 70 to 80 % of its life: before librdkafka itself would ask, which it does after 80 %, and
+/// not in step with other workers that got theirs in the same second. A failed fetch is retried after a second, then
+/// after twice as long each time, up to half a minute. The previous token stays in use as long as it lives.
 public struct TokenSchedule: Sendable {
     /// The action that is due.
     public enum Action: Sendable, Equatable {

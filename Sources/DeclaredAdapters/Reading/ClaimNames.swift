@@ -20,7 +20,7 @@ struct ClaimNames {
             }.joined()
         }
 
-        /// Whether it differs from token to token. What settings say is looked at when an app is configured.
+        /// Whether the name differs from token to token. Settings' values are checked when an app is configured.
         var isComputed: Bool {
             parts.contains {
                 switch $0 {

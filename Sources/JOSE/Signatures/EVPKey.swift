@@ -2,8 +2,8 @@ import COpenSSL
 
 /// An owned `EVP_PKEY`, freed (and its private numbers cleansed by libcrypto) with the last reference.
 ///
-/// `@unchecked Sendable`: the key is not changed after the initialiser, and libcrypto allows any number of threads
-/// to use one `EVP_PKEY`. What signing changes in it, the numbers that blind an RSA key, libcrypto guards by itself.
+/// `@unchecked Sendable`: the key is not changed after the initializer, and libcrypto allows any number of threads to
+/// use one `EVP_PKEY`. Signing changes only the numbers that blind an RSA key, which libcrypto protects itself.
 @safe
 final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer

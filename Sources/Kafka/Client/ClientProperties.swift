@@ -6,10 +6,10 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     /// The source of the clients' SASL/OAUTHBEARER tokens; nil if they need none.
     public var tokens: BearerDesk?
 
-    /// No properties.
+    /// An empty set of properties.
     public init() {}
 
-    /// These properties.
+    /// Properties with these names and values.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }

@@ -27,7 +27,7 @@ package struct RotationFile: Sendable {
         return rotation
     }
 
-    /// Writes the campaign, whole or not at all. Whoever changes it holds the ring's lock.
+    /// Writes the campaign, whole or not at all. A caller that changes it holds the ring's lock.
     ///
     /// - Throws: `KeyRingError`.
     package func save(_ rotation: Rotation) throws(KeyRingError) {

@@ -85,7 +85,7 @@ public struct KeyRingListing: Sendable, Equatable {
         versions.append(version)
     }
 
-    /// Refuses names that a new version may not have. What is on disk already is held to none of it; see `oddIDs`.
+    /// Refuses names that a new version may not have. Names on disk are not checked; see `oddIDs`.
     private func requireNames(_ version: ListedVersion) throws(KeyRingError) {
         if let flaw = Self.flaw(ofID: version.id) {
             throw KeyRingError(

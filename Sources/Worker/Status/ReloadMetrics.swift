@@ -17,7 +17,7 @@ package struct ReloadMetrics: Sendable {
     private let isSuccessful: GaugeFamily
     private let succeededAt: GaugeFamily
 
-    /// Makes its families.
+    /// Adds the families to `registry`.
     package init(_ registry: MetricsRegistry) {
         reloads = registry.counter(
             "remint_configuration_reloads_total",

@@ -2,7 +2,7 @@ import AdapterKit
 import Formats
 import Yams
 
-/// Reads `admin`: where the admin server listens, and whom it answers.
+/// Reads `admin`: the admin server's address and its access rules.
 struct AdminReader {
     let source: ConfigurationSource
 

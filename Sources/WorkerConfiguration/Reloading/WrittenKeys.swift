@@ -26,7 +26,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// The entries in the order of the documentation; entries with the user's own names in the order of the file.
     private(set) var entries: [Entry] = []
 
-    /// Nothing written.
+    /// A file without keys.
     init() {}
 
     /// The written keys of the tree `root` of a file, completed from the environment.
