@@ -81,7 +81,7 @@ final class StubState: Sendable {
 
     /// Waits until `count` requests have arrived.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled first.
+    /// - Throws: `CancellationError` where the task is canceled first.
     func waitForRequests(_ count: Int) async throws {
         let id = values.withLock { values in
             values.lastWaiter += 1

@@ -5,7 +5,7 @@ import COpenSSL
 /// They live on pages of their own that are kept out of swap and core dumps where the system allows it (`SecretMemory`), are
 /// overwritten before those are given back, never copied by value and never printed.
 ///
-/// `@unchecked Sendable`: the region is written by the initialiser and only read afterwards, until the last reference is gone
+/// `@unchecked Sendable`: the region is written by the initializer and only read afterwards, until the last reference is gone
 /// and `deinit` overwrites it.
 @safe
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {

@@ -48,7 +48,7 @@ struct SecretStorage: Sendable {
     let release: @Sendable (SecretRegion) -> Void
 
     /// Pages that hold one secret and nothing else: `mlock` and `munlock` are about whole pages and do not count, so that a
-    /// secret which shared its page would be unlocked with its neighbour's end. They are left out of core dumps, and given back
+    /// secret which shared its page would be unlocked with its neighbor's end. They are left out of core dumps, and given back
     /// to the system with the secret.
     static let pages = SecretStorage(allocate: { map($0) }, release: { unmap($0) })
 

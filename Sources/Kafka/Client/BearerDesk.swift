@@ -18,7 +18,7 @@ public final class BearerDesk: Sendable {
     private let keep: @Sendable (BearerDesk, Logger) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameter keep: keeps the desk until its task is cancelled; the logger is the first client's.
+    /// - Parameter keep: keeps the desk until its task is canceled; the logger is the first client's.
     public init(keep: @escaping @Sendable (BearerDesk, Logger) async -> Void) { self.keep = keep }
 
     /// The token that was handed out last; nil before the first.

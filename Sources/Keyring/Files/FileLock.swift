@@ -29,7 +29,7 @@ public struct FileLock: ~Copyable, Sendable {
             close(opened)
             throw .held
         }
-        // Not before: a value whose members are there is destroyed when its initialiser throws, and would close the
+        // Not before: a value whose members are there is destroyed when its initializer throws, and would close the
         // descriptor again, which may be another thread's by then.
         descriptor = opened
     }

@@ -53,7 +53,7 @@ public struct Exporter: Sendable {
             case .wait(let length): try? await Task.sleep(for: length)
             }
         }
-        // In a task of its own, which is not cancelled.
+        // In a task of its own, which is not canceled.
         await Task { [work] in
             var work = work
             await work.finish(within: lastWord)

@@ -32,7 +32,7 @@ struct AdminServer: Sendable {
     let reporter: StatusReporter
     let logger: Logger
 
-    /// Serves until the task is cancelled.
+    /// Serves until the task is canceled.
     ///
     /// - Throws: The error that prevents it from listening.
     func run() async throws {
