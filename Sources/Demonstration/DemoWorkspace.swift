@@ -92,7 +92,7 @@ package struct DemoWorkspace {
     private func yaml(asking vendors: DemoVendors?) -> String {
         // The reports of all SDKs name the same few users; each is to be answered by itself.
         var text = "kafka:\n  bootstrap_servers: embedded\nworker:\n  admission: { subjects: 0 }\n"
-        // Whoever waits for a vendor's answer is not to wait long in a demonstration.
+        // Events that wait for a vendor's answer must not wait long in a demonstration.
         if vendors != nil { text += "  retries: { tiers: [1s, 5s, 10s] }\n" }
         text += "log:\n  level: info\n  format: text\nkeys:\n"
         for app in apps { text += "  \(app.name): { path: keys/\(app.name) }\n" }

@@ -145,7 +145,7 @@ struct ReportDecoder: Sendable {
         {
             remedy = own
         }
-        // What the vendor let pass is no sign of a loop.
+        // A request that the vendor admitted is no sign of a loop.
         if isPassed, remedy == .mintOnce { remedy = .mint }
         return .failure(
             AuthenticationFailure(

@@ -49,7 +49,7 @@ enum A256GCM {
             // Nil is no count: an empty text that is refused must not pass for one of no bytes.
             isAuthentic = written == sealed.ciphertext.count
             count = written ?? 0
-            // What was decrypted before the tag was found wrong is nobody's to see.
+            // Nobody may see the text that was decrypted before the tag proved wrong.
             if !isAuthentic { unsafe OPENSSL_cleanse(output.baseAddress, output.count) }
         }
         return isAuthentic ? plaintext : nil

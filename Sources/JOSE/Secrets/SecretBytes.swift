@@ -5,8 +5,8 @@ import COpenSSL
 /// They live on pages of their own that are kept out of swap and core dumps where the system allows it (`SecretMemory`), are
 /// overwritten before those are given back, never copied by value and never printed.
 ///
-/// `@unchecked Sendable`: the region is written by the initializer and only read afterwards, until the last reference is gone
-/// and `deinit` overwrites it.
+/// `@unchecked Sendable`: the region is written by the initializer and only read afterwards, until the last reference
+/// is gone and `deinit` overwrites it.
 @safe
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
     private let region: SecretRegion

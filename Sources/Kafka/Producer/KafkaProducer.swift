@@ -33,7 +33,8 @@ public final class KafkaProducer: Sendable {
         self.client = client
         self.queue = queue
         self.reports = reports
-        // The one unstructured task: delivery reports must be read as long as the producer lives, whoever waits for them.
+        // The only unstructured task: delivery reports must be read as long as the producer lives, whatever waits for
+        // them.
         drainer = Task {
             while !Task.isCancelled {
                 await queue.wakeup.wait(atMost: .seconds(1))

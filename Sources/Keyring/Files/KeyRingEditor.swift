@@ -151,7 +151,7 @@ public struct KeyRingEditor: ~Copyable {
     }
 
     private mutating func save(_ new: KeyRingListing) throws(KeyRingError) {
-        // Whoever may read the listing today may read it tomorrow.
+        // Accounts that may read the listing today may read the new one too.
         var status = stat()
         let mode = stat(directory.listing, &status) == 0 ? (status.st_mode & 0o644) | 0o600 : 0o600
         let write = DurableWrite(path: directory.listing, mode: mode, .replacing, disk)

@@ -96,7 +96,7 @@ struct KeyRingEntry {
     private func file(
         _ member: String, _ name: String, _ content: GuardedFile.Content
     ) throws(KeyRingError) -> SecretBytes {
-        // Whoever put the key itself here must not find it in a log.
+        // If somebody put the key itself here, no log may contain it.
         guard !name.contains(where: \.isNewline), !name.hasPrefix("-----BEGIN") else {
             throw error(member, "must name a file; it holds a key. Write the key to a file of mode 600")
         }

@@ -100,7 +100,7 @@ private struct ExportWork: Sendable {
         if signal == .traces, inHand.isEmpty { inHand = exporter.queue.take(ExportPlan.spansAtOnce) }
         let reply = await exporter.collector.send(
             body(of: signal), of: signal, by: transport, within: limit, now: exporter.now())
-        // Whoever ends this ends requests too, which says nothing of the collector.
+        // A cancellation ends requests too; their failure does not concern the collector.
         guard !Task.isCancelled || reply.answer == .accepted else { return }
         exporter.metrics.sent(signal, reply.answer)
         let fate = plan.answered(reply.answer, to: signal, at: elapsed, chance: .random(in: 0...1))

@@ -59,7 +59,7 @@ struct ConnectionTable {
             shed = silentLongest { $0 == user }
             guard shed != nil else { return .refused(.full) }
         } else if entries.count >= limits.total {
-            // Whoever has most gives way.
+            // The user with the most connections gives way.
             let shares = Dictionary(grouping: entries.values, by: \.user).mapValues(\.count)
             let largest = shares.values.max() ?? 0
             shed = silentLongest { shares[$0] == largest }

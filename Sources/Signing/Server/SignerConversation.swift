@@ -144,7 +144,7 @@ struct SignerConversation: Sendable {
     private func count(_ items: ArraySlice<SignerFrame.Item>, _ answers: [SignerFrame.Answer]) {
         var counts: [String: SigningTally.Counts] = [:]
         for (item, answer) in zip(items, answers) {
-            // A ring there is not has no line: whoever asks could fill the log with names.
+            // A ring that does not exist gets no line: a peer could fill the log with names.
             guard desk.policies[item.ring] != nil else { continue }
             switch answer {
             case .signature: counts[item.ring, default: .init()].signed += 1

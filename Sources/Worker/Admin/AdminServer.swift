@@ -36,7 +36,7 @@ struct AdminServer: Sendable {
     ///
     /// - Throws: The error that prevents it from listening.
     func run() async throws {
-        // What keeps it from listening is thrown; its other words are about single connections.
+        // An error that keeps it from listening is thrown; its other log lines concern single connections.
         var quiet = logger
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(

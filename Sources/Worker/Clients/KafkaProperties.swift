@@ -115,7 +115,7 @@ public struct KafkaProperties: Sendable {
         guard withClients, single.isEmpty, !properties.isEmpty, !configuration.kafka.isEmbedded else { return single }
         return KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
             .refusals(configuration).map { refusal in
-                // What librdkafka names, where it names one of them; else where they begin.
+                // The property that librdkafka names, if it names one of them; otherwise the first one.
                 let meant = properties.first { refusal.contains($0.name) } ?? properties[0]
                 return Diagnostic(.error, at: meant.place, "no Kafka client can be made: \(refusal)")
             }

@@ -93,7 +93,7 @@ actor OffsetCommits {
         let refused = await send(offsets, note)
         isAsking = false
         guard Lane.allCases.contains(where: { !refused[$0].isEmpty }) else { return true }
-        // What was added meanwhile is further on.
+        // The offsets added meanwhile are further on.
         for lane in Lane.allCases { open[lane].merge(refused[lane]) { newer, _ in newer } }
         ahead += count
         return false

@@ -263,7 +263,7 @@ final class ControlTopic: Sendable {
             await written.wait(atMost: Self.pause)
             await writeAll(by: producer)
         }
-        // What was found out at the very end is still told.
+        // Records from the very end are still written.
         await writeAll(by: producer)
         await producer.close(within: .seconds(2))
     }

@@ -24,7 +24,7 @@ extension SessionLoop {
             let result = await committer.commit(transaction, additions)
             let (took, end) = (.now - start, context.now())
             context.trace(transaction, result, from: began, to: end)
-            // What there is to tell of thousands of events is told here: the loop has the next ones to process.
+            // The log and the metrics of thousands of events are prepared here: the loop has the next ones to process.
             var digest = OutcomeLog()
             if case .committed(let transaction) = result {
                 context.committed(transaction)

@@ -72,7 +72,7 @@ struct AbandonedTiers {
                 case .rebalance, .error: break
                 }
             }
-            // What cannot be read in time may hold events.
+            // A topic that cannot be read in time may hold events.
             guard .now < end else { return true }
         }
         return false

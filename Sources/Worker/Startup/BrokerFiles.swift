@@ -31,7 +31,7 @@ enum BrokerFiles {
         _ property: Configuration.Property, _ content: GuardedFile.Content, isUsed: Bool
     ) -> String? {
         let path = property.value
-        // Whoever put the key itself here must not find it in a log.
+        // If somebody put the key itself here, no log may contain it.
         guard !path.contains(where: \.isNewline), !path.hasPrefix("-----BEGIN") else {
             return "\(property.name) must name a file; write what it holds to a file, of mode 600 where it is a key"
         }

@@ -38,7 +38,7 @@ package struct ReloadMetrics: Sendable {
 
     /// Counts the result of a reload.
     package func note(_ result: Result, at now: UnixTime) {
-        // Counted last: whoever waits for the count finds the rest.
+        // Counted last, so that a reader that waits for the count finds the other values set.
         result == .refused ? isSuccessful.set(0) : succeeded(at: now)
         reloads.add(1, result.rawValue)
     }

@@ -103,7 +103,7 @@ public struct ConfigurationReader {
             pickup, isThere: root.key("pickup") != nil)
         ListenAddresses.check(configuration, admin: admin, pickup: pickup)
         TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
-        // Known, and read by whoever runs them.
+        // The section is known here, and read by the command that runs the tests.
         _ = root.value(Configuration.Tests.section.name)
         root.finish()
     }

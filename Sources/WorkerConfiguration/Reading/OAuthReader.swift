@@ -66,7 +66,8 @@ struct OAuthReader {
             section.diagnostics.resolve($0.text)
         }
         guard let endpoint, let id, let file else { return nil }
-        // What is in it is read when a token is got, for it may be replaced; that it is there is looked at here.
+        // The secret is read each time a token is fetched, because it may be replaced. Here only its presence is
+        // checked.
         let secret = section.secret(ofFile: file.text, file.node, named: section.path("client_secret_file"), source)
         if let secret, secret.isEmpty {
             section.diagnostics.error(

@@ -50,7 +50,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
 
     private mutating func add(_ section: SectionDescription, _ node: Node?, _ path: String) {
         let isThere = node.map { $0.null == nil } ?? false
-        // What is there at all makes a difference where there would be nothing without it.
+        // The mere presence of such a section makes a difference.
         if section.absence == .nothing, isThere {
             entries.append(Entry(name: path, value: Fingerprint(), change: section.change))
         }
@@ -64,7 +64,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
     private mutating func addMembers(of section: SectionDescription, _ node: Node?, _ path: String) {
         let isNamed = section.name == "*"
         add(isNamed ? section.keys.filter(Self.isNoted) : section.keys, of: node, "\(path).")
-        // What is in an app or a ring is part of its whole, but for what needs a restart.
+        // The keys of an app or a ring count as one entry, except those that need a restart.
         let inner = section.sections.filter { !isNamed || $0.keys.contains(where: Self.isNoted) }
         for section in inner { add(section, node?.mapping?[section.name], "\(path).\(section.name)") }
     }

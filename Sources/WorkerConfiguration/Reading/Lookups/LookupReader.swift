@@ -59,7 +59,7 @@ struct LookupReader {
 
     private func endpoint(_ terms: LookupTerms) -> EndpointURL? {
         let node = section.value("endpoint")
-        // What was written and is no endpoint was told already, but for an empty one.
+        // A value that is no endpoint was reported already, except an empty one.
         guard node == nil || written.endpoint != nil else {
             if node?.scalar?.string.isEmpty == true {
                 diagnostics.error(node, "\(section.path("endpoint")) is empty; give it a value or remove it")
