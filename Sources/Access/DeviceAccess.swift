@@ -57,10 +57,10 @@ public struct DeviceAccess: Sendable {
         self.requiresProof = requiresProof
     }
 
-    /// The device that shows `credentials`.
+    /// Returns the device with `credentials`.
     ///
-    /// A proof that is there is always checked, and not used up. A session that is bound to a key must come as `DPoP`: as a bearer's it is
-    /// refused, be there a proof or not (RFC 9449, section 7.2).
+    /// A proof is always checked, and not used up. A session that is bound to a key must come as `DPoP`: as a bearer's
+    /// it is refused, with or without a proof (RFC 9449, section 7.2).
     ///
     /// - Parameters:
     ///   - now: the moment, by a clock that is set.
@@ -89,10 +89,10 @@ public struct DeviceAccess: Sendable {
         if let proof = device.proof { try proofs.use(proof, now: now) }
     }
 
-    /// Whether the issuer has withdrawn the key that signed `session`, as far as is known.
+    /// Returns whether the issuer has withdrawn the key that signed `session`, as far as it is known.
     public func isWithdrawn(_ session: Session) -> Bool { sessions.contains { $0.isWithdrawn(session) } }
 
-    /// Whether the session was found good some time ago and has not ended. It may have been withdrawn since.
+    /// Returns whether the session was verified some time ago and has not ended. It may have been withdrawn since.
     public func isKnown(_ session: [UInt8], now: UnixTime) -> Bool {
         verified.isKnown(Self.name(of: session), at: now)
     }
@@ -102,7 +102,7 @@ public struct DeviceAccess: Sendable {
         Fingerprint(String(decoding: session, as: UTF8.self))
     }
 
-    /// The session that `token` is, checked now or within the last half minute.
+    /// Returns the session in `token`, verified now or within the last half minute.
     private func session(
         _ token: [UInt8], _ now: UnixTime, _ deadline: ContinuousClock.Instant?
     ) async throws(AccessRefusal) -> Session {
@@ -117,7 +117,7 @@ public struct DeviceAccess: Sendable {
         return session
     }
 
-    /// The session that `token` is, by all rules that it satisfies.
+    /// Returns the session in `token`, by all rules that it satisfies.
     private func verify(
         _ token: [UInt8], _ now: UnixTime, _ deadline: ContinuousClock.Instant?
     ) async throws(AccessRefusal) -> Session {

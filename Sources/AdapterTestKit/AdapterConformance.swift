@@ -1,8 +1,8 @@
 public import AdapterKit
 public import Foundation
 
-/// The promises of `Adapter`, checked. Whoever writes an adapter runs this on it, with any test framework: each broken
-/// promise comes back as a line of text.
+/// The promises of `Adapter`, checked. An adapter's author runs this on it, with any test framework: each broken
+/// promise is returned as a line of text.
 ///
 /// ```swift
 /// @Test func `keeps the adapter's promises`() throws {
@@ -32,7 +32,7 @@ public struct AdapterConformance: Sendable {
         self.readme = readme
     }
 
-    /// Every broken promise, a line each.
+    /// Returns every broken promise, a line each.
     ///
     /// - Throws: the error that keeps the suite from running: settings that do not decode, a key that cannot be made.
     public func violations() throws -> [String] {
@@ -61,7 +61,7 @@ public struct AdapterConformance: Sendable {
         return violations
     }
 
-    /// The adapter of an example app.
+    /// Returns the adapter of an example app.
     ///
     /// - Throws: the error of the settings.
     public func makeAdapter(_ app: AdapterFixtures.App) throws -> any Adapter {
@@ -89,7 +89,7 @@ public struct AdapterConformance: Sendable {
         return violations
     }
 
-    /// Each recorded report is read as expected, twice, and its token shows in nothing that may be logged.
+    /// Checks that each recorded report is read as expected, twice, and that no loggable text contains its token.
     private func readings(_ adapter: any Adapter, _ reports: [ReportFixture]) -> [String] {
         reports.flatMap { fixture -> [String] in
             let bytes = fixture.report(at: now)
@@ -113,7 +113,8 @@ public struct AdapterConformance: Sendable {
         }
     }
 
-    /// Evidence and remedy of a reading agree: a revoked token is replaced, and where there was no token none failed.
+    /// Checks that a reading's evidence and remedy agree: a revoked token is replaced, and where there was no token
+    /// none failed.
     private func evidence(in reading: Reading) -> [String] {
         guard case .failure(let failure) = reading, failure.subject != nil else { return [] }
         var violations: [String] = []
@@ -137,7 +138,7 @@ public struct AdapterConformance: Sendable {
         return inside + nested + (text.split(separator: ".").count == 3 && text.utf8.count > 40 ? [text] : [])
     }
 
-    /// Damaged and random JSON is answered, and answered alike each time.
+    /// Checks that damaged and random JSON is answered, and answered alike each time.
     private func garbage(_ adapter: any Adapter, _ reports: [ReportFixture]) -> [String] {
         var random = SplitMix64(seed: 0x5EED)
         var texts = reports.flatMap { fixture in

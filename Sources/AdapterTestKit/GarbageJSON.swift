@@ -61,7 +61,7 @@ enum GarbageJSON {
         return "\"\(escaped)\""
     }
 
-    /// `text` with a few bytes changed, dropped or doubled.
+    /// Returns `text` with a few bytes changed, dropped or doubled.
     static func damaged(_ text: [UInt8], random: inout some RandomNumberGenerator) -> [UInt8] {
         var text = text
         for _ in 0..<Int.random(in: 1...3, using: &random) where !text.isEmpty {

@@ -20,7 +20,7 @@ public enum HostileBodies {
         String(repeating: "[", count: 10_000), "{\"a\":\"" + String(repeating: "x", count: 2 << 20) + "\"}",
     ]
 
-    /// `count` bodies of random bytes and of random JSON.
+    /// Returns `count` bodies of random bytes and of random JSON.
     public static func random(_ count: Int, seed: UInt64) -> [[UInt8]] {
         var random = SplitMix64(seed: seed)
         return (0..<count).map { place in
@@ -30,8 +30,8 @@ public enum HostileBodies {
         }
     }
 
-    /// `count` bodies made from `body` by changing bytes, cutting it off, or putting one of its JSON values in another's
-    /// place.
+    /// Returns `count` bodies made from `body` by changing bytes, cutting it off, or replacing one of its JSON values
+    /// by another one.
     public static func damaging(_ body: [UInt8], _ count: Int, seed: UInt64) -> [[UInt8]] {
         var random = SplitMix64(seed: seed)
         return (0..<count).map { place in
@@ -43,7 +43,7 @@ public enum HostileBodies {
         }
     }
 
-    /// `body` with one of its values replaced by a value of another kind.
+    /// Returns `body` with one of its values replaced by a value of another kind.
     private static func replacingValue(of body: [UInt8], random: inout some RandomNumberGenerator) -> [UInt8] {
         guard let root = try? JSONDocument(parsing: body).root else { return body }
         let others = ["null", "true", "0", "-1.5e300", "\"\"", "\"x\"", "[]", "{}", "[null]", "[[]]", "{\"a\":[]}"]

@@ -1,9 +1,9 @@
 public import AdapterKit
 
-/// Ids that somebody sends who wants another user's token, or one for everybody.
+/// Ids of an attacker who wants another user's token, or one for every user.
 ///
-/// Each goes through a report, a vouched user and a re-issue. What comes out is a refusal, or a token that holds exactly that id in
-/// the vendor's place and is the same as a harmless user's everywhere else.
+/// Each id goes through a report, a vouched user and a re-issue. The result is a refusal, or a token that contains
+/// exactly that id in the vendor's place and is the same as a harmless user's everywhere else.
 public struct HostileIdentifiers: Sendable {
     private let adapter: any Adapter
     private let now: UnixTime
@@ -31,7 +31,7 @@ public struct HostileIdentifiers: Sendable {
     /// An id that no vendor refuses and that needs no encoding anywhere.
     private static let harmless = "u-7f3a9c"
 
-    /// A suite for `adapter`; nil where nobody is known whom it mints for.
+    /// A suite for `adapter`; nil where no user is known for whom it mints.
     public init?(_ adapter: any Adapter, reports: [[UInt8]], users: [Subject], at now: UnixTime) {
         guard let sample = users.first else { return nil }
         self.adapter = adapter
@@ -45,7 +45,7 @@ public struct HostileIdentifiers: Sendable {
         self.now = now
     }
 
-    /// Every broken promise, a line each.
+    /// Returns every broken promise, a line each.
     ///
     /// - Throws: the error that keeps the suite from running: a key that cannot be made, a harmless user without a
     ///   token.
@@ -116,7 +116,7 @@ public struct HostileIdentifiers: Sendable {
         }
     }
 
-    /// `{"user":…}`, or `{"ids":{…}}` with the id under each name.
+    /// Returns `{"user":…}`, or `{"ids":{…}}` with the id under each name.
     private func user(_ id: String, named name: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -139,7 +139,7 @@ public struct HostileIdentifiers: Sendable {
         }
     }
 
-    /// `report` with the sample's ids replaced by `id`; nil where it names the sample nowhere.
+    /// Returns `report` with the sample's ids replaced by `id`; nil where it names the sample nowhere.
     private static func replacingUser(of report: [UInt8], _ sample: Subject, with id: String) -> JSONValue? {
         guard let root = try? JSONDocument(parsing: report).root else { return nil }
         let ids: Set<[UInt8]> =
@@ -220,7 +220,8 @@ public struct HostileIdentifiers: Sendable {
         return isSame(actual, as: text, id) ? [] : ["\(place) is another text"]
     }
 
-    /// Whether `text` is `expected` with `id` in the harmless one's place: as it is, or percent-encoded behind two slashes.
+    /// Returns whether `text` is `expected` with `id` in place of the harmless id: as it is, or percent-encoded behind
+    /// two slashes.
     private static func isSame(_ text: String, as expected: String, _ id: String) -> Bool {
         let parts = expected.split(separator: harmless, omittingEmptySubsequences: false)
         guard parts.count > 1 else { return text.hasSameBytes(as: expected) }

@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// An adapter and its own stub of the vendor, made to speak with each other. What one of them asks the other must answer,
-/// and no answer may do for somebody else.
+/// A conversation between an adapter and its own stub of the vendor. Each must answer the other's messages, and no
+/// answer may serve for another user.
 struct LookupConversation {
     private let adapter: any Adapter
     private let terms: LookupTerms
@@ -24,7 +24,7 @@ struct LookupConversation {
         key = try SigningKey.generate(adapter.algorithm, keyID: keyID)
     }
 
-    /// Every broken promise, a line each.
+    /// Returns every broken promise, a line each.
     ///
     /// - Throws: the error of a token that cannot be made.
     func violations() throws -> [String] {

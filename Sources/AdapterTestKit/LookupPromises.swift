@@ -17,7 +17,7 @@ struct LookupPromises {
         crowd = users + others.map(user.appending)
     }
 
-    /// Every broken promise, a line each.
+    /// Returns every broken promise, a line each.
     func violations() -> [String] {
         guard let terms = adapter.lookupTerms else { return withoutTerms() }
         return check(terms) + LookupMode.allCases.flatMap { requests($0, terms) } + hostileAnswers(terms)
@@ -122,7 +122,7 @@ struct LookupPromises {
         return Set(answers.flatMap { hostile($0, about: asked) }).sorted()
     }
 
-    /// An answer that was not understood is no answer: neither good news nor bad.
+    /// Checks that an unreadable answer counts as none: it neither confirms nor denies a user.
     private func hostile(_ response: LookupResponse, about users: [Subject]) -> [String] {
         var (verdicts, violations) = Self.check(adapter, response, about: users)
         let status = response.status

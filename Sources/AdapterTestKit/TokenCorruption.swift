@@ -6,7 +6,7 @@ struct TokenCorruption {
     let name: String
     let token: [UInt8]
 
-    /// Every corruption of a token of `maker` for `subject`.
+    /// Returns every corruption of a token of `maker` for `subject`.
     static func all(of maker: TokenMaker, _ subject: Subject, at now: UnixTime) throws -> [TokenCorruption] {
         let good = try maker.token(for: subject, from: now.seconds)
         let (header, claims) = try parts(of: good)

@@ -14,8 +14,8 @@ public struct TokenMaker: Sendable {
         self.key = key
     }
 
-    /// A good token for `subject` that lives from `issuedAt` to `expiresAt`, in seconds since 1970; as long as is
-    /// standard where no end is given.
+    /// Returns a good token for `subject` that lives from `issuedAt` to `expiresAt`, in seconds since 1970; with the
+    /// standard lifetime where no end is given.
     ///
     /// - Throws: the error of the recipe or of libcrypto.
     public func token(for subject: Subject, from issuedAt: Int64, to expiresAt: Int64? = nil) throws -> [UInt8] {
@@ -40,7 +40,7 @@ public struct TokenMaker: Sendable {
         try token(header: header, claims: claims, signedWith: key)
     }
 
-    /// The token of a key the vendor does not hold, under the id of one it does.
+    /// Returns a maker with a key that the vendor does not have, under the id of one that it has.
     func withNewKey() throws -> TokenMaker {
         TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: key.keyID))
     }

@@ -49,7 +49,7 @@ package struct BenchApp: Sendable {
         report = { _ in "{}" }
     }
 
-    /// A new key of the app's kind.
+    /// Returns a new key of the app's kind.
     package func generateKey() throws -> SigningKey {
         try KeyGeneration.key(algorithm, encoding: adapter.secretEncoding, rsaBits: 2048, id: "bench-1")
     }

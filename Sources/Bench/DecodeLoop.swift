@@ -27,7 +27,7 @@ package struct DecodeLoop {
         }
     }
 
-    /// The first recorded report that asks for a token.
+    /// Returns the first recorded report that asks for a token.
     private static func example(
         in fixtures: AdapterFixtures, _ registration: AdapterRegistry.Registration
     ) throws -> (adapter: any Adapter, report: [UInt8])? {

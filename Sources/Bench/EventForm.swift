@@ -8,7 +8,7 @@ package enum EventForm: String, CaseIterable {
     case binary = "cloudevents binary"
     case raw = "raw report"
 
-    /// A record with `report` about `app`.
+    /// Returns a record with `report` about `app`.
     package func record(of report: [UInt8], app: String) -> InputRecord {
         let (value, headers) = parts(report, app)
         return InputRecord(

@@ -25,7 +25,7 @@ package struct MintLoop: Sendable {
             : try SigningKey(pem: bytes, algorithm: algorithm, keyID: "bench-1")
     }
 
-    /// Tokens of one user after the other.
+    /// Returns the work: one token of one user after the other.
     package func work() throws -> Throughput.Work {
         var minting = try Minting(app, key)
         let signer = try Signer(key)

@@ -35,7 +35,7 @@ package enum RecordedReports {
 }
 
 extension JSONDecoder {
-    /// The adapter of `registration` with `settings`.
+    /// Returns the adapter of `registration` with `settings`.
     package static func adapter(_ registration: AdapterRegistry.Registration, settings: [UInt8]) throws -> any Adapter {
         let decoder = JSONDecoder()
         decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)

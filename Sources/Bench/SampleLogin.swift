@@ -16,7 +16,7 @@ package struct SampleLogin: Sendable {
         keySet = Data(try JWK.setJSON(of: [key.verificationKey]))
     }
 
-    /// A session of `user` for an hour.
+    /// Returns a session of `user` for an hour.
     package func session(of user: String, at now: UnixTime) throws -> String {
         var claims = JSONWriter()
         claims.beginObject()

@@ -7,7 +7,7 @@ package struct Spread {
 
     package init(_ values: [Double]) { sorted = values.sorted() }
 
-    /// Round by round, how much of `whole` the figure is.
+    /// Returns the figures' share of `whole`, round by round.
     package static func ratio(_ part: [Double], of whole: [Double]) -> Spread {
         Spread(zip(part, whole).map { $1 > 0 ? $0 / $1 : 0 })
     }
@@ -20,7 +20,7 @@ package struct Spread {
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
 
-    /// The median, and the others behind it where there are any.
+    /// Returns the median, followed by the other figures where there are any.
     package func text(_ places: Int = 0) -> String {
         func text(_ value: Double) -> String { String(format: "%.\(places)f", value) }
         return sorted.count < 2 ? text(median) : "\(text(median)) (\(text(low))–\(text(high)))"

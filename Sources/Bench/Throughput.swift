@@ -38,7 +38,8 @@ package enum Throughput {
         return try rate(of: work, seconds)
     }
 
-    /// The clock is asked so seldom that it costs nothing, and so often that the last stretch is short.
+    /// Returns the rate of `work`. It reads the clock so rarely that this costs nothing, and so often that the last
+    /// stretch is short.
     private static func rate(of work: Work, _ seconds: Double) throws -> Double {
         let start = ContinuousClock.now
         var stretch = 1

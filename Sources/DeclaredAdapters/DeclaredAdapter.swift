@@ -59,7 +59,7 @@ package final class DeclaredAdapter: Adapter {
 
     package func recipe(for subject: Subject) -> Recipe { appRecipe }
 
-    /// The user, and of the members that the file declares those that its claims take.
+    /// Returns the vouched user, with those declared members that the vendor's claims use.
     package func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         let user = try VouchedUser.id("user", in: members, besides: Set(description.vouched.map(\.name)))
         guard !description.vouched.isEmpty else { return VouchedUser(Subject(user: user)) }
@@ -115,7 +115,7 @@ extension VouchedMember {
 }
 
 extension JSONValue {
-    /// The value in the form that a claim wants.
+    /// Returns the value in the form that a claim requires.
     fileprivate func json(as form: VouchedMember.Form) -> [UInt8] {
         var writer = JSONWriter(capacity: 64)
         switch form {

@@ -36,7 +36,7 @@ package struct DeclaredSettings: AdapterSettings {
 }
 
 extension DeclaredSetting {
-    /// The value in `container`; nil where there is none.
+    /// Returns the value in `container`; nil where there is none.
     fileprivate func value(in container: KeyedDecodingContainer<SettingCodingKey>) throws -> SettingValue? {
         switch kind {
         case .boolean: return try container.optional(name, as: Bool.self).map { .boolean($0) }

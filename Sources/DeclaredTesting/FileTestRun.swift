@@ -107,7 +107,7 @@ package struct FileTestRun {
         }
     }
 
-    /// The promises of every adapter. What the file's reports have failed already is not said twice.
+    /// Checks the promises of every adapter. Failures of the file's own reports are not repeated.
     private func conformance(_ tests: FileTests, besides known: [Diagnostic]) -> [Diagnostic] {
         do {
             let suite = AdapterConformance(
@@ -172,7 +172,7 @@ package struct MadeToken {
 }
 
 extension [UInt8] {
-    /// Whether both are the same JSON, whatever the members' order.
+    /// Returns whether both are the same JSON, whatever the members' order.
     fileprivate func isSame(as other: [UInt8]) -> Bool {
         guard let left = try? JSONDocument(parsing: self).root, let right = try? JSONDocument(parsing: other).root
         else {

@@ -19,7 +19,7 @@ extension FileTests {
 }
 
 extension FileTests.Key {
-    /// The key, for `algorithm`.
+    /// Returns the key, for `algorithm`.
     ///
     /// - Throws: `JOSEError`.
     package func signingKey(_ algorithm: Algorithm, id: String) throws(JOSEError) -> SigningKey {
@@ -34,7 +34,7 @@ extension FileTests.Key {
 }
 
 extension DeclaredVendor {
-    /// The adapter of an app with `settings`, a JSON object.
+    /// Returns the adapter of an app with `settings`, a JSON object.
     ///
     /// - Throws: the error of the settings.
     package func adapter(settings: [UInt8]) throws -> any Adapter {

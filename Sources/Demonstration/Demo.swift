@@ -154,7 +154,8 @@ package struct Demo {
             problem: problem(event, settlement.outcome, answer))
     }
 
-    /// The token goes to the adapter's verifier with the keys of the ring, as the vendor would hold them.
+    /// Returns the verdict of the adapter's verifier on the token, with the keys of the ring, as the vendor would have
+    /// them.
     private func verdict(on record: JSONValue, _ event: DemoEvent, _ preflight: Preflight) -> VendorVerdict? {
         guard let app = preflight.configuration?.apps.first(where: { $0.name == event.app.name }),
             let ring = preflight.rings[app.key], let token = record["token"]?.string

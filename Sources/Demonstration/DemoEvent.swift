@@ -27,7 +27,8 @@ package struct DemoEvent {
     var user: DemoUser?
     package var isReissue = false
 
-    /// Events for every recorded report of every app. The forms take turns; a report that is not JSON can only be sent raw.
+    /// Returns events for every recorded report of every app. The forms take turns; a report that is not JSON can only
+    /// be sent raw.
     package static func all(_ apps: [DemoWorkspace.App], at now: UnixTime) -> [DemoEvent] {
         let recorded = apps.flatMap { app in
             app.fixtures.reports.filter { $0.app == app.example.name }.map { (app, $0) }
@@ -54,7 +55,7 @@ package struct DemoEvent {
         return event
     }
 
-    /// A batch job's event for `user`.
+    /// Returns a batch job's event for `user`.
     package static func reissue(of user: String, app: DemoWorkspace.App, ending: String) -> DemoEvent {
         var json = JSONWriter()
         json.string(user)

@@ -13,7 +13,7 @@ package final class DemoLedger: Sendable {
 
     private let state = Mutex(State())
 
-    /// The worker settled a batch. What only waits for a vendor's answer comes again.
+    /// Records a batch that the worker settled. Events that only wait for a vendor's answer will come again.
     @Sendable func settled(_ settlements: [Settlement]) {
         let ended = settlements.filter { if case .deferred(_, .awaitingLookup) = $0.outcome { false } else { true } }
         state.withLock { $0.settlements += ended }
@@ -21,7 +21,7 @@ package final class DemoLedger: Sendable {
 
     package var settlements: [Settlement] { state.withLock { $0.settlements } }
 
-    /// The worker consumes, from brokers at `address`, or will never.
+    /// Notes that the worker consumes, from brokers at `address`, or that it never will.
     package func started(_ address: Result<String, any Error>) {
         let waiter = state.withLock { state in
             defer { state.address = nil }
@@ -31,7 +31,7 @@ package final class DemoLedger: Sendable {
         waiter?.resume(with: address)
     }
 
-    /// The brokers' address, once the worker consumes.
+    /// Returns the brokers' address, once the worker consumes.
     package func address() async throws -> String {
         try await withCheckedThrowingContinuation { waiter in
             let early = state.withLock { state in

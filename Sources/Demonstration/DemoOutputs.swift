@@ -32,10 +32,10 @@ struct DemoOutputs {
         }
     }
 
-    /// The replacement token that answers the event `id`.
+    /// Returns the replacement token that answers the event `id`.
     func token(_ id: String) -> JSONValue? { tokens[id] }
 
-    /// The value of the dead letter that came from `origin`.
+    /// Returns the value of the dead letter that came from `origin`.
     func deadLetter(at origin: RecordPosition) -> [UInt8]? { deadLetters[origin] }
 
     private func origin(of record: ConsumedRecord) -> RecordPosition? {

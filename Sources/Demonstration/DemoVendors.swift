@@ -55,7 +55,8 @@ package struct DemoVendors {
     /// The number of requests that each app's vendor got.
     package var requests: [(app: String, count: Int)] { vendors.map { ($0.app.name, $0.server.traffic.requests) } }
 
-    /// Events about users who are gone or unknown, for the vendors that tell, with the outcome each must have.
+    /// Returns events about users who are deleted or unknown, for the vendors that report it, with the expected
+    /// outcomes.
     package func events(at now: UnixTime) -> [DemoEvent] {
         vendors.flatMap { vendor in
             [Self.gone, Self.unknown].compactMap { user in
@@ -87,7 +88,7 @@ package struct DemoVendors {
         for vendor in vendors { await vendor.server.stop() }
     }
 
-    /// A secret of the kind the vendor hands out, as its server and as the configuration have it.
+    /// Returns a secret of the kind that the vendor hands out, in the forms of its server and of the configuration.
     private static func credentials(
         for app: DemoWorkspace.App, _ terms: LookupTerms, in folder: URL
     ) throws -> (authorization: String?, yaml: String) {

@@ -70,7 +70,7 @@ package struct DemoWorkspace {
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// A new key for `app`, in the form its vendor hands out, and its public half where there is one.
+    /// Generates a key for `app`, in the form that its vendor hands out, and writes its public half where there is one.
     private static func generateKey(for app: App, in folder: URL, at now: UnixTime) throws -> VerificationKey {
         let adapter = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
         let id = "\(app.name)-2026-11"
@@ -92,7 +92,7 @@ package struct DemoWorkspace {
     private func yaml(asking vendors: DemoVendors?) -> String {
         // The reports of all SDKs name the same few users; each is to be answered by itself.
         var text = "kafka:\n  bootstrap_servers: embedded\nworker:\n  admission: { subjects: 0 }\n"
-        // Whoever waits for a vendor's answer is not to wait long in a demonstration.
+        // Events that wait for a vendor's answer must not wait long in a demonstration.
         if vendors != nil { text += "  retries: { tiers: [1s, 5s, 10s] }\n" }
         text += "log:\n  level: info\n  format: text\nkeys:\n"
         for app in apps { text += "  \(app.name): { path: keys/\(app.name) }\n" }

@@ -43,7 +43,7 @@ package struct Outage: Sendable, Equatable {
         return .recovered(after: max(.zero, now - start))
     }
 
-    /// A length for an operator, to the second: `1h2m`, `1m50s`, `3s`.
+    /// Returns a length for an operator, to the second: `1h2m`, `1m50s`, `3s`.
     package static func text(_ length: Duration) -> String {
         let seconds = max(0, length.components.seconds)
         if seconds >= 3600 { return "\(seconds / 3600)h\(seconds % 3600 / 60)m" }

@@ -49,7 +49,7 @@ final class ResponseReader: HTTPClientResponseDelegate {
         return nil
     }
 
-    /// Whether the body has a content coding (RFC 9110, section 8.4).
+    /// Returns whether the body has a content coding (RFC 9110, section 8.4).
     private static func isEncoded(_ response: TransportResponse) -> Bool {
         response.headers[canonicalForm: "content-encoding"].contains { !$0.isEmpty && $0.lowercased() != "identity" }
     }

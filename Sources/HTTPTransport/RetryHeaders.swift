@@ -23,13 +23,13 @@ package struct RetryHeaders: Equatable {
         }
     }
 
-    /// Delta seconds or a date (RFC 9110, section 10.2.3).
+    /// Parses delta seconds or a date (RFC 9110, section 10.2.3).
     private static func wait(_ text: String, _ now: UnixTime) -> Int64? {
         if let seconds = number(text) { return microseconds(seconds) }
         return HTTPDate.parse(text, now: now).map { min(max(0, $0.microseconds(since: now)), longest) }
     }
 
-    /// A decimal number, as servers write them that count in parts of a second too.
+    /// Parses a decimal number; some servers also write fractions of a second.
     private static func number(_ text: String) -> Double? {
         let digits = text.utf8.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard digits.allSatisfy({ (0x30...0x39).contains($0) || "+-. \t".utf8.contains($0) }) else { return nil }

@@ -9,6 +9,6 @@ package struct TransportResponse: Sendable {
     /// The body; empty where only the head was read, and for an error whose body is encoded.
     package internal(set) var body: [UInt8] = []
 
-    /// The first header of this name.
+    /// Returns the first header of this name.
     package func header(_ name: String) -> String? { headers.first(name: name) }
 }

@@ -10,8 +10,8 @@ package struct TrustedAuthorities: Sendable {
 
     /// The certificates in the PEM file `path`, of which there is at least one.
     ///
-    /// - Throws: `EndpointError` where there is none, and where others could change the file: who can write it decides whom the
-    ///   program believes.
+    /// - Throws: `EndpointError` where there is none, and where other accounts could change the file: an account that
+    ///   can write it decides which servers the program trusts.
     package init(file path: String) throws(EndpointError) {
         let contents: SecretBytes
         do throws(GuardedFileError) {

@@ -13,7 +13,7 @@ import DeclaredTesting
 import Foundation
 import Vendors
 
-/// The vendor whose file `path` names; nil for anything else.
+/// Returns the vendor in the file `path`; nil for anything else.
 func declared(_ path: String) throws -> DeclaredVendor? {
     guard path.hasSuffix(".yaml") else { return nil }
     guard let text = try? String(contentsOfFile: path, encoding: .utf8),

@@ -1,7 +1,7 @@
 import Formats
 
 extension Base64 {
-    /// As `decode`, with this module's error.
+    /// Decodes `text` as `decode` does, with this module's error.
     ///
     /// - Throws: `JOSEError` with `.invalidEncoding`.
     func decoded(_ text: ArraySlice<UInt8>) throws(JOSEError) -> [UInt8] {
@@ -10,7 +10,7 @@ extension Base64 {
         }
     }
 
-    /// As `decode`, for a part of a token.
+    /// Decodes a part of a token as `decode` does.
     ///
     /// - Throws: `JOSEError` with `code`, naming the part.
     func decoded(_ part: ArraySlice<UInt8>, _ code: JOSEError.Code, _ name: String) throws(JOSEError) -> [UInt8] {

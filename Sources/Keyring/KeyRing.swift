@@ -25,7 +25,7 @@ public struct KeyRing: Sendable {
     /// The version that signs; nil where it was revoked and no other was promoted yet.
     public var active: KeyVersion? { versions.first { $0.state == .active } }
 
-    /// The ring without the versions that do not satisfy `isKept`.
+    /// Returns the ring without the versions that do not satisfy `isKept`.
     package func keeping(_ isKept: (KeyVersion) -> Bool) -> KeyRing {
         KeyRing(name: name, versions: versions.filter(isKept))
     }

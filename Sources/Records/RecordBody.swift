@@ -85,7 +85,7 @@ public struct RecordBody: Sendable, Equatable {
         }
     }
 
-    /// Whether there is a header `name`.
+    /// Returns whether there is a header `name`.
     public func has(_ name: String) -> Bool { place(of: name) != nil }
 
     /// Returns the number of headers with the name `name`.
@@ -100,14 +100,15 @@ public struct RecordBody: Sendable, Equatable {
         return count
     }
 
-    /// The last value of the header `name`, which is the one that counts in Kafka; nil where it is null or not UTF-8.
+    /// Returns the last value of the header `name`, which is the one that counts in Kafka; nil where it is null or not
+    /// UTF-8.
     public func text(_ name: String) -> String? {
         guard let value = place(of: name) ?? nil else { return nil }
         // Without the generic way through a collection, which takes ten times as long.
         do { return String(copying: try UTF8Span(validating: bytes.span.extracting(value))) } catch { return nil }
     }
 
-    /// Whether the last value of the header `name` is `text`, byte for byte. Nothing is copied.
+    /// Returns whether the last value of the header `name` is `text`, byte for byte. Nothing is copied.
     public func says(_ name: String, _ text: String) -> Bool {
         guard let value = place(of: name) ?? nil else { return false }
         let wanted = text.utf8.span

@@ -19,6 +19,6 @@ public struct RecordHeader: Sendable, Equatable {
 }
 
 extension [RecordHeader] {
-    /// The last value of `name`, which is the one that counts in Kafka.
+    /// Returns the last value of `name`, which is the one that counts in Kafka.
     public func text(_ name: String) -> String? { last { $0.name == name }?.text }
 }

@@ -17,7 +17,7 @@ public struct RecordPosition: Sendable, Hashable {
     /// The offset behind it, where reading goes on.
     public var nextOffset: Int64 { Self.next(after: offset) }
 
-    /// The offset behind `offset`. The last offset there is has none behind it.
+    /// Returns the offset behind `offset`. The last possible offset has none behind it.
     public static func next(after offset: Int64) -> Int64 { offset == .max ? .max : offset + 1 }
 }
 

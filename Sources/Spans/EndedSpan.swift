@@ -114,7 +114,7 @@ public struct EndedSpan: Sendable, Equatable {
 /// The port that takes a process's spans, and the source of their ids. Code that makes spans needs neither chance nor a
 /// clock of its own.
 public protocol SpanPort: Sendable {
-    /// A new span's context: in the trace of `parent`, or, with nil, in one of its own.
+    /// Returns a new span's context: in the trace of `parent`; with nil, in one of its own.
     func context(below parent: TraceContext?) -> TraceContext
     /// Takes a finished span. The caller never waits.
     func ended(_ span: EndedSpan)

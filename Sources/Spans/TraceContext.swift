@@ -23,13 +23,13 @@ public struct TraceContext: Sendable, Hashable {
 
     // MARK: New ones
 
-    /// The first span of a trace of its own, which is sampled.
+    /// Returns the first span of a new trace, which is sampled.
     public static func root(using random: inout some RandomNumberGenerator) -> TraceContext {
         let trace = TraceNumber(high: .random(in: 0 ... .max, using: &random), low: fresh(&random))
         return TraceContext(trace: trace, span: fresh(&random), isSampled: true, state: "")
     }
 
-    /// A new span of the same trace.
+    /// Returns a new span of the same trace.
     public func child(using random: inout some RandomNumberGenerator) -> TraceContext {
         TraceContext(trace: trace, span: Self.fresh(&random), isSampled: isSampled, state: state)
     }

@@ -3,7 +3,7 @@ import AdapterKit
 /// Responses as HTTP/1.1 writes them (RFC 9112). They are written by hand, because a proper encoder refuses the faults
 /// that the server must make here.
 enum ResponseBytes {
-    /// `response` whole, with its `Content-Length`.
+    /// Returns the whole `response`, with its `Content-Length`.
     static func whole(_ response: StubResponse, isHead: Bool, isLast: Bool) -> [UInt8] {
         var headers = response.headers
         // Neither has a body, nor a length (RFC 9110, section 8.6).
@@ -13,14 +13,14 @@ enum ResponseBytes {
         return head(status: response.status, headers: headers) + (isHead || isBodiless ? [] : response.body)
     }
 
-    /// The status line and the headers, with the empty line at their end.
+    /// Returns the status line and the headers, with the empty line at their end.
     static func head(status: Int, headers: [(name: String, value: String)]) -> [UInt8] {
         var text = "HTTP/1.1 \(status) \(reasons[status] ?? "Status \(status)")\r\n"
         for header in headers { text += "\(withoutBreaks(header.name)): \(withoutBreaks(header.value))\r\n" }
         return Array((text + "\r\n").utf8)
     }
 
-    /// `bytes` as one chunk.
+    /// Returns `bytes` as a chunk.
     static func chunk(_ bytes: [UInt8]) -> [UInt8] {
         Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
     }

@@ -110,6 +110,6 @@ public final class StubServer: Sendable {
 
     /// Waits until `count` requests have arrived since the start.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled first.
+    /// - Throws: `CancellationError` where the task is canceled first.
     public func waitForRequests(_ count: Int) async throws { try await state.waitForRequests(count) }
 }

@@ -55,7 +55,7 @@ final class StubState: Sendable {
 
     // MARK: Requests
 
-    /// A request is complete.
+    /// Records a complete request, and returns the reaction to it.
     func arrived(_ request: StubRequest) -> Reaction {
         let (reaction, ready) = values.withLock { values in
             let time = now()
@@ -74,14 +74,14 @@ final class StubState: Sendable {
         return reaction
     }
 
-    /// A request was answered, or never will be.
+    /// Notes that a request was answered, or never will be.
     func ended() { values.withLock { $0.traffic.openRequests -= 1 } }
 
     func sent(_ bytes: Int) { values.withLock { $0.traffic.bytesSent += bytes } }
 
     /// Waits until `count` requests have arrived.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled first.
+    /// - Throws: `CancellationError` where the task is canceled first.
     func waitForRequests(_ count: Int) async throws {
         let id = values.withLock { values in
             values.lastWaiter += 1
@@ -104,7 +104,7 @@ final class StubState: Sendable {
 
     // MARK: Connections
 
-    /// A connection was accepted.
+    /// Notes that a connection was accepted.
     ///
     /// - Returns: whether the server still runs.
     func opened(_ connection: Connection) -> Bool {
@@ -117,7 +117,7 @@ final class StubState: Sendable {
         }
     }
 
-    /// A connection is no more.
+    /// Notes that a connection has closed.
     func closed(_ channel: any Channel) {
         values.withLock { values in
             guard values.connections.removeValue(forKey: ObjectIdentifier(channel)) != nil else { return }

@@ -43,7 +43,7 @@ struct LookupDestination: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// A transport with the account's own connections. Its maker closes it.
+    /// Returns a transport with the account's own connections, which its maker closes.
     func makeTransport() -> HTTPTransport {
         HTTPTransport(trusting: authorities, limit: timeout, connections: concurrency)
     }

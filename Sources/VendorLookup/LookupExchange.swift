@@ -12,7 +12,7 @@ struct LookupExchange: Sendable {
     let maximumBodyBytes: Int
     let now: @Sendable () -> UnixTime
 
-    /// Sends `call` and reads the answer. Ends when the task is cancelled, and at `deadline` once it has been sent.
+    /// Sends `call` and reads the answer. Ends when the task is canceled, and at `deadline` once it has been sent.
     func perform(
         _ call: LookupCall, until deadline: ContinuousClock.Instant
     ) async -> Result<LookupAnswer, LookupFailure> {

@@ -84,7 +84,7 @@ final class LookupPermits: Sendable {
         }
     }
 
-    /// The permit goes from hand to hand.
+    /// Passes the permit to the next task, or frees it.
     private func giveBack() {
         let next = values.withLock { values -> CheckedContinuation<Bool, Never>? in
             while let place = values.order.popFirst() {

@@ -10,7 +10,7 @@ package import WorkerConfiguration
 // How what the file says becomes what the core and the clients go by: the one place that knows both.
 
 extension Configuration {
-    /// The topic of a destination. A tier beyond the last is the last.
+    /// Returns the topic of a destination. A tier beyond the last is the last.
     package func topic(for destination: OutputRecord.Destination) -> String {
         switch destination {
         case .tokens: topics.tokens
@@ -19,7 +19,7 @@ extension Configuration {
         }
     }
 
-    /// The topics of a lane.
+    /// Returns the topics of a lane.
     package func topics(of lane: Lane) -> [String] {
         switch lane {
         case .live: [topics.invalidations] + appTopics
@@ -35,7 +35,7 @@ extension Configuration {
             maxAttempts: worker.retries.maxAttempts, deadline: worker.retries.deadline)
     }
 
-    /// The rules of admission of the worker called `worker`.
+    /// Returns the rules of admission for the worker `name`.
     func admissionRules(worker name: String) -> AdmissionRules {
         AdmissionRules(
             subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
@@ -72,7 +72,7 @@ extension Pipeline.App {
 }
 
 extension Configuration {
-    /// The pipeline of the worker called `name`.
+    /// Returns the pipeline of the worker `name`.
     ///
     /// - Parameters:
     ///   - cores: The number of processors that read and finish a batch's events.
@@ -112,7 +112,7 @@ extension Collector {
 
 /// The look-ups of a configuration: the pipeline's accounts and the client's endpoints.
 enum VendorLookups {
-    /// The accounts, by which limits are kept.
+    /// Returns the accounts, which limits apply to.
     static func accounts(_ configuration: Configuration) -> [LookupAccount] {
         lookups(configuration).map { lookup in
             LookupAccount(
@@ -121,7 +121,7 @@ enum VendorLookups {
         }
     }
 
-    /// The accounts' endpoints, in the order of the apps.
+    /// Returns the accounts' endpoints, in the order of the apps.
     static func endpoints(_ configuration: Configuration) -> [LookupEndpoint] {
         lookups(configuration).map { LookupEndpoint($0) }
     }

@@ -165,7 +165,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// The work is done, so that the tasks beside it end as well.
     private struct Finished: Error {}
 
-    /// Follows the key rings' folders and the configuration's files, until the task is cancelled.
+    /// Follows the key rings' folders and the configuration's files, until the task is canceled.
     private func follow(_ reloader: Reloader, signer: LocalSigner) async {
         let running = reloader.running
         let rings = KeyRingWatcher(
@@ -240,7 +240,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         await broker?.close()
     }
 
-    /// Session after session: clients that are of no further use are replaced, without the process.
+    /// Runs session after session: clients that are of no further use are replaced, without a new process.
     private func runSessions(_ context: SessionContext, _ bootstrapServers: String) async throws {
         let name =
             configuration.kafka.instance.map { "\(configuration.kafka.group)-\($0)" }

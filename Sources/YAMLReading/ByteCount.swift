@@ -1,6 +1,6 @@
 /// A number of bytes as text: alone or with `kB`, `MB` or `GB` (powers of 1024).
 package enum ByteCount {
-    /// The bytes that `text` names; nil where it is none, or more than an `Int` holds.
+    /// Parses a number of bytes; nil where `text` is none, or more than an `Int` holds.
     package static func parse(_ text: some StringProtocol) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }

@@ -32,10 +32,10 @@ package final class Diagnostics {
 
     package func complete(_ node: Node) { completed.insert(place(of: node)) }
 
-    /// Whether the environment had a part in the value.
+    /// Returns whether the value is partly from the environment.
     package func isCompleted(_ node: Node) -> Bool { completed.contains(place(of: node)) }
 
-    /// `text`, unless it came from the environment.
+    /// Returns `text`, unless it came from the environment.
     package func quote(_ text: String, _ node: Node) -> String {
         isCompleted(node) ? "what the environment says" : text
     }
@@ -52,7 +52,7 @@ extension Diagnostics {
         return file[...slash] + path
     }
 
-    /// YAML that is none.
+    /// Reports text that is not YAML.
     package func syntax(_ error: YamlError) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

@@ -23,14 +23,14 @@ public enum DurationText {
         return overflow || product > 31_536_000_000_000 ? nil : .milliseconds(product)
     }
 
-    /// A duration as the configuration would write it, in whole milliseconds at the finest.
+    /// Returns a duration as the configuration would write it, in whole milliseconds at the finest.
     package static func format(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard attoseconds != 0 else { return format(seconds: seconds) }
         return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
     }
 
-    /// Whole seconds as the configuration would write them.
+    /// Returns whole seconds as the configuration would write them.
     public static func format(seconds: Int64) -> String {
         for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds != 0 && seconds % length == 0
         {

@@ -34,13 +34,13 @@ package final class Section {
 
     package func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }
 
-    /// The member `name`; nil where it is absent or null.
+    /// Returns the member `name`; nil where it is absent or null.
     package func value(_ name: String) -> Node? {
         if !known.contains(name) { known.append(name) }
         return members.first { $0.name == name }.flatMap { $0.value.null == nil ? $0.value : nil }
     }
 
-    /// The key of the member `name`.
+    /// Returns the key of the member `name`.
     package func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
 
     package func section(_ name: String) -> Section {
@@ -68,7 +68,7 @@ package final class Section {
         return text(name, orElse: "give it a value")
     }
 
-    /// A text that may be absent and must not be empty.
+    /// Returns a text that may be absent and must not be empty.
     package func requiredTextIfPresent(_ name: String) -> (text: String, node: Node)? {
         text(name, orElse: "give it a value or remove it")
     }
@@ -102,7 +102,7 @@ package final class Section {
         return number
     }
 
-    /// A share, written as `10%` or as `0.1`.
+    /// Returns a share, written as `10%` or as `0.1`.
     package func share(_ name: String, in range: ClosedRange<Double>) -> Double? {
         guard let (text, node) = text(name) else { return nil }
         let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
@@ -116,7 +116,7 @@ package final class Section {
         return share
     }
 
-    /// A number of bytes, alone or with `kB`, `MB` or `GB` (powers of 1024).
+    /// Returns a number of bytes, alone or with `kB`, `MB` or `GB` (powers of 1024).
     package func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         guard let number = ByteCount.parse(text), range.contains(number) else {

@@ -1,6 +1,6 @@
 /// Finds the known word that a misspelled one stands for.
 package enum Spelling {
-    /// The one of `known` that is nearest to `word`, where one is near enough to be meant.
+    /// Returns the word of `known` that is nearest to `word`, where one is near enough.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let ranked = known.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
         guard let ranked, ranked.distance <= max(2, word.count / 3) else { return nil }

@@ -22,7 +22,7 @@ struct Remint: AsyncParsableCommand {
             RotateCommand.self, TopicsCommand.self, BenchCommand.self,
         ])
 
-    /// Exit codes: 0 done, 1 the thing asked for is wrong, 2 usage, 75 try again later.
+    /// Runs the program. Exit codes: 0 done, 1 wrong request or failed check, 2 usage, 75 try again later.
     static func main() async {
         do {
             var command = try parseAsRoot()

@@ -43,7 +43,7 @@ public struct APIKey: Sendable {
         guard self.hash.count == 32 else { return nil }
     }
 
-    /// A new key.
+    /// Returns a new key.
     ///
     /// - Parameter random: A function that returns the given number of unpredictable bytes:
     ///   `SecretBytes.random(count:)`.
@@ -55,7 +55,7 @@ public struct APIKey: Sendable {
         return Generated(text: text, hash: digits.withBytes { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Whether the key is for `app`.
+    /// Returns whether the key is for `app`.
     func allows(_ app: String) -> Bool {
         switch scope {
         case .all: true

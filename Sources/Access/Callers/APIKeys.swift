@@ -10,7 +10,7 @@ public struct APIKeys: Sendable {
     /// Whether there is no key, so that no backend may ask.
     public var isEmpty: Bool { keys.isEmpty }
 
-    /// The caller that shows `text`, and may ask for `app`.
+    /// Returns the caller with the key `text`, which must allow `app`.
     ///
     /// - Returns: the key's name.
     /// - Throws: `AccessRefusal` with `.unknownAPIKey`, or `.appNotAllowed` with `.forbidden`.

@@ -11,6 +11,6 @@ extension JSONValue {
 }
 
 extension UnixTime {
-    /// The moment this much later, or earlier where negative, in whole seconds.
+    /// Returns the moment later by `duration`, or earlier where it is negative, in whole seconds.
     func advanced(by duration: Duration) -> UnixTime { advanced(bySeconds: duration.components.seconds) }
 }

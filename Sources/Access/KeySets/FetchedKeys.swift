@@ -156,7 +156,7 @@ public final class FetchedKeys: KeySource {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isWaiting = state.withLock { state in
-                    // A task is cancelled before its handler runs: whoever comes second here sees the first.
+                    // A task is canceled before its handler runs, so the second of the two sees the first.
                     guard state.isRunning, !state.cache.hasEnded(fetch), !Task.isCancelled else { return false }
                     state.waiters[waiter] = continuation
                     return true
@@ -170,7 +170,7 @@ public final class FetchedKeys: KeySource {
 
     // MARK: Fetching
 
-    /// Fetches the set, and again whenever it is due or wished for, until its task is cancelled. To be called once.
+    /// Fetches the set, and again whenever it is due or requested, until its task is canceled. To be called once.
     public func run() async {
         state.withLock { $0.isRunning = true }
         await withTaskGroup(of: Void.self) { group in

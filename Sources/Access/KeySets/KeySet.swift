@@ -2,8 +2,8 @@ public import JOSE
 
 /// An issuer's keys, by their ids.
 ///
-/// From a JWK Set (RFC 7517, section 5) or from the operator's hand. What a set holds that cannot verify a session is
-/// passed over: an issuer may publish keys for other purposes and of kinds that are not known here yet.
+/// They come from a JWK Set (RFC 7517, section 5) or from the operator. Keys of a set that cannot verify a session are
+/// skipped: an issuer may publish keys for other purposes and of kinds that are not known here yet.
 public struct KeySet: Sendable {
     /// The longest JWK Set, in bytes.
     public static let mostBytes = 256 << 10
@@ -65,11 +65,11 @@ public struct KeySet: Sendable {
     /// The number of keys; a key that serves two algorithms counts twice.
     public var count: Int { all.count }
 
-    /// Whether a key of the set has this thumbprint.
+    /// Returns whether a key of the set has this thumbprint.
     func holds(_ thumbprint: String) -> Bool { thumbprints.contains(thumbprint) }
 
-    /// The keys that a token with this `kid` may be signed by: those of that id; where there is none, those without an
-    /// id. A token without `kid` may be signed by any. Nil where there is none at all.
+    /// Returns the keys that may have signed a token with this `kid`: those with that id; where there is none, those
+    /// without an id. A token without `kid` may be signed by any key. nil where there is none at all.
     func candidates(for keyID: String?, generation: Int) -> KeyCandidates? {
         if let keyID, let keys = named[Array(keyID.utf8)] {
             return KeyCandidates(keys: keys, areNamed: true, generation: generation)
@@ -86,7 +86,7 @@ public struct KeySet: Sendable {
         return (try? JWK.publicKeys(from: member, for: algorithms)) ?? []
     }
 
-    /// Whether the key may verify (RFC 7517, sections 4.2 and 4.3).
+    /// Returns whether the key may verify (RFC 7517, sections 4.2 and 4.3).
     private static func isForVerifying(_ member: JSONValue) -> Bool {
         if let use = member.jwkMember("use"), use.string != "sig" { return false }
         if let operations = member.jwkMember("key_ops") {

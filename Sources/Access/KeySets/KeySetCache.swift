@@ -66,19 +66,19 @@ struct KeySetCache: Sendable {
     /// The set there is.
     var set: KeySet? { held?.set }
 
-    /// Whether the set is not fresh any more, but still serves.
+    /// Returns whether the set is not fresh any more, but may still be used.
     func isStale(at now: Instant) -> Bool { held.map { $0.freshUntil <= now && now < $0.usableUntil } ?? false }
 
-    /// Whether there is a set that is not too old to serve.
+    /// Returns whether there is a set that is not too old to be used.
     func isUsable(at now: Instant) -> Bool { held.map { now < $0.usableUntil } ?? false }
 
     /// Whether the latest set that came has no usable key.
     var lacksKeys: Bool { withdrawals > 0 }
 
-    /// Whether the latest set that came does not hold the key with this thumbprint.
+    /// Returns whether the latest set does not contain the key with this thumbprint.
     func isWithdrawn(_ thumbprint: String) -> Bool { lacksKeys || held.map { !$0.set.holds(thumbprint) } ?? false }
 
-    /// Whether the fetch of this number has ended.
+    /// Returns whether the fetch of this number has ended.
     func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
 
     /// Returns the time until `beginIfDue` has something to do; a second at least.
@@ -90,7 +90,7 @@ struct KeySetCache: Sendable {
 
     // MARK: What happens
 
-    /// A caller asks for the keys of `keyID` in a set later than `generation`.
+    /// Returns the action for a caller that asks for the keys of `keyID` in a set later than `generation`.
     mutating func lookUp(_ keyID: String?, after generation: Int?, at now: Instant) -> Action {
         dropTooOld(at: now)
         if let candidates = candidates(for: keyID, after: generation) {
@@ -105,7 +105,7 @@ struct KeySetCache: Sendable {
         return .fetch(Ticket(fetch: lastFetch, firstCertain: lastFetch))
     }
 
-    /// A caller that waited asks for its answer, which is never to wait again.
+    /// Returns the answer to a caller that waited. It never has to wait again.
     mutating func settle(_ ticket: Ticket, _ keyID: String?, after generation: Int?, at now: Instant) -> KeyAnswer {
         dropTooOld(at: now)
         if let candidates = candidates(for: keyID, after: generation) { return .keys(candidates) }
@@ -121,7 +121,7 @@ struct KeySetCache: Sendable {
         return begin(at: now)
     }
 
-    /// The fetch brought a set, fresh for `maxAge` by its own account.
+    /// Records that the fetch returned a set, which declares itself fresh for `maxAge`.
     mutating func fetched(_ set: KeySet, maxAge: Duration?, at now: Instant) {
         let freshUntil = now.advanced(by: times.lifetime(maxAge))
         held = Held(
@@ -135,7 +135,7 @@ struct KeySetCache: Sendable {
         nextFetch = lastBegin?.advanced(by: times.coolDown)
     }
 
-    /// The fetch brought a set without a usable key: the issuer has withdrawn every key of before.
+    /// Records that the fetch returned a set without a usable key: the issuer has withdrawn every earlier key.
     mutating func withdrew(at now: Instant) {
         held = nil
         fetchedAt = now
@@ -145,7 +145,7 @@ struct KeySetCache: Sendable {
         nextFetch = now.advanced(by: times.pause(after: withdrawals))
     }
 
-    /// The fetch failed, or brought something that is no key set.
+    /// Records that the fetch failed, or returned no key set.
     mutating func failed(at now: Instant) {
         failures = min(failures + 1, 1000)
         underWaySince = nil
@@ -155,7 +155,7 @@ struct KeySetCache: Sendable {
         nextFetch = max(retry, coolDownEnd)
     }
 
-    /// The keys of `keyID` in a set later than `generation`, as far as they are there.
+    /// Returns the known keys of `keyID` in a set later than `generation`.
     func candidates(for keyID: String?, after generation: Int?) -> KeyCandidates? {
         guard let held, held.generation > generation ?? 0 else { return nil }
         return held.set.candidates(for: keyID, generation: held.generation)

@@ -37,7 +37,7 @@ public struct KeySetTimes: Sendable {
         return min(max(maxAge, freshness.lowerBound), freshness.upperBound)
     }
 
-    /// The pause after so many fetches in a row that failed, or that brought no usable key.
+    /// Returns the pause after `failures` fetches in a row that failed, or that returned no usable key.
     func pause(after failures: Int) -> Duration {
         var pause = firstRetry
         for _ in 1..<max(failures, 1) {

@@ -23,7 +23,7 @@ public enum KeyAnswer: Sendable {
 
 /// A source of an issuer's keys.
 public protocol KeySource: Sendable {
-    /// The keys for a token's `kid`.
+    /// Returns the keys for a token's `kid`.
     ///
     /// May wait for a set that is on its way, until `deadline`, and never longer than one fetch takes.
     ///
@@ -33,16 +33,16 @@ public protocol KeySource: Sendable {
     ///   - deadline: The latest moment of the answer; nil for the end of the fetch.
     func keys(for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?) async -> KeyAnswer
 
-    /// Whether the latest set that came does not hold the key with this thumbprint (RFC 7638). A set without a usable key holds
-    /// none. Before a set came, and once the last is too old to serve, no key is withdrawn.
+    /// Returns whether the latest set does not contain the key with this thumbprint (RFC 7638). A set without a usable
+    /// key contains none. Before the first set, and once the last is too old to be used, no key is withdrawn.
     func isWithdrawn(_ thumbprint: String) -> Bool
 }
 
 extension KeySource {
-    /// The keys for a token's `kid`; nil for a token that has none.
+    /// Returns the keys for a token's `kid`; nil for a token that has none.
     public func keys(for keyID: String?) async -> KeyAnswer { await keys(for: keyID, after: nil) }
 
-    /// The keys for a token's `kid`, waited for as long as the fetch takes.
+    /// Returns the keys for a token's `kid`, and waits for them as long as the fetch takes.
     public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
         await keys(for: keyID, after: generation, until: nil)
     }

@@ -37,7 +37,7 @@ public struct LimitRules: Sendable {
         self.watched = watched
     }
 
-    /// The rate for `caller`.
+    /// Returns the rate for `caller`.
     func rate(of caller: Caller) -> RequestRate {
         switch caller {
         case .user, .device: self.caller

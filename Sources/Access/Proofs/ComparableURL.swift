@@ -29,7 +29,8 @@ public struct ComparableURL: Sendable, Hashable {
 
     private static let defaultPorts = ["http": 80, "https": 443]
 
-    /// Host and port, where there is one. A host in brackets is an IPv6 address, which holds colons.
+    /// Returns host and port, the latter where there is one. A host in brackets is an IPv6 address, which contains
+    /// colons.
     private static func authority(_ text: ArraySlice<UInt8>) -> (host: [UInt8], port: Int?)? {
         guard !text.contains(UInt8(ascii: "@")) else { return nil }
         let bracket = text.lastIndex(of: UInt8(ascii: "]")) ?? text.startIndex
@@ -69,7 +70,7 @@ public struct ComparableURL: Sendable, Hashable {
         return output
     }
 
-    /// Section 5.2.4, for a path that begins with a slash or is empty, which means a slash.
+    /// Removes dot segments (section 5.2.4) from a path that begins with a slash or is empty, which means a slash.
     private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
         var kept: [ArraySlice<UInt8>] = []
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()

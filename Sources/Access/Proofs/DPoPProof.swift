@@ -56,7 +56,7 @@ struct DPoPProof: Sendable {
         }
     }
 
-    /// The key in the header, for the algorithm that the header names: it is the sender's own key, and can be no key of
+    /// Returns the key in the header, for the header's algorithm: it is the sender's own key, and can be no key of
     /// another kind.
     private static func key(of token: CompactJWS, _ rules: DPoPRules) throws(AccessRefusal) -> VerificationKey {
         guard let algorithm = Algorithm(named: token.algorithmName), algorithm.keyType != .secret,

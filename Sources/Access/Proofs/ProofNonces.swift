@@ -23,7 +23,7 @@ public struct ProofNonces: Sendable {
     /// Returns the nonce of the slot at `now`.
     public func nonce(at now: UnixTime) -> String { nonce(of: Self.slot(at: now)) }
 
-    /// Whether `nonce` is of the slot at `now`, of the one before or of the one after.
+    /// Returns whether `nonce` belongs to the slot at `now`, or to the one before or after.
     func isCurrent(_ nonce: String, at now: UnixTime) -> Bool {
         let (current, shown) = (Self.slot(at: now), Array(nonce.utf8))
         var isFound = false
@@ -35,7 +35,7 @@ public struct ProofNonces: Sendable {
 
     private static func slot(at now: UnixTime) -> Int64 { now.seconds / slot }
 
-    /// A keyed hash, nested as HMAC is, so that nobody can go on from it.
+    /// Returns the nonce of a slot: a keyed hash, nested like HMAC, so that nobody can extend it.
     private func nonce(of slot: Int64) -> String {
         let label = Array("remint DPoP nonce 1 ".utf8) + Array("\(slot) ".utf8)
         let inner = SecretBytes(label, followedBy: secret).withBytes { SHA256.hash($0) }

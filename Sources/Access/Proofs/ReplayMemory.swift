@@ -42,7 +42,7 @@ struct ReplayMemory: Sendable {
     /// The number of remembered names.
     var count: Int { younger.names.count + older.names.count }
 
-    /// Whether the name was used and could be used again.
+    /// Returns whether the name was used and could be used again.
     func isKnown(_ name: Fingerprint) -> Bool { younger.names.contains(name) || older.names.contains(name) }
 
     mutating func use(_ name: Fingerprint, of key: Fingerprint, at now: UnixTime) -> Verdict {

@@ -79,13 +79,13 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// The action that a refusal requires of the caller.
     public enum Answer: Sendable, Hashable {
-        /// To show something else: 401.
+        /// Show other credentials: 401.
         case unauthorised
-        /// To ask for something else: 403.
+        /// Ask for something else: 403.
         case forbidden
-        /// To have its user named differently: 400. What it showed is right, and no other session of that user helps.
+        /// Have the user named differently: 400. The credentials are valid, and no other session of that user helps.
         case invalid
-        /// To ask for another app: 404, whether there is such an app or not.
+        /// Ask for another app: 404, whether the app exists or not.
         case notFound
         /// Repeat the request, but not before this time has passed: 503. Its credentials may be valid.
         case later(Duration)

@@ -37,7 +37,7 @@ public struct SessionVerifier: Sendable {
         return try session(claimed, key)
     }
 
-    /// Whether the issuer has withdrawn the key that signed `session`, as far as is known.
+    /// Returns whether the issuer has withdrawn the key that signed `session`, as far as it is known.
     func isWithdrawn(_ session: Session) -> Bool {
         session.signers.contains { signer in
             guard signer.kind == rules.name, let thumbprint = signer.thumbprint else { return false }

@@ -18,7 +18,7 @@ public struct SessionWay: Sendable, Hashable {
         self.claim = claim
     }
 
-    /// Whether `session` opens the app, with or without a user.
+    /// Returns whether `session` opens the app, with or without a user.
     func isOpen(to session: Session) -> Bool {
         guard session.kinds.contains(kind), session.issuer.hasSameBytes(as: issuer) else { return false }
         guard let audience else { return true }

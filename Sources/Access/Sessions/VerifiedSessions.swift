@@ -19,7 +19,7 @@ final class VerifiedSessions: Sendable {
     /// Remembers about `capacity` sessions.
     init(capacity: Int = 50_000) { self.capacity = capacity }
 
-    /// The session called `name`, where it was found good and has not ended since.
+    /// Returns the session `name`, if it was verified and has not ended since.
     func session(_ name: Fingerprint, at now: UnixTime) -> Session? {
         known.withLock { known in
             guard let entry = known.younger[name] ?? known.older[name] else { return nil }
@@ -29,7 +29,7 @@ final class VerifiedSessions: Sendable {
         }
     }
 
-    /// Whether the session called `name` was found good, a moment ago or before, and has not ended.
+    /// Returns whether the session `name` was verified, recently or earlier, and has not ended.
     func isKnown(_ name: Fingerprint, at now: UnixTime) -> Bool {
         known.withLock { known in
             (known.younger[name] ?? known.older[name]).map { now < $0.session.expiry } ?? false
@@ -44,7 +44,7 @@ final class VerifiedSessions: Sendable {
         }
     }
 
-    /// A session was found good.
+    /// Records a verified session.
     func found(_ session: Session, as name: Fingerprint, at now: UnixTime) {
         let until = min(session.expiry, now.advanced(bySeconds: Self.life))
         known.withLock { known in

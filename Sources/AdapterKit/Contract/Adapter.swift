@@ -57,19 +57,19 @@ public protocol Adapter: Sendable {
     /// Whether the SDKs' reports hold the token that failed, so that an app may ask for it (`apps.*.proof`).
     var reportsFailedToken: Bool { get }
 
-    /// The user whom the edge vouches for, in the adapter's own members: `{"user":"u-42"}` unless the vendor names users
-    /// otherwise.
+    /// Returns the user whom the edge vouches for, from the adapter's own members: `{"user":"u-42"}` unless the vendor
+    /// names users differently.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
     func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser
 
-    /// The subject an operator or the edge names under `reissue.user` or `reissue.ids`.
+    /// Returns the subject that an operator or the edge names under `reissue.user` or `reissue.ids`.
     ///
     /// - Throws: `Rejection` with `.missingUser`, `.malformedReport` or, where a token answers a challenge,
     ///   `.missingChallenge`.
     func subject(reissuing user: JSONValue) throws(Rejection) -> Subject
 
-    /// Everything the signer needs except the key: exactly the vendor's members, nothing extra.
+    /// Returns everything that the signer needs except the key: exactly the vendor's members, nothing extra.
     func recipe(for subject: Subject) -> Recipe
 
     /// Returns the subject that a token's claims name; nil where they name nobody. It serves people who inspect a token
@@ -89,7 +89,7 @@ public protocol Adapter: Sendable {
     /// somebody else is `.mismatched`.
     func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict]
 
-    /// The vendor's REST API in small, for tests and demonstrations; nil where there is none.
+    /// Returns the vendor's REST API in small, for tests and demonstrations; nil where there is none.
     func stub(_ setting: StubSetting) -> (any VendorStub)?
 
     /// Returns the vendor's verdict on `token` from `subject`'s device at `time`, if the vendor held `keys`.
@@ -124,21 +124,21 @@ extension Adapter {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }
 
-    /// A user with a single id.
+    /// Returns a user with a single id.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try Subject(reissuing: user) }
 
     /// The default: the vendor needs no look-up to mint.
     public var lookupTerms: LookupTerms? { nil }
 
-    /// The default: an adapter without a look-up asks nothing.
+    /// Returns no request, the default of an adapter without a look-up.
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup { .none }
 
-    /// The default: without a look-up, no response answers a user.
+    /// Returns no verdict on any user: without a look-up, no response answers one.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         subjects.map { _ in .unanswered(LookupFailure(.unreadable, "no look-up was asked for")) }
     }
 
-    /// The default: without a look-up, no stub is needed.
+    /// Returns nil: without a look-up, no stub is needed.
     public func stub(_ setting: StubSetting) -> (any VendorStub)? { nil }
 
     /// The type's name.

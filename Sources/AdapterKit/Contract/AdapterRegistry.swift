@@ -44,6 +44,6 @@ public struct AdapterRegistry: Sendable {
         self.registrations = registrations
     }
 
-    /// The adapter called `name`.
+    /// Returns the adapter `name`.
     public subscript(name: String) -> Registration? { registrations.first { $0.name == name } }
 }

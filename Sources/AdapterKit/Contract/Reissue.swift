@@ -18,7 +18,7 @@ public enum Reissue {
         } catch { return .rejected(error) }
     }
 
-    /// The request for `user`, a JSON string or an object of ids by name.
+    /// Returns the request for `user`, a JSON string or an object of ids by name.
     public static func request(for user: [UInt8]) -> [UInt8] {
         ByteWriter.bytes { json in
             json.append(user.first == UInt8(ascii: "{") ? #"{"ids":"# : #"{"user":"#)

@@ -19,14 +19,14 @@ public struct TokenInspection: Sendable {
         claims = parts.count > 1 ? Self.object(parts[1]) : nil
     }
 
-    /// Whether one of `keys` made the signature, with its own algorithm. False for anything that is not strictly a
-    /// compact JWS (RFC 7515), whatever the parts look like.
+    /// Returns whether one of `keys` made the signature, with its own algorithm; false for anything that is not
+    /// strictly a compact JWS (RFC 7515), whatever its parts look like.
     public func isSigned(byAnyOf keys: [VerificationKey]) -> Bool {
         guard let jws = try? CompactJWS(parsing: token) else { return false }
         return (try? jws.verify(withAnyOf: keys)) != nil
     }
 
-    /// The number of seconds under `name`; fractions are cut, as verifiers do.
+    /// Returns the number of seconds under `name`; fractions are cut, as verifiers cut them.
     public func time(_ name: String) -> Int64? {
         guard let number = claims?[name]?.number, number.magnitude < 1e15 else { return nil }
         return Int64(number)

@@ -63,7 +63,7 @@ public struct Enrichment: Sendable, Equatable {
     /// An enrichment with these JSON texts.
     public init(_ values: [String: [UInt8]] = [:]) { self.values = values }
 
-    /// The JSON text for `name`; nil where there is none.
+    /// Returns the JSON text for `name`; nil where there is none.
     public subscript(name: String) -> [UInt8]? { values[name] }
 
     /// Whether it adds nothing.

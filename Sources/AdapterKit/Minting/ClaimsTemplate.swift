@@ -165,7 +165,7 @@ struct ClaimsTemplate: Sendable {
         flushed = constants.count
     }
 
-    /// The template with the times of `life` filled in.
+    /// Returns the template with the times of `life` filled in.
     func valid(_ life: Validity) -> ClaimsTemplate {
         var filled = ClaimsTemplate()
         filled.constants.reserveCapacity(constants.count + 2 * 20)

@@ -1,6 +1,6 @@
 /// A version 4 UUID (RFC 9562, section 5.4), lowercase.
 public enum RandomUUID {
-    /// A new UUID from `random`.
+    /// Returns a new UUID from `random`.
     public static func make(using random: inout some RandomNumberGenerator) -> String {
         let (high, low) = (random.next(), random.next())
         return String(decoding: ByteWriter.bytes { $0.append(uuid: high, low) }, as: UTF8.self)

@@ -1,5 +1,6 @@
 extension Recipe {
-    /// The protected header in base64url. It depends on the key alone, and where it names a day, on that of `issuedAt`.
+    /// Returns the protected header in base64url. It depends on the key alone, and where it names a day, on that of
+    /// `issuedAt`.
     ///
     /// - Throws: `Rejection` with `.keyUnavailable` when the header names the key and the key has no id.
     public func encodedHeader(keyID: String?, issuedAt: Int64 = 0) throws(Rejection) -> [UInt8] {

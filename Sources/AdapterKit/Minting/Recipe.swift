@@ -103,7 +103,7 @@ public struct Claim: Sendable, Equatable {
         case text([TextPart])
         /// An object of claims.
         case object([Claim])
-        /// An array. What a look-up may leave out has no place in it.
+        /// An array. It has no place for a value that a look-up may leave out.
         case array([Value])
         /// The value that a look-up or the edge found under this name; this JSON value where neither found one.
         case granted(String, otherwise: [UInt8])

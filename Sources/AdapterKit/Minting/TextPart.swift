@@ -17,7 +17,7 @@ public enum TextPart: Sendable, Equatable {
     /// The day of minting in UTC, `YYYYMMDD`.
     case date
 
-    /// The day of `seconds` since 1970 in UTC, `YYYYMMDD`.
+    /// Returns the day of `seconds` since 1970 in UTC, `YYYYMMDD`.
     static func date(of seconds: Int64) -> [UInt8] {
         UnixTime(seconds: seconds).description.utf8.prefix(10).filter { $0 != UInt8(ascii: "-") }
     }
@@ -55,7 +55,7 @@ public struct Moment: Sendable, Equatable {
         self.unit = unit
     }
 
-    /// The number for a token of `life`.
+    /// Returns the number for a token of `life`.
     func value(in life: Validity) -> Int64 {
         let start = base == .issuedAt ? life.issuedAt : life.expiresAt
         let moment = UnixTime(seconds: start).advanced(bySeconds: offset)

@@ -52,7 +52,7 @@ public final class TokenForm: Sendable {
     ///   - isFinishedInPlace: whether to leave room for the signature; false where the signature is put behind the
     ///     input elsewhere.
     ///   - random: the source of ids.
-    /// - Throws: `Rejection` with `.mintFailed` when the subject lacks what a claim needs.
+    /// - Throws: `Rejection` with `.mintFailed` when the subject lacks a value that a claim needs.
     public func signingInput(
         for subject: Subject, adding enrichment: Enrichment = Enrichment(), isFinishedInPlace: Bool = true,
         random: inout some RandomNumberGenerator
@@ -67,7 +67,7 @@ public final class TokenForm: Sendable {
         return input
     }
 
-    /// The claims of one token, as JSON.
+    /// Returns the claims of a token, as JSON.
     ///
     /// - Throws: as `signingInput`.
     public func claims(

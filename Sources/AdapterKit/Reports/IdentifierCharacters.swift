@@ -42,7 +42,7 @@ public struct IdentifierCharacters: Sendable, Equatable {
             && byte != UInt8(ascii: "\\")
     }
 
-    /// Whether `identifier` is made of these characters alone.
+    /// Returns whether `identifier` consists of these characters alone.
     public func admits(_ identifier: String) -> Bool {
         identifier.utf8.allSatisfy { byte in
             let isMember = byte < 128 && (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte - 64)) & 1 == 1

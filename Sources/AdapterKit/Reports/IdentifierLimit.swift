@@ -11,7 +11,7 @@ public enum IdentifierLimit: Sendable, Equatable {
     /// The limit where a vendor states none: 1,024 bytes, Remint's own bound.
     public static let standard = IdentifierLimit.bytes(1024)
 
-    /// Whether `identifier` is no longer than that. The answer costs no more for a very long one.
+    /// Returns whether `identifier` is within the limit. The answer costs no more for a very long one.
     public func admits(_ identifier: String) -> Bool {
         switch self {
         case .bytes(let limit): identifier.utf8.count <= limit

@@ -75,7 +75,7 @@ public struct IdentifierRule: Sendable, Equatable {
         return text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
 
-    /// Whether `text` holds a control character (C0, DEL, C1).
+    /// Returns whether `text` contains a control character (C0, DEL, C1).
     private static func hasControls(_ text: String) -> Bool {
         let bytes = text.utf8.span
         for index in bytes.indices {

@@ -34,8 +34,8 @@ extension Rejection {
 }
 
 extension ReportField {
-    /// The value that two spellings of one member have in common: either, where the other is absent; nil where they differ.
-    /// Texts are compared byte for byte.
+    /// Returns the value that two spellings of one member have in common: either, where the other is absent; nil where
+    /// they differ. Texts are compared byte for byte.
     public func agreeing(with other: ReportField) -> ReportField? {
         switch (self, other) {
         case (.absent, let field), (let field, .absent): field

@@ -21,24 +21,24 @@ public struct Report: Sendable {
     /// Returns the same report with another JSON: one that was wrapped in it.
     public func with(root: JSONValue) -> Report { Report(root, observedAt: observedAt, vouched: vouched) }
 
-    /// The first of the members of these names that holds a value; else the first that is there at all, as null; else
-    /// absent.
+    /// Returns the first of the members of these names that holds a value; else the first one that is present, as null;
+    /// else absent.
     public func field(_ first: String, _ second: String, _ others: String...) -> ReportField {
         var found = field(first).or { field(second) }
         for name in others { found = found.or { field(name) } }
         return found
     }
 
-    /// The member `name`. Apart from those with several names: an array of names for each field of each report would cost
-    /// more than the reading.
+    /// Returns the member `name`. This is a function of its own, because an array of names for each field of each
+    /// report would cost more than the reading.
     public func field(_ name: String) -> ReportField { root[name].map { ReportField($0) } ?? .absent }
 
-    /// The names of members that are none of `known`: a sign that the report is another vendor's.
+    /// Returns whether there are members besides `known`, a sign that the report is another vendor's.
     public func hasMembers(besides known: Set<String>) -> Bool {
         root.members.contains { !known.contains($0.name) }
     }
 
-    /// The report inside a JSON string: some SDKs' bridges hand over their object as text.
+    /// Parses the report inside a JSON string: some SDKs' bridges pass on their object as text.
     ///
     /// - Returns: nil where the text is not JSON.
     public static func parse(_ text: String) -> JSONValue? {

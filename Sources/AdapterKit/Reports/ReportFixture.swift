@@ -57,7 +57,7 @@ public struct ReportFixture: Sendable {
         self.expectation = expectation
     }
 
-    /// The report's bytes as they would arrive at `now`.
+    /// Returns the report's bytes as they would arrive at `now`.
     public func report(at now: UnixTime) -> [UInt8] {
         var output = ""
         var rest = template[...]

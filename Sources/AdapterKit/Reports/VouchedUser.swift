@@ -14,7 +14,7 @@ public struct VouchedUser: Sendable, Equatable {
         self.grants = grants
     }
 
-    /// The one member `name` of `members`, an id.
+    /// Returns the one member `name` of `members`, an id.
     ///
     /// - Throws: `Rejection` with `.malformedEvent` for anything but an object with that member, a text that is not empty,
     ///   and the members named `others`.

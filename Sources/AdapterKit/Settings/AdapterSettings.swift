@@ -77,19 +77,19 @@ public struct SettingCodingKey: CodingKey, Sendable {
 }
 
 extension Decoder {
-    /// The settings' mapping.
+    /// Returns the settings' mapping.
     public func settings() throws -> KeyedDecodingContainer<SettingCodingKey> {
         try container(keyedBy: SettingCodingKey.self)
     }
 }
 
 extension KeyedDecodingContainer where Key == SettingCodingKey {
-    /// The value of `name`, which must be there.
+    /// Returns the value of `name`, which must be present.
     public func required<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) throws -> Value {
         try decode(type, forKey: SettingCodingKey(stringValue: name))
     }
 
-    /// The value of `name`, or nil where it is absent or null.
+    /// Returns the value of `name`; nil where it is absent or null.
     public func optional<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) throws -> Value? {
         try decodeIfPresent(type, forKey: SettingCodingKey(stringValue: name))
     }

@@ -41,12 +41,12 @@ public struct StubRequest: Sendable {
     /// The path's parts between the slashes, percent-decoded.
     public var pathParts: [String] { path.split(separator: "/", omittingEmptySubsequences: true).map(Self.decoded) }
 
-    /// The first header called `name`, in any case.
+    /// Returns the first header `name`, in any case.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// Percent-decoding (RFC 3986, section 2.1). What is not encoded properly stays as it is.
+    /// Decodes percent-encoding (RFC 3986, section 2.1). Text that is not encoded properly stays as it is.
     private static func decoded(_ text: some StringProtocol) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

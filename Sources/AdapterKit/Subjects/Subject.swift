@@ -51,7 +51,7 @@ public struct Subject: Sendable, Hashable {
     /// The same user without a challenge: the subject of a look-up.
     public var withoutChallenge: Subject { challenge == nil ? self : user.map { Subject(user: $0) } ?? self }
 
-    /// The subject key: the app and each part of the subject, percent-encoded and joined by slashes.
+    /// Returns the subject key: the app and each part of the subject, percent-encoded and joined by slashes.
     public func key(app: String) -> [UInt8] {
         ByteWriter.bytes { key in
             PercentEncoding.encode(app, to: &key)

@@ -16,7 +16,7 @@ package struct MSKTokens: TokenSource {
         try Self.token(try await credentials.credentials(at: now), region: region, at: now, extensions: extensions)
     }
 
-    /// The token that `credentials` make. It ends with them at the latest.
+    /// Returns the token that `credentials` sign. It ends with them at the latest.
     package static func token(
         _ credentials: AWSCredentials, region: String, at now: UnixTime, extensions: [BearerToken.Extension] = []
     ) throws(TokenFailure) -> BearerToken {

@@ -14,7 +14,7 @@ package struct SignatureV4: Sendable {
         self.service = service
     }
 
-    /// The URL of `parameters` at `host` that is good from `time` on for so many seconds.
+    /// Returns the URL of `parameters` at `host`, which is valid from `time` on for the given seconds.
     ///
     /// - Throws: `JOSEError` where libcrypto cannot, or the secret is empty.
     package func presignedURL(
@@ -53,7 +53,7 @@ package struct SignatureV4: Sendable {
         return "https://\(host)/?\(Self.joined(encoded))&X-Amz-Signature=\(Self.hex(signature))"
     }
 
-    /// The key of a day, a region and a service: one HMAC upon the other.
+    /// Returns the key of a day, a region and a service: nested HMACs.
     private func signer(day: String) throws(JOSEError) -> Signer {
         var key = try SigningKey(secret: SecretBytes("AWS4".utf8, followedBy: credentials.secret), algorithm: .hs256)
         for part in [day, region, service, "aws4_request"] { key = try key.derived(with: Array(part.utf8)) }

@@ -35,7 +35,7 @@ package struct TokenKeeper: Sendable {
             desk.token.map { token in
                 TokenSchedule(holding: UnixTime(milliseconds: token.expiry), at: now(), draw: draw())
             } ?? TokenSchedule()
-        // What is here already is not read again until it changes.
+        // A token that is here already is not read again until its file changes.
         var revision = desk.token == nil ? nil : source.revision
         var outage = Outage()
         while !Task.isCancelled {
@@ -68,7 +68,7 @@ package struct TokenKeeper: Sendable {
             guard expiry > now() else { throw TokenFailure("the token is over already; do the clocks agree?") }
             schedule.obtained(expiry: expiry, at: now(), draw: draw())
             tally.obtained(expiry: expiry)
-            // What was read again and is the same changes nothing for the clients.
+            // A token that was read again unchanged changes nothing for the clients.
             if token.text != desk.token?.text || outage.isOngoing { desk.hand(token) }
             if case .recovered(let length) = outage.succeeded(at: moment) {
                 logger.notice(

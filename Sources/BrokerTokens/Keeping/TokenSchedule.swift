@@ -2,9 +2,9 @@ public import Formats
 
 /// The time of the next fetch of a token, as a value.
 ///
-/// A token is replaced after 70 to 80 % of its life: before librdkafka itself would ask, which it does after 80 %, and not
-/// in step with the other workers that got theirs in the same second. What fails is tried again after a second, then after
-/// twice as long each time, up to half a minute; the token before goes on being used as long as it lives.
+/// A token is replaced after 70 to 80 % of its life: before librdkafka itself would ask, which it does after 80 %, and
+/// not in step with other workers that got theirs in the same second. A failed fetch is retried after a second, then
+/// after twice as long each time, up to half a minute. The previous token stays in use as long as it lives.
 public struct TokenSchedule: Sendable {
     /// The action that is due.
     public enum Action: Sendable, Equatable {
@@ -44,10 +44,10 @@ public struct TokenSchedule: Sendable {
         return .wait(until: due)
     }
 
-    /// Whether there is a token that lives.
+    /// Returns whether there is a token that has not ended.
     public func hasToken(at now: UnixTime) -> Bool { expiry.map { $0 > now } ?? false }
 
-    /// A token was got, whose life ends at `expiry`.
+    /// Records a new token, which ends at `expiry`.
     ///
     /// - Parameter draw: a random number from 0 to 1.
     public mutating func obtained(expiry: UnixTime, at now: UnixTime, draw: Double) {
@@ -58,7 +58,7 @@ public struct TokenSchedule: Sendable {
         wait(max(Self.leastPause, life * share), from: now)
     }
 
-    /// There was none to get.
+    /// Records a fetch without a token.
     ///
     /// - Parameter draw: a random number from 0 to 1.
     public mutating func failed(at now: UnixTime, draw: Double) {

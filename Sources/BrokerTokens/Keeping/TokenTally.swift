@@ -12,7 +12,7 @@ public final class TokenTally: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing yet.
+    /// A tally without counts.
     public init() {}
 
     /// The numbers of tokens that were fetched, and of fetches that failed.

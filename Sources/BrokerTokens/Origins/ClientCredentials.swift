@@ -39,7 +39,7 @@ package struct ClientCredentials: TokenSource {
         return try token(in: answer, at: now)
     }
 
-    /// Read each time, for it may have been replaced.
+    /// Reads the secret. It is read for each request, because it may have been replaced.
     private func secret() throws(TokenFailure) -> String {
         do throws(GuardedFileError) {
             return try GuardedFile.read(settings.secretFile).trimmingLineEnd().withBytes {

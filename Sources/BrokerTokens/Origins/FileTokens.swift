@@ -28,7 +28,7 @@ package struct FileTokens: TokenSource {
         } catch { throw TokenFailure("\(path): \(error.message)") }
     }
 
-    /// A file that others may read, for who hands it out makes it so, but not change.
+    /// Reads a file that other accounts may read, as its provider makes it, but not change.
     static func read(_ path: String, _ name: String) throws(TokenFailure) -> String {
         do throws(GuardedFileError) {
             let bytes = try GuardedFile.read(path, .instructions).trimmingLineEnd()

@@ -43,7 +43,7 @@ package struct TokenEndpoint: Sendable {
         return json
     }
 
-    /// `application/x-www-form-urlencoded`, with every character encoded that need not stand for itself.
+    /// Returns the form as `application/x-www-form-urlencoded`, with every character encoded except unreserved ones.
     static func encoded(_ form: [(String, String)]) -> String {
         form.map { "\(PercentEncoding.encoded($0))=\(PercentEncoding.encoded($1))" }.joined(separator: "&")
     }

@@ -168,7 +168,7 @@ struct ClaimsCompiler {
 
     // MARK: Names
 
-    /// A setting and the claim's name of which it makes two in one object; nil where all names differ.
+    /// Returns a setting that gives two claims in one object the same name, and that name; nil where all names differ.
     func duplicate(in rules: [ClaimRule]) -> (setting: String, name: String)? {
         var seen: Set<[UInt8]> = []
         return duplicate(in: rules, &seen)
@@ -218,7 +218,7 @@ struct ClaimsCompiler {
         }
     }
 
-    /// `value` as JSON in parts.
+    /// Returns `value` as JSON in parts.
     private static func json(_ value: Claim.Value) -> [TextPart] {
         func quoted(_ part: TextPart) -> [TextPart] { [.constant("\""), part, .constant("\"")] }
         switch value {

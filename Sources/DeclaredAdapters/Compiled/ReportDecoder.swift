@@ -99,7 +99,7 @@ struct ReportDecoder: Sendable {
         ([report] + levels).allSatisfy { level in shape.user.allSatisfy { $0.value(in: level) == nil } }
     }
 
-    /// The user under all spellings and on every level, which must say the same.
+    /// Returns the user under all spellings and on every level, which must agree.
     private func user(in report: Report, _ levels: [Report], _ shape: ReportShape) -> ReportedUser {
         guard var agreed = agreed(in: report, shape) else { return .namesTwo }
         for level in levels {
@@ -145,7 +145,7 @@ struct ReportDecoder: Sendable {
         {
             remedy = own
         }
-        // What the vendor let pass is no sign of a loop.
+        // A request that the vendor admitted is no sign of a loop.
         if isPassed, remedy == .mintOnce { remedy = .mint }
         return .failure(
             AuthenticationFailure(
@@ -173,7 +173,7 @@ struct ReportDecoder: Sendable {
 }
 
 extension Wrapping {
-    /// The report and the objects wrapped in it, outermost first; the second is the SDK's own.
+    /// Returns the report and the objects wrapped in it, outermost first; the second one is the SDK's own.
     func levels(of report: Report) -> [Report] {
         var levels = [isText ? report.root.string.flatMap(Report.parse).map(report.with(root:)) ?? report : report]
         var level = levels[...]
@@ -187,7 +187,7 @@ extension Wrapping {
         return levels
     }
 
-    /// The object `value` is, or holds as text; nil where there is none.
+    /// Returns the object in `value`, also where `value` is its text; nil where there is none.
     private func object(_ value: JSONValue) -> JSONValue? {
         if value.isObject { return value }
         guard isText, let inside = value.string.flatMap(Report.parse), inside.isObject else { return nil }

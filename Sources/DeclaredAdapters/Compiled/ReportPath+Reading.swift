@@ -1,7 +1,7 @@
 import AdapterKit
 
 extension ReportPath {
-    /// The value at the path's end; nil where there is none.
+    /// Returns the value at the path's end; nil where there is none.
     func value(in report: Report) -> JSONValue? {
         guard names.count > 1 else { return report.root[names[0]] }
         var value = report.root
@@ -12,7 +12,7 @@ extension ReportPath {
         return value
     }
 
-    /// The field at the path's end.
+    /// Returns the field at the path's end.
     func field(in report: Report) -> ReportField {
         guard names.count > 1 else { return report.field(names[0]) }
         var outer = report.root
@@ -25,7 +25,7 @@ extension ReportPath {
 }
 
 extension [ReportPath] {
-    /// The first field that holds a value; else the first that is there at all, as null; else absent.
+    /// Returns the first field that holds a value; else the first one that is present, as null; else absent.
     func field(in report: Report) -> ReportField {
         var found = ReportField.absent
         for path in self {
@@ -38,7 +38,8 @@ extension [ReportPath] {
 }
 
 extension ReportCondition {
-    /// Whether it is so in `report`. What is no text counts as absent, unless its digits or its word are asked for.
+    /// Returns whether the condition is met in `report`. A value that is no text counts as absent, unless the condition
+    /// names its digits or its word.
     func holds(in report: Report) -> Bool {
         let value = path.value(in: report)
         guard !values.isEmpty else { return value != nil }
@@ -57,7 +58,7 @@ extension ReportCondition {
 }
 
 extension ReportTime {
-    /// The time in `report`; nil where there is none of that form.
+    /// Returns the time in `report`; nil where there is none of that form.
     func time(in report: Report) -> UnixTime? {
         let field = paths.field(in: report)
         switch unit {

@@ -80,7 +80,7 @@ struct TokenVerifier: Sendable {
         return expected.allSatisfy { inspection.header?[$0]?.string == ours[$0]?.string }
     }
 
-    /// Whether the claim is another than we mint. The user and the end have checks of their own.
+    /// Returns whether the claim differs from the one that we mint. The user and the end have checks of their own.
     private func differs(_ claim: Claim, _ claims: JSONValue?) -> Bool {
         guard claim.nameParts == nil, claim.name != "exp", claim.name != userPlace?.path.first,
             !rules.unchecked.contains(claim.name)

@@ -20,7 +20,7 @@ struct ClaimNames {
             }.joined()
         }
 
-        /// Whether it differs from token to token. What settings say is looked at when an app is configured.
+        /// Whether the name differs from token to token. Settings' values are checked when an app is configured.
         var isComputed: Bool {
             parts.contains {
                 switch $0 {
@@ -33,7 +33,7 @@ struct ClaimNames {
         /// The text that it begins with, whatever the rest is.
         var prefix: String { if case .constant(let text)? = parts.first { text } else { "" } }
 
-        /// Whether one token can have both.
+        /// Returns whether one token can have both claims.
         func isBeside(_ other: Name) -> Bool {
             !choices.contains { choice in
                 other.choices.contains { $0.number == choice.number && $0.word != choice.word }
@@ -43,7 +43,7 @@ struct ClaimNames {
         /// Whether it is the same for every app.
         private var isConstant: Bool { if parts.count == 1, case .constant? = parts.first { true } else { false } }
 
-        /// Whether this computed name can come out as `other`.
+        /// Returns whether this computed name can become `other`.
         func mayEqual(_ other: Name) -> Bool {
             let (own, others) = (Array(prefix.utf8), Array(other.prefix.utf8))
             return others.starts(with: own) || !other.isConstant && own.starts(with: others)

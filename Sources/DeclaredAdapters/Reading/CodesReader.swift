@@ -28,7 +28,7 @@ struct CodesReader {
             codes: codes, unknown: unknown, missing: missing, ignoresCase: root.bool("ignore_case") ?? false)
     }
 
-    /// Two codes that answer to the same are a mistake: the second would never be read.
+    /// Refuses two codes that match the same report, because the second would never be used.
     private func check(_ codes: [DeclaredCode], _ root: Section) {
         var seen: [String: String] = [:]
         for code in codes {
@@ -130,7 +130,7 @@ struct CodesReader {
 
     // MARK: Evidence
 
-    /// The code's evidence, which fits its remedy and its marks.
+    /// Returns the code's evidence, which fits its remedy and its marks.
     private func evidence(_ section: Section, _ title: String?, _ remedy: Remedy?) -> Evidence? {
         let name = title.map { "the code \($0)" } ?? section.name
         guard let node = section.value("evidence") else {

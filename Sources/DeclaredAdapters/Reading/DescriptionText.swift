@@ -11,7 +11,7 @@ enum DescriptionText {
     /// The largest number of nodes in a file, with its aliases expanded.
     private static let mostNodes = 50_000
 
-    /// The root of `text`; nil where `diagnostics` now say why there is none.
+    /// Returns the root of `text`; nil where it has errors, which `diagnostics` then has.
     static func root(of text: String, _ diagnostics: Diagnostics) -> Node? {
         guard text.utf8.count <= largest else {
             diagnostics.error(nil, "the file is larger than \(largest >> 10) kB; a vendor's rules take far less")
@@ -42,7 +42,7 @@ enum DescriptionText {
         return nil
     }
 
-    /// The node at which a walk has seen more than `budget`; nil where all are within it.
+    /// Returns the node at which a walk has seen more than `budget`; nil where all are within it.
     private static func overdrawn(_ node: Node, _ budget: inout Int) -> Node? {
         budget -= 1
         guard budget >= 0 else { return node }
@@ -58,8 +58,8 @@ enum DescriptionText {
         return nil
     }
 
-    /// The first line with more levels than are taken. Levels are made by brackets, by indentation and by dashes; texts with
-    /// brackets in them may count too, which no honest file has that many of.
+    /// Returns the first line with more levels than allowed. Brackets, indentation and dashes make levels; brackets in
+    /// texts may count too, but no honest file has that many.
     private static func tooDeepLine(of text: String) -> Int? {
         var line = 1, open = 0, dashes = 0
         var isLineStart = true
@@ -84,7 +84,8 @@ enum DescriptionText {
 }
 
 extension Node {
-    /// The node as JSON: plain words are numbers, booleans and null where JSON has them so, quoted ones are texts.
+    /// Returns the node as JSON: plain words are numbers, booleans and null where JSON has them as such, quoted ones
+    /// are strings.
     ///
     /// - Returns: nil for a mapping with keys that are no texts, and for a number that JSON cannot write.
     func json() -> [UInt8]? {

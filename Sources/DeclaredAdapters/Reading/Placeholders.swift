@@ -87,7 +87,7 @@ struct Placeholders {
         return nil
     }
 
-    /// `now+48h`, `expires-10s`.
+    /// Parses a shifted time, such as `now+48h` or `expires-10s`.
     private func shifted(_ word: String, _ node: Node) -> Placeholder? {
         for (name, base) in [("now", Moment.Base.issuedAt), ("expires", .expiresAt)] {
             guard word.hasPrefix(name), let sign = word.dropFirst(name.count).first, sign == "+" || sign == "-" else {

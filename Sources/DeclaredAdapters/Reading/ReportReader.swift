@@ -178,7 +178,8 @@ struct ReportReader {
         }.filter { !$0.isEmpty }
     }
 
-    /// A report with members the vendor never sends and none of its codes is another vendor's.
+    /// Returns the default signs of another vendor's report: it has members that the vendor never sends, and none of
+    /// its codes.
     private func standardStrangers(_ base: ReportShape) -> [Set<StrangerSign>] {
         base.code.isEmpty ? [[.noUser, .otherMembers]] : [[.noKnownCode, .otherMembers], [.noCode, .noUser]]
     }
@@ -202,7 +203,7 @@ struct ReportReader {
         }
     }
 
-    /// The paths under `name`: texts with dots between names, or lists of names.
+    /// Returns the paths under `name`: texts with dots between names, or lists of names.
     private func paths(_ section: Section, _ name: String) -> [ReportPath]? {
         guard let node = section.value(name) else { return nil }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]

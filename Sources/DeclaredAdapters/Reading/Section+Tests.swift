@@ -5,7 +5,7 @@ import Yams
 // How tests write times and JSON, those of a vendor's file and those of a configuration.
 
 extension Section {
-    /// A moment: a date-time of RFC 3339, or seconds since 1970.
+    /// Reads a moment: a date-time of RFC 3339, or seconds since 1970.
     package func time(_ name: String) -> UnixTime? {
         guard let (text, node) = text(name) else { return nil }
         if let seconds = Int64(text) { return UnixTime(seconds: seconds) }
@@ -14,7 +14,7 @@ extension Section {
         return nil
     }
 
-    /// A value as JSON.
+    /// Reads a value as JSON.
     package func json(_ name: String) -> [UInt8]? {
         guard let node = value(name) else { return nil }
         if let json = node.json() { return json }

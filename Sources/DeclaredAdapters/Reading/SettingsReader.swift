@@ -121,7 +121,7 @@ struct SettingsReader {
 struct NotTexts: Error {}
 
 extension Section {
-    /// The texts of the sequence `node`, or the one text that it is.
+    /// Returns the texts of the sequence `node`, or its single text.
     func plainTexts(_ node: Node) throws(NotTexts) -> [String] {
         if let scalar = node.scalar { return [scalar.string] }
         guard let sequence = node.sequence, sequence.count <= 256 else { throw NotTexts() }
@@ -133,7 +133,8 @@ extension Section {
         return texts
     }
 
-    /// The texts under `name`: a list, or one. Nil where there are none, or something else, which is said.
+    /// Returns the texts under `name`: a list, or a single one. nil where there are none, or a wrong value, which is
+    /// then reported.
     func texts(_ name: String) -> [String]? {
         guard let node = value(name) else { return nil }
         do throws(NotTexts) { return try plainTexts(node) } catch {
@@ -144,7 +145,7 @@ extension Section {
 }
 
 extension ClosedRange<String> {
-    /// Whether the letter `byte` lies within two of ASCII's.
+    /// Returns whether the letter `byte` is between the range's two bounds.
     fileprivate func contains(_ byte: UInt8) -> Bool {
         guard let low = lowerBound.utf8.first, let high = upperBound.utf8.first else { return false }
         return (low...high).contains(byte)

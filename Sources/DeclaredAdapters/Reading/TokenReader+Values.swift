@@ -112,7 +112,7 @@ extension TokenReader {
         return node.mapping?.first?.value
     }
 
-    /// `{ is: capability, otherwise: … }`.
+    /// Reads a granted value: `{ is: capability, otherwise: … }`.
     private func granted(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
         defer { section.finish() }

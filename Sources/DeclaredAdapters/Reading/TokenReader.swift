@@ -23,7 +23,7 @@ struct TokenReader {
         return TokenRules(signing: signing, header: header, claims: claims, lifetime: lifetime)
     }
 
-    /// Every token ends, and names its user.
+    /// Requires that every token has an end, and names its user.
     private func check(_ claims: [ClaimRule], _ node: Node) {
         var ends = false
         for claim in claims { ends = ends || claim.isEnd }
@@ -80,7 +80,7 @@ struct TokenReader {
         }
     }
 
-    /// A member that a setting chooses; left out where the setting's word has none.
+    /// Returns a member that a setting selects; it is left out where the setting's word has none.
     private func chosenMember(_ name: String, _ node: Node) -> HeaderRule? {
         guard node.mapping?.count == 1, node.mapping?.first?.key.scalar?.string == "$one_of",
             let inside = node.mapping?.first?.value,

@@ -42,7 +42,7 @@ struct VerdictsReader {
         }
     }
 
-    /// Code, space, name.
+    /// Reads a verdict: a code, a space, a name.
     private func answer(_ node: Node?, _ section: Section, _ name: String) -> VendorVerdict? {
         guard let node else { return nil }
         let parts = node.scalar?.string.split(separator: " ", maxSplits: 1).map(String.init) ?? []

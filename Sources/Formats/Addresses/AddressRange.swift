@@ -21,7 +21,7 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         (first, self.length) = (address, length)
     }
 
-    /// Whether `address` lies in it.
+    /// Returns whether `address` is in the range.
     public func contains(_ address: IPAddress) -> Bool {
         address.bytes.count == first.bytes.count && address.prefix(length) == first
     }

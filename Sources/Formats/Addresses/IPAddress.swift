@@ -26,7 +26,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address, or for IPv6 its network of 64 bits, which is the smallest that one customer of a provider has.
     public var network: IPAddress { isLong ? prefix(64) : self }
 
-    /// The first `length` bits; the others are 0.
+    /// Returns the first `length` bits; the others are 0.
     func prefix(_ length: Int) -> IPAddress {
         var bytes = bytes
         for index in bytes.indices {
@@ -66,7 +66,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return head + [UInt8](repeating: 0, count: 16 - head.count - tail.count) + tail
     }
 
-    /// The bytes of groups between colons, of which the last may be an IPv4 address.
+    /// Returns the bytes of groups between colons, the last of which may be an IPv4 address.
     private static func groups(_ text: Substring) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -79,7 +79,7 @@ public enum Base64: Sendable {
         for padding in (place + 1 + rest)..<(place + 4) { unsafe target[padding] = UInt8(ascii: "=") }
     }
 
-    /// The encoding of `bytes` as text.
+    /// Returns the encoding of `bytes` as text.
     public func encode(_ bytes: [UInt8]) -> String {
         var output: [UInt8] = []
         encode(bytes, appendingTo: &output)
@@ -97,7 +97,8 @@ public enum Base64: Sendable {
         return output
     }
 
-    /// As `decode(_:)`, handing out byte by byte, so that a secret never passes through an ordinary array.
+    /// Decodes `text` as `decode(_:)` does, and passes on byte by byte, so that a secret never passes through an
+    /// ordinary array.
     package func decode<Text: BidirectionalCollection<UInt8>>(_ text: Text, each: (UInt8) -> Void)
         throws(InvalidEncoding)
     {

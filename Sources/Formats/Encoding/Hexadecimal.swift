@@ -1,11 +1,11 @@
 /// Numbers in hexadecimal digits.
 enum Hexadecimal {
-    /// The sixteen lowercase digits of `value`, eight and eight, each eight with its first digit in the lowest byte.
+    /// Returns the sixteen lowercase digits of `value`, in two halves, each with its first digit in the lowest byte.
     static func digits(of value: UInt64) -> (UInt64, UInt64) {
         (digits(of: UInt32(truncatingIfNeeded: value >> 32)), digits(of: UInt32(truncatingIfNeeded: value)))
     }
 
-    /// All eight digits at once: a table would be read, and its bounds checked, for each.
+    /// Returns all eight digits at once: a table would be read, and its bounds checked, for each digit.
     private static func digits(of value: UInt32) -> UInt64 {
         // Every byte in sixteen bits of its own, then each half of a byte in eight.
         var spread = UInt64(value.byteSwapped)

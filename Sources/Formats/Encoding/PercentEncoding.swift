@@ -1,12 +1,12 @@
 /// Percent-encoding that keeps RFC 3986's unreserved characters (section 2.3) and nothing else.
 public enum PercentEncoding {
-    /// `text` as it may stand in one part of a path or a query, where a slash is no separator.
+    /// Returns `text` encoded for one part of a path or a query, where a slash is no separator.
     public static func encoded(_ text: String) -> String {
         String(decoding: ByteWriter.bytes { encode(text, to: &$0) }, as: UTF8.self)
     }
 
-    /// `text` as one part of a path between two slashes. Plain dots alone there mean a folder (RFC 3986, section 5.2.4) and
-    /// would be taken out on the way.
+    /// Returns `text` encoded for one part of a path between two slashes. Dots alone mean a folder there (RFC 3986,
+    /// section 5.2.4) and would be removed on the way.
     public static func pathSegment(_ text: String) -> String {
         switch text {
         case ".": "%2E"

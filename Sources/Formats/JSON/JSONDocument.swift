@@ -55,10 +55,10 @@ public final class JSONDocument: Sendable {
     /// The document's value.
     public var root: JSONValue { JSONValue(document: self, index: 0) }
 
-    /// The node of the member `name`, where the node `index` is an object that has one.
+    /// Returns the node of the member `name`, where the node `index` is an object that has one.
     ///
-    /// Here and not in `JSONValue`: a report is asked for a dozen names, and each look at the arrays from there would count as
-    /// another owner of them.
+    /// It is here and not in `JSONValue`: a report is asked for a dozen names, and each access to the arrays from there
+    /// would count as another owner of them.
     package func member(_ name: UnsafeBufferPointer<UInt8>, of index: Int) -> Int? {
         guard nodes[index].kind == .object else { return nil }
         let end = Int(nodes[index].next)

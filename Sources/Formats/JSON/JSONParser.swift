@@ -38,7 +38,7 @@ struct JSONParser {
 
     // MARK: Containers
 
-    /// The next member of an open object, or its end.
+    /// Parses the next member of an open object, or its end.
     private mutating func member(of container: Int) throws(JSONError) {
         skipWhiteSpace()
         let isFirst = nodes.count == container + 1
@@ -55,7 +55,7 @@ struct JSONParser {
         try value()
     }
 
-    /// The next element of an open array, or its end.
+    /// Parses the next element of an open array, or its end.
     private mutating func element(of container: Int) throws(JSONError) {
         skipWhiteSpace()
         let isFirst = nodes.count == container + 1
@@ -110,7 +110,7 @@ struct JSONParser {
         }
     }
 
-    /// The name that follows the member with this name.
+    /// Returns the name that follows the member with this name.
     private func memberAfter(_ name: Int) -> Int { Int(nodes[name + 1].next) }
 
     private func sameBytes(_ left: Int, _ right: Int) -> Bool {

@@ -63,7 +63,7 @@ public struct JSONValue: Sendable {
 
     // MARK: What is inside
 
-    /// The member of that name, where this is an object that has one.
+    /// Returns the member of that name, where this is an object that has one.
     public subscript(name: String) -> JSONValue? {
         var name = name
         let member = name.withUTF8 { unsafe document.member($0, of: index) }

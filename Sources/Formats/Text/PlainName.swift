@@ -28,7 +28,8 @@ package enum PlainName {
         return text.unicodeScalars.count > 40 ? "\"\(shown)…\"" : "\"\(shown)\""
     }
 
-    /// Whether `text` holds a character that is not shown, but moves the cursor, ends a line or reverses the writing.
+    /// Returns whether `text` contains a character that is not shown, but moves the cursor, ends a line or reverses the
+    /// writing.
     package static func hasControls(_ text: String) -> Bool {
         text.unicodeScalars.contains {
             [.control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned]

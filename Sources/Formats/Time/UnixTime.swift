@@ -27,12 +27,12 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// Whole milliseconds since 1970, rounded down.
     public var milliseconds: Int64 { floorDivide(microseconds, by: 1000) }
 
-    /// The moment `seconds` later, or earlier where negative.
+    /// Returns the moment `seconds` later, or earlier where negative.
     public func advanced(bySeconds seconds: Int64) -> UnixTime {
         UnixTime(microseconds: microseconds.addingSaturating(seconds.multipliedSaturating(by: 1_000_000)))
     }
 
-    /// The moment `microseconds` later, or earlier where negative.
+    /// Returns the moment `microseconds` later, or earlier where negative.
     public func advanced(byMicroseconds microseconds: Int64) -> UnixTime {
         UnixTime(microseconds: self.microseconds.addingSaturating(microseconds))
     }
@@ -61,7 +61,7 @@ extension Int64 {
     }
 }
 
-/// Division that rounds towards the past, so that times before 1970 stay ordered.
+/// Divides and rounds towards the past, so that times before 1970 stay ordered.
 func floorDivide(_ value: Int64, by divisor: Int64) -> Int64 {
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? quotient - 1 : quotient

@@ -72,7 +72,7 @@ public struct EndpointURL: Sendable, Equatable {
         ![".", ".."].contains(segment.lowercased().replacing("%2e", with: ".")) && isEncodedSegment(segment)
     }
 
-    /// Whether `text` is `1*pchar` (RFC 3986, section 3.3).
+    /// Returns whether `text` is `1*pchar` (RFC 3986, section 3.3).
     public static func isEncodedSegment(_ text: Substring) -> Bool {
         var rest = text
         while let character = rest.popFirst() {

@@ -28,7 +28,8 @@ struct HostName: Sendable, Equatable {
             && label.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
     }
 
-    /// Four decimal bytes. One with a zero in front is octal to some, so that it is nobody's.
+    /// Returns whether `parts` are four decimal bytes. A byte with a leading zero is octal to some readers, so it is
+    /// refused.
     private static func isIPv4(_ parts: [Substring]) -> Bool {
         parts.count == 4
             && parts.allSatisfy { part in
@@ -36,7 +37,7 @@ struct HostName: Sendable, Equatable {
             }
     }
 
-    /// RFC 4291, section 2.2, without a zone.
+    /// Returns whether `address` is an IPv6 address (RFC 4291, section 2.2), without a zone.
     private static func isIPv6(_ address: Substring) -> Bool {
         let sides = address.split(separator: "::", omittingEmptySubsequences: false)
         guard sides.count <= 2 else { return false }

@@ -2,10 +2,10 @@ import COpenSSL
 
 /// SHA-256 (FIPS 180-4): how a token is named without being kept.
 public enum SHA256 {
-    /// The 32 bytes of the digest of `bytes`.
+    /// Returns the 32 bytes of the digest of `bytes`.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] { hash(Array(bytes)) }
 
-    /// The 32 bytes of the digest of `bytes`.
+    /// Returns the 32 bytes of the digest of `bytes`.
     public static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         unsafe bytes.withUnsafeBytes { buffer in
@@ -14,7 +14,7 @@ public enum SHA256 {
         return digest
     }
 
-    /// Whether both are the same digest, in a time that depends on their lengths alone.
+    /// Returns whether both are the same digest, in a time that depends on their lengths alone.
     public static func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         unsafe left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

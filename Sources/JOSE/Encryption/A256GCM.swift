@@ -49,13 +49,13 @@ enum A256GCM {
             // Nil is no count: an empty text that is refused must not pass for one of no bytes.
             isAuthentic = written == sealed.ciphertext.count
             count = written ?? 0
-            // What was decrypted before the tag was found wrong is nobody's to see.
+            // Nobody may see the text that was decrypted before the tag proved wrong.
             if !isAuthentic { unsafe OPENSSL_cleanse(output.baseAddress, output.count) }
         }
         return isAuthentic ? plaintext : nil
     }
 
-    /// 96 random bits: a key encrypts one message, so that two of them never meet under it.
+    /// Returns 96 random bits. A key encrypts one message, so two of them never meet under it.
     private static func randomIV() -> [UInt8]? {
         var iv = [UInt8](repeating: 0, count: ivBytes)
         return unsafe RAND_bytes(&iv, Int32(ivBytes)) == 1 ? iv : nil

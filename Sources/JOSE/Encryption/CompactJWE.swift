@@ -58,7 +58,7 @@ public struct CompactJWE: Sendable {
         additionalData = Array(parts[0])
     }
 
-    /// Whether the token can be about a key of the id `known`: it has that `kid`, or one of the two has none.
+    /// Returns whether the token may belong to a key of the id `known`: it has that `kid`, or one of the two has none.
     func mayMean(_ known: String?) -> Bool { protected.mayMean(known) }
 
     private static func way(_ header: ProtectedHeader) throws(JOSEError) -> Way {

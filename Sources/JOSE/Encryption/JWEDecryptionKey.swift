@@ -29,7 +29,7 @@
         try requireOneKey()
     }
 
-    /// A new key, from libcrypto's random numbers.
+    /// Returns a new key, from libcrypto's random numbers.
     ///
     /// - Parameters:
     ///   - curve: used for ECDH-ES+A256KW alone.

@@ -67,8 +67,8 @@ public struct JWERecipient: Sendable {
         return json.bytes
     }
 
-    /// The compact JWE (RFC 7516, section 7.1) of `plaintext`, with a key, an initialization vector and, for an agreement, an
-    /// ephemeral key of its own. The content is encrypted with A256GCM.
+    /// Returns the compact JWE (RFC 7516, section 7.1) of `plaintext`, with a key, an initialization vector and, for an
+    /// agreement, an ephemeral key of its own. The content is encrypted with A256GCM.
     ///
     /// - Parameters:
     ///   - plaintext: at most 1 GiB. Its length can be read off the result.
@@ -143,7 +143,8 @@ public struct JWERecipient: Sendable {
 }
 
 extension EVPKey {
-    /// A new key pair on the curve of this one. To set the curve up by its name would take longer than to make the key.
+    /// Returns a new key pair on the curve of this one. Setting up the curve by its name would take longer than making
+    /// the key.
     fileprivate func ephemeralKey() -> EVPKey? {
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { return nil }
         defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -154,7 +155,7 @@ extension EVPKey {
         return unsafe made.map { unsafe EVPKey(owning: $0) }
     }
 
-    /// The public point, uncompressed (SEC 1, section 2.3.3): a four, x and y.
+    /// Returns the public point, uncompressed (SEC 1, section 2.3.3): a four, x and y.
     fileprivate func point(on curve: Algorithm.Curve) -> [UInt8]? {
         var point = [UInt8](repeating: 0, count: 1 + 2 * curve.coordinateBytes)
         var count = 0

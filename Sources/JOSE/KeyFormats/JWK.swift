@@ -4,7 +4,8 @@ import COpenSSL
 ///
 /// Public keys go out, public and private keys come in.
 public enum JWK {
-    /// The public key as a JWK with `kid` (if any), `use` and `alg`; nil for a shared secret, which has no public form.
+    /// Returns the public key as a JWK with `kid` (if any), `use` and `alg`; nil for a shared secret, which has no
+    /// public form.
     public static func publicJSON(of key: VerificationKey) throws(JOSEError) -> [UInt8]? {
         guard let members = try publicMembers(of: key) else { return nil }
         var json = JSONWriter()
@@ -17,7 +18,7 @@ public enum JWK {
         return json.bytes
     }
 
-    /// A JWK Set (RFC 7517, section 5) of the public keys among `keys`. Shared secrets are never in it.
+    /// Returns a JWK Set (RFC 7517, section 5) of the public keys among `keys`. Shared secrets are never in it.
     public static func setJSON(of keys: [VerificationKey]) throws(JOSEError) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -31,8 +32,8 @@ public enum JWK {
         return json.bytes
     }
 
-    /// The RFC 7638 thumbprint (SHA-256, base64url) of a public key; nil for a shared secret, whose thumbprint would
-    /// let one test guesses of it.
+    /// Returns the RFC 7638 thumbprint (SHA-256, base64url) of a public key; nil for a shared secret, whose thumbprint
+    /// would allow to test guesses of it.
     public static func thumbprint(of key: VerificationKey) throws(JOSEError) -> String? {
         guard let members = try publicMembers(of: key) else { return nil }
         var json = JSONWriter()
@@ -43,7 +44,7 @@ public enum JWK {
         return Base64.url.encode(SHA256.hash(json.bytes))
     }
 
-    /// A signing key from a private JWK, or from a JWK Set with one private key.
+    /// Returns a signing key from a private JWK, or from a JWK Set with one private key.
     ///
     /// An RSA key may be `n`, `e` and `d` alone, all that RFC 7518 requires (section 6.3.2): its factors follow from them.
     ///
@@ -72,7 +73,7 @@ public enum JWK {
         return signingKey
     }
 
-    /// A verification key from a JWK; private members are ignored.
+    /// Returns a verification key from a JWK; private members are ignored.
     ///
     /// - Throws: `JOSEError` with `.invalidKey` or `.weakKey`.
     public static func verificationKey(
@@ -118,13 +119,13 @@ public enum JWK {
         return keys
     }
 
-    /// `kty` and the members a public key consists of.
+    /// Returns `kty` and the members of a public key.
     private static func publicMembers(of key: VerificationKey) throws(JOSEError) -> [(name: String, value: String)]? {
         guard case .asymmetric(let evp) = key.material else { return nil }
         return try publicMembers(of: evp)
     }
 
-    /// `kty` and the members the public half of `evp` consists of.
+    /// Returns `kty` and the members of the public half of `evp`.
     static func publicMembers(of evp: EVPKey) throws(JOSEError) -> [(name: String, value: String)] {
         let members: [(name: String, value: String)]?
         switch evp.type {

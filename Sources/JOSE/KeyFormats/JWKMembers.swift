@@ -93,7 +93,7 @@ struct JWKMembers {
         return algorithm
     }
 
-    /// Whether the JWK's own `alg`, if it has one, is this algorithm.
+    /// Returns whether the JWK's own `alg`, if it has one, is this algorithm.
     func allows(_ algorithm: Algorithm) -> Bool {
         guard let stated = root.jwkMember("alg") else { return true }
         return stated.string.flatMap(Algorithm.init(named:)) == algorithm
@@ -127,7 +127,7 @@ struct JWKMembers {
         }
     }
 
-    /// The bytes of a member that is private.
+    /// Returns the bytes of a private member.
     func secret(_ name: String) throws(JOSEError) -> SecretBytes {
         try member(name) { member throws(JOSEError) in try Base64.url.decodeSecret(member) }
     }
@@ -141,7 +141,7 @@ struct JWKMembers {
         }
     }
 
-    /// The bytes of a member that is public.
+    /// Returns the bytes of a public member.
     private func bytes(_ name: String) throws(JOSEError) -> [UInt8] {
         try member(name) { member throws(JOSEError) in try Base64.url.decoded(member) }
     }
@@ -192,7 +192,7 @@ struct JWKMembers {
         return key
     }
 
-    /// The bytes of a private number of an RSA key, which are as few as it takes (Base64urlUInt: RFC 7518, section 2).
+    /// Returns the bytes of a private number of an RSA key, without leading zeros (Base64urlUInt: RFC 7518, section 2).
     private func privateNumber(_ name: String) throws(JOSEError) -> SecretBytes {
         let number = try secret(name)
         guard unsafe number.withBytes({ unsafe $0.first }) != 0 else {

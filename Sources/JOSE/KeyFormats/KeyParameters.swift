@@ -73,7 +73,7 @@ final class KeyParameters {
     private static let notANumber = JOSEError(.invalidKey, "the JWK holds a number libcrypto does not take")
     private static let outOfMemory = JOSEError(.libcrypto, "libcrypto is out of memory")
 
-    /// The builder keeps the pointer to a parameter's name, too.
+    /// Stores a parameter's name, because the builder keeps the pointer to it too.
     private func store(_ name: String) -> UnsafePointer<CChar>? {
         unsafe store(Array(name.utf8) + [0]).baseAddress.map {
             unsafe UnsafePointer($0.assumingMemoryBound(to: CChar.self))

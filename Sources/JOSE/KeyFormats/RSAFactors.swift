@@ -12,7 +12,7 @@ enum RSAFactors {
     /// Each base finds the factors with a chance of at least one half.
     private static let bases: ClosedRange<UInt> = 2...100
 
-    /// The numbers p, q, dp, dq and qi, in the order of `members`.
+    /// Returns the numbers p, q, dp, dq and qi, in the order of `members`.
     ///
     /// - Throws: `JOSEError` with `.invalidKey` where the three numbers are not one key, `.libcrypto` without memory.
     static func find(modulus: [UInt8], exponent: [UInt8], d: SecretBytes) throws(JOSEError) -> [SecretBytes] {
@@ -101,16 +101,16 @@ private final class BigNumbers {
         unsafe BN_CTX_free(context)
     }
 
-    /// A number that is zero.
+    /// Returns a number that is zero.
     func number() -> OpaquePointer? { unsafe BN_CTX_get(context) }
 
-    /// The number that `bytes` are, big-endian.
+    /// Returns the number of the big-endian `bytes`.
     func number(_ bytes: [UInt8]) -> OpaquePointer? {
         guard let number = unsafe number() else { return nil }
         return unsafe BN_bin2bn(bytes, Int32(clamping: bytes.count), number)
     }
 
-    /// The number that `secret` is, big-endian.
+    /// Returns the number of the big-endian `secret`.
     func number(_ secret: SecretBytes) -> OpaquePointer? {
         guard let number = unsafe number() else { return nil }
         return unsafe secret.withBytes { bytes in
@@ -119,7 +119,7 @@ private final class BigNumbers {
         }
     }
 
-    /// The bytes of `number`, as few as it takes.
+    /// Returns the bytes of `number`, without leading zeros.
     static func bytes(of number: OpaquePointer) -> SecretBytes {
         let count = unsafe Int(BN_num_bits(number) + 7) / 8
         return unsafe SecretBytes(capacity: count) { buffer in

@@ -30,7 +30,7 @@ struct FileAccess: Sendable, Equatable {
         }
     }
 
-    /// The reason not to trust the file at `path`, with its remedy; nil where there is none.
+    /// Returns the reason not to trust the file at `path`, with its remedy; nil where there is none.
     func exposure(of path: String, _ content: GuardedFile.Content) -> String? {
         let remedy = remedy(content).text(path)
         if isForeign {
@@ -40,9 +40,9 @@ struct FileAccess: Sendable, Equatable {
         return "has mode \(String(mode, radix: 8)), so others than its owner can use it; run: \(remedy)"
     }
 
-    /// The changes after which the file is trusted and the reader may open it.
+    /// Returns the changes after which the file is trusted and the reader may open it.
     ///
-    /// A secret of root's is handed to the reader's group: mode 600 would keep the reader out, as it does for the files of a
+    /// A secret of root's gets the reader's group: mode 600 would keep the reader out, as it does for the files of a
     /// Kubernetes secret.
     func remedy(_ content: GuardedFile.Content) -> Remedy {
         var right = self
@@ -74,7 +74,7 @@ struct FileAccess: Sendable, Equatable {
         /// Whether the file may be one of a Kubernetes secret, whose volume determines its readers.
         var isForKubernetes = false
 
-        /// The commands for the file at `path`.
+        /// Returns the commands for the file at `path`.
         func text(_ path: String) -> String {
             let commands = [
                 owner.map { "chown \($0) \(path)" }, group.map { "chgrp \($0) \(path)" },

@@ -19,7 +19,7 @@ package enum GuardedFile {
     /// The most a secret's file may hold, in bytes, unless the caller allows more.
     package static let limit = 64 << 10
 
-    /// The contents of `path`, without the byte order mark that some editors put before a text.
+    /// Returns the contents of `path`, without the byte order mark that some editors put before a text.
     ///
     /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, is UTF-16 text, or
     ///   others could read or change it.
@@ -93,13 +93,13 @@ package enum GuardedFile {
         return FileAccess(status).exposure(of: path, content)
     }
 
-    /// Whether `path` is a folder.
+    /// Returns whether `path` is a folder.
     package static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The refusal of a file that this process may not open, from `error` of `open`.
+    /// Returns the error for a file that this process may not open, from `error` of `open`.
     private static func unopened(_ path: String, _ content: Content, _ error: Int32) -> GuardedFileError {
         let reason = unsafe String(cString: strerror(error))
         var status = stat()

@@ -5,8 +5,8 @@ import COpenSSL
 /// They live on pages of their own that are kept out of swap and core dumps where the system allows it (`SecretMemory`), are
 /// overwritten before those are given back, never copied by value and never printed.
 ///
-/// `@unchecked Sendable`: the region is written by the initialiser and only read afterwards, until the last reference is gone
-/// and `deinit` overwrites it.
+/// `@unchecked Sendable`: the region is written by the initializer and only read afterwards, until the last reference
+/// is gone and `deinit` overwrites it.
 @safe
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
     private let region: SecretRegion
@@ -70,7 +70,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         try unsafe body(UnsafeRawBufferPointer(buffer))
     }
 
-    /// Whether both hold the same bytes, in a time that depends on the length alone.
+    /// Returns whether both contain the same bytes, in a time that depends on the length alone.
     public func equals(_ other: SecretBytes) -> Bool {
         unsafe count == other.count && CRYPTO_memcmp(buffer.baseAddress, other.buffer.baseAddress, count) == 0
     }

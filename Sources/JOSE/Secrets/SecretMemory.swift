@@ -47,9 +47,9 @@ struct SecretStorage: Sendable {
     /// The function that gets the memory back after it was overwritten.
     let release: @Sendable (SecretRegion) -> Void
 
-    /// Pages that hold one secret and nothing else: `mlock` and `munlock` are about whole pages and do not count, so that a
-    /// secret which shared its page would be unlocked with its neighbour's end. They are left out of core dumps, and given back
-    /// to the system with the secret.
+    /// Pages that hold one secret and nothing else. `mlock` and `munlock` apply to whole pages and do not count, so a
+    /// secret that shared its page would be unlocked when its neighbor ends. The pages are left out of core dumps, and
+    /// given back to the system with the secret.
     static let pages = SecretStorage(allocate: { map($0) }, release: { unmap($0) })
 
     private static func map(_ count: Int) -> SecretRegion {

@@ -6,7 +6,7 @@ package enum TextMark {
     /// The refusal of a text in UTF-16, as a sentence's end.
     package static let utf16 = "is UTF-16 text; save it as UTF-8"
 
-    /// Whether a text that begins with `bytes` is UTF-16: by its mark, either way round.
+    /// Returns whether a text that begins with `bytes` is UTF-16, by its mark, in either byte order.
     package static func isUTF16(_ bytes: some Sequence<UInt8>) -> Bool {
         let mark = Array(bytes.prefix(2))
         return mark == [0xFF, 0xFE] || mark == [0xFE, 0xFF]

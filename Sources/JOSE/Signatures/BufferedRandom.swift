@@ -2,7 +2,7 @@ import COpenSSL
 
 /// libcrypto's random numbers, fetched a page at a time: a call into the kernel for each would cost as much as an HMAC.
 ///
-/// For ids and jitter; keys are made by libcrypto itself. What is left in the buffer lies in this process's memory.
+/// For ids and jitter; libcrypto itself makes keys. The rest of the buffer is in this process's memory.
 public struct BufferedRandom: RandomNumberGenerator, Sendable {
     private var words: [UInt64] = Array(repeating: 0, count: 512)
     private var position = 512

@@ -1,5 +1,6 @@
 extension SigningKey {
-    /// The shared secret HMAC-SHA256(this secret, `label`), for the same algorithm: a vendor's key of a day (Sinch).
+    /// Returns the shared secret HMAC-SHA256(this secret, `label`), for the same algorithm: a vendor's key of a day
+    /// (Sinch).
     ///
     /// - Throws: `JOSEError` with `.invalidKey` where this is no shared secret, `.libcrypto`.
     public func derived(with label: [UInt8]) throws(JOSEError) -> SigningKey {

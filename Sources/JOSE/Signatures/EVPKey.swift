@@ -2,8 +2,8 @@ import COpenSSL
 
 /// An owned `EVP_PKEY`, freed (and its private numbers cleansed by libcrypto) with the last reference.
 ///
-/// `@unchecked Sendable`: the key is not changed after the initialiser, and libcrypto allows any number of threads
-/// to use one `EVP_PKEY`. What signing changes in it, the numbers that blind an RSA key, libcrypto guards by itself.
+/// `@unchecked Sendable`: the key is not changed after the initializer, and libcrypto allows any number of threads to
+/// use one `EVP_PKEY`. Signing changes only the numbers that blind an RSA key, which libcrypto protects itself.
 @safe
 final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer
@@ -13,7 +13,7 @@ final class EVPKey: @unchecked Sendable {
 
     deinit { unsafe EVP_PKEY_free(pointer) }
 
-    /// A new key pair from libcrypto's random numbers; a shared secret is none.
+    /// Returns a new key pair from libcrypto's random numbers; a shared secret is no key pair.
     ///
     /// - Throws: `JOSEError` with `.weakKey` for fewer than 2048 bits, `.libcrypto` when no key could be made.
     static func generate(_ type: Algorithm.KeyType, rsaBits: Int = 2048) throws(JOSEError) -> EVPKey {
@@ -53,7 +53,7 @@ final class EVPKey: @unchecked Sendable {
         }
     }
 
-    /// Whether both hold the same public key.
+    /// Returns whether both have the same public key.
     func hasSamePublicKey(as other: EVPKey) -> Bool {
         // Keys of two kinds are an error to libcrypto.
         defer { clearCryptoErrors() }
@@ -73,7 +73,8 @@ final class EVPKey: @unchecked Sendable {
         return String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A number of the key by libcrypto's parameter name, big-endian, padded to `width` bytes where one is given.
+    /// Returns a number of the key by libcrypto's parameter name, big-endian, padded to `width` bytes where one is
+    /// given.
     func number(_ name: String, width: Int? = nil) -> [UInt8]? {
         var number: OpaquePointer?
         guard unsafe EVP_PKEY_get_bn_param(pointer, name, &number) == 1, let number = unsafe number else { return nil }
@@ -143,5 +144,5 @@ final class EVPKey: @unchecked Sendable {
     }
 }
 
-/// libcrypto's queue of errors is per thread and must not leak into the next call's verdict.
+/// Clears libcrypto's queue of errors, which is per thread and must not affect the next call's verdict.
 func clearCryptoErrors() { ERR_clear_error() }

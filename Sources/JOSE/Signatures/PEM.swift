@@ -3,7 +3,7 @@ import COpenSSL
 /// Reads and writes the PEM forms of keys: PKCS#8, PKCS#1 and SEC1 private keys, plain or encrypted, and
 /// SubjectPublicKeyInfo public keys.
 enum PEM {
-    /// The private key in `text`.
+    /// Returns the private key in `text`.
     ///
     /// - Throws: `JOSEError`: `.privateKeyRequired`, `.passphraseRequired`, `.wrongPassphrase`, `.unsupportedCipher`,
     ///   `.invalidKey`.
@@ -30,7 +30,7 @@ enum PEM {
         throw form.refusal
     }
 
-    /// The refusal of an encrypted key that its passphrase did not open.
+    /// Returns the error for an encrypted key that its passphrase did not decrypt.
     private static func refusal(of form: KeyFileForm, _ passphrase: SecretBytes) -> JOSEError {
         if remint_lacks_cipher() == 1 || form.headerCipher.map({ !isOffered($0) }) == true {
             return JOSEError(
@@ -48,7 +48,7 @@ enum PEM {
         return true
     }
 
-    /// The public key in `text`.
+    /// Returns the public key in `text`.
     static func publicKey(_ text: SecretBytes) throws(JOSEError) -> EVPKey {
         defer { clearCryptoErrors() }
         let key = unsafe withBIO(text) { bio in
@@ -61,14 +61,14 @@ enum PEM {
         return key
     }
 
-    /// SubjectPublicKeyInfo, the form the vendors' dashboards take.
+    /// Returns SubjectPublicKeyInfo, the form that the vendors' dashboards accept.
     static func text(publicKey key: EVPKey) throws(JOSEError) -> String {
         let text = unsafe written { unsafe PEM_write_bio_PUBKEY($0, key.pointer) }
         guard let text else { throw JOSEError(.libcrypto, "the public key could not be written") }
         return unsafe text.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Unencrypted PKCS#8.
+    /// Returns unencrypted PKCS#8.
     static func text(privateKey key: EVPKey) throws(JOSEError) -> SecretBytes {
         let text = unsafe written { unsafe PEM_write_bio_PKCS8PrivateKey($0, key.pointer, nil, nil, 0, nil, nil) }
         guard let text else { throw JOSEError(.libcrypto, "the private key could not be written") }

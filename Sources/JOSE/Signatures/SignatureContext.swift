@@ -99,7 +99,7 @@ final class SignatureContext {
         return unsafe context
     }
 
-    /// Digest and, for RSA, padding. PSS salts are as long as the digest (RFC 7518, section 3.5).
+    /// Sets the digest and, for RSA, the padding. PSS salts are as long as the digest (RFC 7518, section 3.5).
     private static func setDigest(
         _ digest: OpaquePointer, _ algorithm: Algorithm, on context: OpaquePointer
     ) -> Bool {

@@ -27,14 +27,14 @@
 
     deinit { unsafe raw.deallocate() }
 
-    /// The JWS signature of `input`: for ECDSA the raw r‖s of RFC 7518, section 3.4.
+    /// Returns the JWS signature of `input`: for ECDSA the raw r‖s of RFC 7518, section 3.4.
     ///
     /// - Throws: `JOSEError` with `.libcrypto`.
     public func sign(_ input: [UInt8]) throws(JOSEError) -> [UInt8] {
         unsafe Array(try signature(of: input))
     }
 
-    /// The JWS signature of `input`, with the key that its label calls for.
+    /// Returns the JWS signature of `input`, with the key that its label requires.
     ///
     /// - Throws: `JOSEError` with `.libcrypto`, or with `.invalidKey` where a label asks to derive from a key that is no secret.
     public func sign(_ input: SigningInput) throws(JOSEError) -> [UInt8] {
@@ -49,7 +49,7 @@
         return signer
     }
 
-    /// The HMAC of `label`, as a secret.
+    /// Returns the HMAC of `label`, as a secret.
     func secret(of label: [UInt8]) throws(JOSEError) -> SecretBytes {
         unsafe SecretBytes(copying: try signature(of: label))
     }

@@ -46,7 +46,7 @@ public struct SigningInput: Sendable {
     /// An input that was put together elsewhere: `header.payload`, both base64url.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The finished token.
+    /// Returns the finished token.
     public consuming func token(signature: [UInt8]) -> [UInt8] {
         unsafe signature.withUnsafeBufferPointer { unsafe append($0) }
         return bytes

@@ -66,7 +66,7 @@ public struct SigningKey: Sendable {
         self.keyID = keyID
     }
 
-    /// A new key for `algorithm`, from libcrypto's random numbers.
+    /// Returns a new key for `algorithm`, from libcrypto's random numbers.
     ///
     /// - Parameter rsaBits: 2048, 3072 or 4096; used for RSA alone. A secret is as long as the algorithm's digest.
     /// - Throws: `JOSEError` with `.weakKey` for fewer bits, `.libcrypto` when no key could be made.
@@ -86,7 +86,7 @@ public struct SigningKey: Sendable {
         VerificationKey(material: material, algorithm: algorithm, keyID: keyID)
     }
 
-    /// The private key as unencrypted PKCS#8; nil for a shared secret.
+    /// Returns the private key as unencrypted PKCS#8; nil for a shared secret.
     public func privateKeyPEM() throws(JOSEError) -> SecretBytes? {
         guard case .asymmetric(let key) = material else { return nil }
         return try PEM.text(privateKey: key)
@@ -106,7 +106,7 @@ public struct SigningKey: Sendable {
 }
 
 extension SecretBytes {
-    /// `count` bytes from libcrypto's random number generator for private material.
+    /// Returns `count` bytes from libcrypto's random number generator for private material.
     ///
     /// - Throws: `JOSEError` with `.libcrypto` when the generator has no entropy.
     public static func random(count: Int) throws(JOSEError) -> SecretBytes {

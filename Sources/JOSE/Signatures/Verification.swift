@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension VerificationKey {
-    /// Whether `signature` is this key's JWS signature of `input`. A signature of the wrong width is not.
+    /// Returns whether `signature` is this key's JWS signature of `input`. A signature of the wrong length is not.
     public func isValid(_ signature: [UInt8], of input: [UInt8]) -> Bool {
         defer { clearCryptoErrors() }
         switch (material, algorithm.keyType) {

@@ -39,7 +39,7 @@ public struct VerificationKey: Sendable {
         VerificationKey(material: material, algorithm: algorithm, keyID: keyID)
     }
 
-    /// The public key as SubjectPublicKeyInfo PEM; nil for a shared secret.
+    /// Returns the public key as SubjectPublicKeyInfo PEM; nil for a shared secret.
     public func publicKeyPEM() throws(JOSEError) -> String? {
         guard case .asymmetric(let key) = material else { return nil }
         return try PEM.text(publicKey: key)
@@ -51,7 +51,8 @@ public struct VerificationKey: Sendable {
         return secret
     }
 
-    /// Whether both are the same key, whatever their ids. Secrets are compared in a time that depends on their lengths alone.
+    /// Returns whether both are the same key, whatever their ids. Secrets are compared in a time that depends on their
+    /// lengths alone.
     public func hasSameMaterial(as other: VerificationKey) -> Bool {
         switch (material, other.material) {
         case (.asymmetric(let left), .asymmetric(let right)): left.hasSamePublicKey(as: right)

@@ -48,7 +48,7 @@ public struct CompactJWS: Sendable {
         signingInput = Array(token[..<parts[1].endIndex])
     }
 
-    /// The payload as an object of claims.
+    /// Returns the payload as an object of claims.
     ///
     /// - Throws: `JOSEError` with `.malformedPayload`.
     public func claims() throws(JOSEError) -> JSONValue {
@@ -72,8 +72,8 @@ public struct CompactJWS: Sendable {
         }
     }
 
-    /// The key among `keys` that made the signature. A token with a `kid` is tried with the keys of that id and those
-    /// without an id, a token without one with all.
+    /// Returns the key among `keys` that made the signature. A token with a `kid` is tried with the keys of that id and
+    /// those without an id, a token without one with all.
     ///
     /// - Throws: `JOSEError` with `.noMatchingKey`, `.algorithmMismatch` or `.signatureInvalid`.
     @discardableResult

@@ -22,7 +22,7 @@ struct ProtectedHeader: Sendable {
         }
     }
 
-    /// Whether the token can be about a key of the id `known`: it has that `kid`, or one of the two has none.
+    /// Returns whether the token may belong to a key of the id `known`: it has that `kid`, or one of the two has none.
     func mayMean(_ known: String?) -> Bool {
         guard let keyID, let known else { return true }
         return known.hasSameBytes(as: keyID)

@@ -18,7 +18,7 @@ public final class BearerDesk: Sendable {
     private let keep: @Sendable (BearerDesk, Logger) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameter keep: keeps the desk until its task is cancelled; the logger is the first client's.
+    /// - Parameter keep: keeps the desk until its task is canceled; the logger is the first client's.
     public init(keep: @escaping @Sendable (BearerDesk, Logger) async -> Void) { self.keep = keep }
 
     /// The token that was handed out last; nil before the first.
@@ -48,7 +48,7 @@ public final class BearerDesk: Sendable {
 
     // MARK: Clients
 
-    /// A client comes. It has the token at once, where there is one.
+    /// Adds a client, and gives it the token at once, where there is one.
     func join(_ seat: BearerSeat, _ logger: Logger) {
         let token = state.withLock { state in
             state.seats[ObjectIdentifier(seat)] = seat
@@ -59,7 +59,7 @@ public final class BearerDesk: Sendable {
         if let token { seat.hand(token) }
     }
 
-    /// A client is about to go.
+    /// Removes a client that is about to close.
     func leave(_ seat: BearerSeat) {
         seat.leave()
         let keeper = state.withLock { state -> Task<Void, Never>? in

@@ -63,7 +63,7 @@ final class BearerSeat: @unchecked Sendable {
         }
     }
 
-    /// The client is about to go.
+    /// Ends the seat of a client that is about to close.
     func leave() {
         state.withLock { state in
             guard !state.isLeft else { return }
@@ -72,7 +72,8 @@ final class BearerSeat: @unchecked Sendable {
         }
     }
 
-    /// The library's own words about a refusal are not asked for: they repeat the token.
+    /// Sets the token, and returns whether the library accepted it. The library's error text is not read, because it
+    /// repeats the token.
     private func set(_ token: BearerToken) -> Bool {
         var ignored = [CChar](repeating: 0, count: 1)
         let texts: [String] = token.extensions.flatMap { [$0.name, $0.value] }

@@ -54,7 +54,7 @@ final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// As `blocking`, for a call that fails.
+    /// Runs a call as `blocking` does, for a call that may throw.
     func blockingThrowing<Result: Sendable>(
         _ call: @escaping @Sendable (OpaquePointer) throws(KafkaError) -> Result
     ) async throws(KafkaError) -> Result {
@@ -101,7 +101,7 @@ final class ClientHandle: @unchecked Sendable {
     /// The last error among the events; the one before it where it only means that all brokers are down.
     var lastError: KafkaError? { said.withLock { $0 } }
 
-    /// The error in an event: the instance's fatal one where there is one, for then nothing else counts.
+    /// Returns the error in an event: the instance's fatal error where there is one, because then nothing else counts.
     private func error(of event: OpaquePointer) -> KafkaError {
         let code = unsafe rd_kafka_event_error(event)
         let isFatal = unsafe code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) == 1

@@ -6,15 +6,15 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     /// The source of the clients' SASL/OAUTHBEARER tokens; nil if they need none.
     public var tokens: BearerDesk?
 
-    /// No properties.
+    /// An empty set of properties.
     public init() {}
 
-    /// These properties.
+    /// Properties with these names and values.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     public subscript(name: String) -> String? {
         get { values.last { $0.name == name }?.value }
         set {
@@ -78,7 +78,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         return nil
     }
 
-    /// A configuration that a client takes over, or that the caller destroys.
+    /// Returns a configuration that a client takes over, or that the caller destroys.
     func makeConfiguration() throws(KafkaError) -> OpaquePointer {
         guard let configuration = unsafe rd_kafka_conf_new() else {
             throw KafkaError(.invalidArgument, "out of memory")

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Waits for something that cannot be cancelled, but not for ever.
+/// Waits for something that cannot be canceled, but not for ever.
 package enum Deadline {
     /// Starts `work`, which calls its argument when it is done.
     ///

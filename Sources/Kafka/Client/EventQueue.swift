@@ -23,7 +23,7 @@ final class EventQueue: @unchecked Sendable {
         wakeup.signal()
     }
 
-    /// The next event, or nil where there is none. The caller destroys it.
+    /// Returns the next event; nil where there is none. The caller destroys it.
     func poll(timeoutMilliseconds: Int32 = 0) -> OpaquePointer? {
         unsafe isClosed.load(ordering: .acquiring) ? nil : rd_kafka_queue_poll(pointer, timeoutMilliseconds)
     }
@@ -37,7 +37,8 @@ final class EventQueue: @unchecked Sendable {
     }
 }
 
-/// Called on a thread of librdkafka's, with the queue's lock held: it must not call back into the library.
+/// Signals the wake-up. Called on a thread of librdkafka, with the queue's lock held: it must not call back into the
+/// library.
 private func signalWakeup(_ client: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<Wakeup>.fromOpaque(context).takeUnretainedValue().signal()

@@ -24,8 +24,9 @@ enum LibraryLog {
         line.hasPrefix("[thrd:app]: Configuration property ") && line.contains("property and will be ignored by this")
     }
 
-    /// librdkafka uses syslog's severities (RFC 5424, section 6.2.1). Its own emergencies are about one connection, so
-    /// none is more than an error of ours, and its connection chatter at level 6 is not worth `info`.
+    /// Returns the log level for a severity. librdkafka uses syslog's severities (RFC 5424, section 6.2.1). Its
+    /// emergencies concern one connection, so none is more than an error here, and its messages about connections at
+    /// level 6 do not deserve `info`.
     private static func level(ofSyslog severity: Int32) -> Logger.Level {
         switch severity {
         case ...3: .error

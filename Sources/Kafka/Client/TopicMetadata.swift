@@ -56,7 +56,7 @@ extension ClientHandle {
         }
     }
 
-    /// All topics that the cluster shows to this client; none is created by asking.
+    /// Returns all topics that the cluster shows to this client. Asking creates none.
     ///
     /// - Throws: `KafkaError` when no broker answers in time.
     func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {

@@ -2,8 +2,8 @@ import CRdKafka
 
 /// A consumer's identity in its group, as a transaction sends it along (KIP-447).
 ///
-/// `@unchecked Sendable`: never changed after the initialiser; librdkafka copies it where a transaction takes it along, and it
-/// is freed with the last reference.
+/// `@unchecked Sendable`: never changed after the initializer; librdkafka copies it for a transaction, and it is freed
+/// with the last reference.
 @safe
 public final class ConsumerGroupMetadata: @unchecked Sendable {
     let pointer: OpaquePointer

@@ -46,7 +46,7 @@ extension KafkaConsumer {
         return unsafe ConsumerGroupMetadata(owning: pointer)
     }
 
-    /// As `groupMetadata()`, for a transaction that commits `offsets`.
+    /// Returns the group's metadata, as `groupMetadata()` does, for a transaction that commits `offsets`.
     ///
     /// - Throws: `KafkaError`; with `.assignmentLost` or `.unknownPartition` where they are not this member's to commit.
     public func groupMetadata(committing offsets: [PartitionOffset]) throws(KafkaError) -> ConsumerGroupMetadata {

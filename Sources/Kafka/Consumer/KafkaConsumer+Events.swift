@@ -35,7 +35,7 @@ extension KafkaConsumer {
         }
     }
 
-    /// The end of a partition comes as an error that is none.
+    /// Returns the event of an error. The end of a partition arrives as an error too.
     private static func notice(_ error: KafkaError, _ event: OpaquePointer) -> Event {
         guard error.code == .partitionEnd, let place = unsafe rd_kafka_event_topic_partition(event) else {
             return .error(error)
@@ -66,7 +66,7 @@ extension KafkaConsumer {
         return name
     }
 
-    /// Whether they are the same. Without a copy, which `name` handed to C as it is would be, for each record.
+    /// Returns whether both are equal. It makes no copy, which passing `name` to C would do for each record.
     private static func isEqual(_ name: String, _ text: UnsafePointer<CChar>) -> Bool {
         var name = name
         return name.withUTF8 { name in

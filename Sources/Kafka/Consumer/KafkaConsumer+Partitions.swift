@@ -19,8 +19,8 @@ extension KafkaConsumer {
         }
     }
 
-    /// The offsets the group committed for `partitions`, each the next record to read; a partition without one is left
-    /// out.
+    /// Returns the offsets that the group committed for `partitions`, each the next record to read; a partition without
+    /// one is left out.
     ///
     /// - Throws: `KafkaError` when the group's coordinator does not answer within `limit`.
     public func committed(
@@ -50,8 +50,8 @@ extension KafkaConsumer {
         }
     }
 
-    /// The offset of each partition's first record that is not older than `time`, in milliseconds since 1970; a partition without
-    /// one, or whose broker does not know times, is left out.
+    /// Returns the offset of each partition's first record that is not older than `time`, in milliseconds since 1970; a
+    /// partition without one, or whose broker does not know times, is left out.
     ///
     /// - Throws: `KafkaError` when the brokers do not answer within `limit`.
     public func offsets(
@@ -68,8 +68,8 @@ extension KafkaConsumer {
         }
     }
 
-    /// The first and the end offset of each of `partitions`, as `bounds(of:within:)` has them, in two questions to all of them; a
-    /// partition whose leader does not say is left out.
+    /// Returns the first and the end offset of each of `partitions`, as `bounds(of:within:)` does, with two questions
+    /// for all of them; a partition whose leader does not answer is left out.
     ///
     /// - Throws: `KafkaError` when the brokers do not answer within `limit`.
     public func bounds(

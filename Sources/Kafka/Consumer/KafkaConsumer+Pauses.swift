@@ -38,7 +38,7 @@ extension KafkaConsumer {
         pausing.subtract(waiting)
     }
 
-    /// The position of each of `partitions` behind the last record that was returned; one without is left out.
+    /// Returns the position of each of `partitions` behind the last record that was returned; one without is left out.
     func positions(of partitions: Set<TopicPartition>) -> [TopicPartition: Int64] {
         let list = PartitionList(partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
         guard unsafe rd_kafka_position(client.pointer, list.pointer) == RD_KAFKA_RESP_ERR_NO_ERROR else { return [:] }
@@ -46,7 +46,7 @@ extension KafkaConsumer {
         return Dictionary(found.map { ($0.partition, $0.offset) }) { first, _ in first }
     }
 
-    /// The records among those held back that may be returned now, at most `limit` of them.
+    /// Returns the held records that may be returned now, at most `limit` of them.
     func releaseHeld(limit: Int) -> [Event] {
         guard !held.isEmpty else { return [] }
         var released: [Event] = []

@@ -251,7 +251,7 @@ public actor KafkaConsumer {
             return await Deadline.run(within: limit) { done in unsafe client.enqueue { _ in done() } }
         }
         self.queue = nil
-        // Whoever waits for events learns of it.
+        // A task that waits for events must notice the end.
         queue.wakeup.signal()
         return await Deadline.run(within: limit) { done in
             unsafe client.enqueue { pointer in

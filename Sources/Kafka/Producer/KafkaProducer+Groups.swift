@@ -38,11 +38,11 @@ public struct ConsumerGroup: Sendable, Equatable {
 }
 
 extension KafkaProducer {
-    /// The consumer groups called `names`, by name, as their coordinators describe them; one that does not exist, or that this account may
-    /// not see (DESCRIBE on the group), is not among them. The embedded broker describes none.
+    /// Returns the consumer groups `names`, by name, as their coordinators describe them. A group that does not exist,
+    /// or that this account may not see (DESCRIBE on the group), is left out. The embedded broker describes none.
     ///
-    /// It asks by the call of before the Admin API: those of the Admin API that a coordinator answers end the process where the
-    /// connection to it breaks (librdkafka's issue 4605).
+    /// It uses the call from before the Admin API: calls of the Admin API that a coordinator answers end the process if
+    /// the connection to it breaks (librdkafka's issue 4605).
     ///
     /// - Throws: `KafkaError`, also where some brokers do not answer and the others do not know the group.
     public func consumerGroups(
@@ -95,8 +95,8 @@ extension ConsumerGroup.Member {
         partitions = unsafe Self.partitions(in: Array(bytes))
     }
 
-    /// The partitions in an assignment of Kafka's consumer protocol: a version, then topics with their partitions (KIP-429). One that
-    /// ends early, or is another protocol's, has those up to there.
+    /// Returns the partitions in an assignment of Kafka's consumer protocol: a version, then topics with their
+    /// partitions (KIP-429). An assignment that ends early, or of another protocol, has the partitions up to there.
     package static func partitions(in assignment: [UInt8]) -> [TopicPartition] {
         var rest = assignment[...]
         func number(_ bytes: Int) -> Int? {

@@ -86,8 +86,8 @@ extension KafkaProducer {
         }
     }
 
-    /// The settings that hold for each of `topics`, which exist: their own and the cluster's, by the topic's name. What a
-    /// broker keeps to itself is left out.
+    /// Returns the effective settings of each of `topics`, which must exist: their own and the cluster's, by the
+    /// topic's name. Settings that a broker keeps secret are left out.
     ///
     /// - Throws: `KafkaError`, the first one.
     public func settings(
@@ -136,7 +136,7 @@ extension KafkaProducer {
         return found
     }
 
-    /// As `ask`, where the answer is that it was done or why not.
+    /// Sends a request as `ask` does, for an answer that is success or an error.
     ///
     /// - Parameter result: A function that reads the error of the one requested change from the answer; nil for
     ///   success.

@@ -33,7 +33,8 @@ public final class KafkaProducer: Sendable {
         self.client = client
         self.queue = queue
         self.reports = reports
-        // The one unstructured task: delivery reports must be read as long as the producer lives, whoever waits for them.
+        // The only unstructured task: delivery reports must be read as long as the producer lives, whatever waits for
+        // them.
         drainer = Task {
             while !Task.isCancelled {
                 await queue.wakeup.wait(atMost: .seconds(1))
@@ -81,7 +82,7 @@ public final class KafkaProducer: Sendable {
         }
     }
 
-    /// The names of all topics that the cluster shows to this client and that can be used.
+    /// Returns the names of all usable topics that the cluster shows to this client.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
     public func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {

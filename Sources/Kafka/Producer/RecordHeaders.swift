@@ -2,7 +2,7 @@ import CRdKafka
 
 /// Keys, values and headers on their way into librdkafka, which copies them.
 enum RecordHeaders {
-    /// A header list the producer takes over; nil for no headers.
+    /// Returns a header list that the producer takes over; nil for no headers.
     ///
     /// - Parameter start: The address of the body's bytes.
     static func make(_ body: RecordBody, _ start: UnsafeRawPointer) -> OpaquePointer? {
@@ -19,7 +19,8 @@ enum RecordHeaders {
     /// The initial capacity of a list of headers: a token has ten, and a trace adds two.
     private static let room = 12
 
-    /// An empty array is no null pointer here, for an empty value is not a missing one.
+    /// Calls `body` with a pointer to `bytes`. It is no null pointer for an empty array, because an empty value is not
+    /// a missing one.
     static func withBytes<Result>(_ bytes: [UInt8], _ body: (UnsafeRawPointer) -> Result) -> Result {
         unsafe bytes.withUnsafeBytes { bytes in
             if let start = bytes.baseAddress { return unsafe body(start) }

@@ -1,6 +1,6 @@
 extension KeyRingDirectory {
-    /// The versions of `listing` that are in use although they were retired or revoked before, as far as the ring's audit log and its
-    /// campaign can be read and say so.
+    /// Returns the versions of `listing` that are in use although they were retired or revoked before, according to the
+    /// ring's audit log and its campaign, as far as these can be read.
     public func revivedVersions(in listing: KeyRingListing) -> [RevivedVersion] {
         var ended = AuditLog(self).endedVersions()
         if let rotation = try? RotationFile(self).load(), rotation.phase == .retired {

@@ -79,7 +79,7 @@ extension Rotation {
         return rotation
     }
 
-    /// Whether `text` can be an id: the name of a file, and part of an event's id.
+    /// Returns whether `text` can be an id: the name of a file, and part of an event's id.
     static func isID(_ text: String) -> Bool {
         1...64 ~= text.utf8.count
             && text.utf8.allSatisfy {
@@ -91,7 +91,7 @@ extension Rotation {
             }
     }
 
-    /// The id of a campaign whose file has none: the same each time it is read.
+    /// Returns the id of a campaign whose file has none: the same each time it is read.
     private static func idOfOldForm(from: String, to: String, begun: UnixTime) -> String {
         let hash = SHA256.hash(Array("\(from)\n\(to)\n\(begun)".utf8)).prefix(8)
         return "old-" + hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -44,7 +44,8 @@ extension Rotation {
         }
     }
 
-    /// The commands that settle which of the two versions signs: a version that is not there cannot, and a retired one neither.
+    /// Returns the commands that settle which of the two versions signs: a missing version cannot, and a retired one
+    /// neither.
     private func settlement(_ old: KeyVersion.State, _ new: KeyVersion.State?) -> String {
         let promote = "make \(to) sign with: remint rotate promote --now"
         return switch (old, new) {
@@ -64,7 +65,7 @@ extension Rotation {
         throw disagreement(RevivedVersion(id: from, state: state, ended: ended).description)
     }
 
-    /// The command that revokes `version`; where no version can sign then, with one that must be made first.
+    /// Returns the command that revokes `version`; where no version can sign then, with one that must be made first.
     private func revocation(of version: String, in listing: KeyRingListing) -> String {
         let command = "remint rotate revoke --key-version \(version)"
         let other = listing.state(of: version == from ? to : from)
@@ -126,6 +127,6 @@ extension Rotation {
 }
 
 extension KeyRingListing {
-    /// The state of the version `id`; nil where there is none.
+    /// Returns the state of the version `id`; nil where there is none.
     package func state(of id: String) -> KeyVersion.State? { versions.first { $0.id == id }?.state }
 }

@@ -87,13 +87,13 @@ package struct Rotation: Sendable, Equatable {
         begun = time
     }
 
-    /// Whether `version` was put into the ring by the campaign itself, and is of no use without it.
+    /// Returns whether the campaign itself put `version` into the ring, so that it is of no use without the campaign.
     package func hasMade(_ version: ListedVersion) -> Bool {
         guard version.id == to else { return false }
         return isOfOwnKey ?? version.created.map { $0 >= begun } ?? false
     }
 
-    /// The new version signs.
+    /// Notes that the new version signs.
     ///
     /// - Throws: `RotationError` where the campaign is over.
     package mutating func promoted() throws(RotationError) {
@@ -101,7 +101,7 @@ package struct Rotation: Sendable, Equatable {
         if phase == .prepared { phase = .promoted }
     }
 
-    /// Re-issuing begins, or goes on.
+    /// Begins or continues the re-issue.
     ///
     /// - Parameter isCautious: whether a canary goes first; a revocation has none.
     /// - Throws: `RotationError` before the promotion, while it is paused, and where the campaign is over.
@@ -116,17 +116,17 @@ package struct Rotation: Sendable, Equatable {
         }
     }
 
-    /// The campaign's first event is about to be sent.
+    /// Notes that the campaign's first event is about to be sent.
     package mutating func began(at marks: TopicMarks) { if start == nil { start = marks } }
 
-    /// A canary is about to be sent.
+    /// Notes that a canary is about to be sent.
     package mutating func began(_ canary: RotationCanary) {
         guard phase == .canary, self.canary == nil else { return }
         self.canary = canary
         canaryCount += 1
     }
 
-    /// The canary's tokens were published and not refused, or the campaign goes on without one.
+    /// Notes that the canary's tokens were published and not refused, or that the campaign continues without one.
     package mutating func canaryPassed(_ strata: [RotationStratum] = []) {
         guard phase == .canary else { return }
         phase = .waves
@@ -135,7 +135,7 @@ package struct Rotation: Sendable, Equatable {
         failedApps = []
     }
 
-    /// The canary did not pass: nothing more is sent until `resume`, which asks for another one.
+    /// Notes that the canary did not pass: nothing more is sent until `resume`, which asks for another one.
     ///
     /// - Parameters:
     ///   - strata: The results of its users, by app.
@@ -150,7 +150,7 @@ package struct Rotation: Sendable, Equatable {
         failedApps = Set(failedApps).union(apps).sorted()
     }
 
-    /// The ledger shows no token of the old version that can be asked for anew.
+    /// Notes that the ledger shows no token of the old version that can be asked for anew.
     package mutating func reissued() { if phase == .waves { phase = .reissued } }
 
     /// Pauses the campaign: nothing more is sent until `resume`.
@@ -161,13 +161,13 @@ package struct Rotation: Sendable, Equatable {
         pause = reason
     }
 
-    /// Re-issuing may go on. A canary that did not pass is followed by one of other users.
+    /// Allows the re-issue again. A canary that did not pass is followed by one of other users.
     package mutating func resume() {
         pause = nil
         if canary?.hasFailed == true { canary = nil }
     }
 
-    /// Back to the old version.
+    /// Aborts the campaign, which returns to the old version.
     ///
     /// - Throws: `RotationError` where the old version is retired or revoked.
     package mutating func abort() throws(RotationError) {
@@ -180,7 +180,7 @@ package struct Rotation: Sendable, Equatable {
         pause = nil
     }
 
-    /// The old version is of no further use.
+    /// Notes that the old version is of no further use.
     ///
     /// - Throws: `RotationError` before the promotion and after an abort.
     package mutating func retired() throws(RotationError) {

@@ -3,7 +3,7 @@ package struct TopicMarks: Sendable, Equatable {
     /// The next offsets by topic.
     package let ends: [String: [Int64]]
 
-    /// These ends.
+    /// Marks at these ends.
     package init(_ ends: [String: [Int64]]) { self.ends = ends }
 }
 

@@ -16,7 +16,7 @@ package struct RotationFile: Sendable {
     /// The revision of the file's contents; nil if there is no file.
     package var revision: FileRevision? { FileRevision(of: path) }
 
-    /// The campaign; nil where none was ever begun.
+    /// Reads the campaign; nil where none was ever begun.
     ///
     /// - Throws: `KeyRingError` for a file that is something else.
     package func load() throws(KeyRingError) -> Rotation? {
@@ -27,7 +27,7 @@ package struct RotationFile: Sendable {
         return rotation
     }
 
-    /// Writes the campaign, whole or not at all. Whoever changes it holds the ring's lock.
+    /// Writes the campaign, whole or not at all. A caller that changes it holds the ring's lock.
     ///
     /// - Throws: `KeyRingError`.
     package func save(_ rotation: Rotation) throws(KeyRingError) {

@@ -11,7 +11,7 @@ package struct RotationStratum: Sendable, Equatable {
         /// Users whose token the vendor rejected.
         package let rejected: Int
 
-        /// These counts.
+        /// A result with these counts.
         package init(answered: Int, superseded: Int, rejected: Int) {
             self.answered = answered
             self.superseded = superseded
@@ -23,7 +23,7 @@ package struct RotationStratum: Sendable, Equatable {
     package let app: String
     /// The app's users in the canary, each of whom held a live token when the canary was made.
     package let users: Int
-    /// All its users who held a live token then, and whom no earlier canary asked for.
+    /// All users of the app who held a live token then, and whom no earlier canary asked for.
     package let live: Int
     /// The outcome of its users; nil before the canary was judged.
     package var outcome: Outcome?
@@ -78,7 +78,7 @@ extension RotationStratum {
         json.endArray()
     }
 
-    /// The strata in `value`; none where there is no such member, and nil where it is something else.
+    /// Returns the strata in `value`; empty where the member is missing, and nil where it is invalid.
     static func list(_ value: JSONValue?) -> [RotationStratum]? {
         guard let value else { return [] }
         guard value.isArray else { return nil }

@@ -55,7 +55,7 @@ package struct Disk: Sendable {
     }
 }
 
-/// The folder of the file at `path`.
+/// Returns the folder of the file at `path`.
 func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

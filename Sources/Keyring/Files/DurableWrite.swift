@@ -137,7 +137,7 @@ package struct DurableWrite {
         }
     }
 
-    /// A link never replaces a file.
+    /// Places a new file with a link, which never replaces a file.
     private func placeNew(_ scratch: String) throws(KeyRingError) {
         if try disk.run(.place, on: path, { link(scratch, path) }) == 0 {
             // Where that fails, the next command removes it.

@@ -24,7 +24,8 @@ public struct FileIdentity: Sendable, Equatable {
     }
 }
 
-/// Whether `descriptor` is a file of this account, or anybody's for root: no pipe, no device, no other account's.
+/// Returns whether `descriptor` is a file of this account, or of any account for root: no pipe, no device, no other
+/// account's file.
 package func isOwnFile(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

@@ -29,7 +29,7 @@ public struct FileLock: ~Copyable, Sendable {
             close(opened)
             throw .held
         }
-        // Not before: a value whose members are there is destroyed when its initialiser throws, and would close the
+        // Not before: a value whose members are there is destroyed when its initializer throws, and would close the
         // descriptor again, which may be another thread's by then.
         descriptor = opened
     }
@@ -44,7 +44,7 @@ public struct FileLock: ~Copyable, Sendable {
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
     }
 
-    /// The text that the holder of the lock on `path` wrote; nil where there is none that a line can show.
+    /// Returns the text that the holder of the lock on `path` wrote; nil where there is none that a line can show.
     package static func holder(of path: String) -> String? {
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard opened >= 0 else { return nil }

@@ -11,7 +11,7 @@ struct FolderAccess: Sendable, Equatable {
     /// Whether the file system is mounted read-only, as a Kubernetes secret is, whose mode is 1777.
     let isReadOnly: Bool
 
-    /// The reason not to trust the folder at `path`, with its remedy; nil where there is none.
+    /// Returns the reason not to trust the folder at `path`, with its remedy; nil where there is none.
     func exposure(of path: String) -> String? {
         guard !isReadOnly else { return nil }
         if owner != 0, owner != reader, reader != 0 {

@@ -3,7 +3,7 @@ public import JOSE
 
 /// The files of a ring: keys, passphrases, listings.
 public enum KeyFile {
-    /// The contents of `path`, which holds a secret.
+    /// Reads the file `path`, which holds a secret.
     ///
     /// - Throws: `KeyRingError` when the file is missing, is not a file, is too large, or is not for its owner alone.
     public static func read(_ path: String) throws(KeyRingError) -> SecretBytes { try read(path, .secret) }

@@ -2,7 +2,7 @@ package import JOSE
 
 /// Makes keys in the forms that vendors hand out.
 package enum KeyGeneration {
-    /// A new key; one whose secret is text is made of letters and digits.
+    /// Returns a new key; a secret in text form consists of letters and digits.
     package static func key(_ algorithm: Algorithm, encoding: SecretEncoding?, rsaBits: Int, id: String?) throws
         -> SigningKey
     {

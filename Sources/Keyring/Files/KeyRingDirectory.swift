@@ -69,7 +69,7 @@ public struct KeyRingDirectory: Sendable {
     /// - Throws: `KeyRingError` for the first thing that is wrong.
     public func readListing() throws(KeyRingError) -> KeyRingListing { try readListing { _ in } }
 
-    /// The version that holds `key`, under any id and in any state; nil where there is none.
+    /// Returns the version that holds `key`, under any id and in any state; nil where there is none.
     ///
     /// Secrets are compared in a time that depends on their lengths alone.
     ///
@@ -79,7 +79,7 @@ public struct KeyRingDirectory: Sendable {
         return try storedKeys().first { $0.key.hasSameMaterial(as: key) }?.version
     }
 
-    /// The versions among `ids` whose keys cannot be used by the account that the folder belongs to, each with the reason and its
+    /// Returns the versions among `ids` whose keys the folder's account cannot use, each with the reason and its
     /// remedy.
     package func damagedKeys(of ids: Set<String>) -> [KeyRingError] {
         ids.sorted().compactMap { id in
@@ -90,7 +90,7 @@ public struct KeyRingDirectory: Sendable {
         }
     }
 
-    /// The keys in the files of all versions, of any state, that can be read.
+    /// Returns the keys in the files of all versions, of any state, that can be read.
     ///
     /// - Throws: `KeyRingError` for a listing that cannot be read.
     package func storedKeys() throws(KeyRingError) -> [(version: ListedVersion, key: VerificationKey)] {
@@ -160,7 +160,7 @@ public struct KeyRingDirectory: Sendable {
         if let exposure = FolderAccess(path)?.exposure(of: path) { throw KeyRingError(path, exposure) }
     }
 
-    /// The path of the file that a version names.
+    /// Returns the path of the file that a version names.
     func file(_ name: String) -> String { name.hasPrefix("/") ? name : "\(path)/\(name)" }
 
     /// Refuses a version that names the file of another one: the change of one key would destroy the other.

@@ -151,7 +151,7 @@ public struct KeyRingEditor: ~Copyable {
     }
 
     private mutating func save(_ new: KeyRingListing) throws(KeyRingError) {
-        // Whoever may read the listing today may read it tomorrow.
+        // Accounts that may read the listing today may read the new one too.
         var status = stat()
         let mode = stat(directory.listing, &status) == 0 ? (status.st_mode & 0o644) | 0o600 : 0o600
         let write = DurableWrite(path: directory.listing, mode: mode, .replacing, disk)
@@ -182,7 +182,7 @@ public struct KeyRingEditor: ~Copyable {
         return UnixTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
-    /// A key as its file holds it.
+    /// Returns a key in the form of its file.
     private static func text(
         of key: SigningKey, id: String, encoding: SecretEncoding?, in directory: KeyRingDirectory
     ) throws(KeyRingError) -> (suffix: String, text: SecretBytes, encoding: SecretEncoding?) {

@@ -21,7 +21,7 @@ struct KeyRingEntry {
         "retire_after",
     ]
 
-    /// The entry as the listing has it.
+    /// Returns the entry as the listing has it.
     func listed() throws(KeyRingError) -> ListedVersion {
         let id = try text("id")
         guard !id.isEmpty else { throw error("id", "is empty") }
@@ -43,7 +43,7 @@ struct KeyRingEntry {
             activated: try time("activated"), retireAfter: try time("retire_after"))
     }
 
-    /// The entry with its key, where that may still be used.
+    /// Returns the entry with its key, where the key may still be used.
     func load() throws(KeyRingError) -> KeyVersion {
         let listed = try listed()
         let key = listed.state.verifies ? try loadKey(listed) : nil
@@ -63,8 +63,8 @@ struct KeyRingEntry {
         if let reason = FolderOwner.stranger(path, in: directory.path) { throw error("file", "\(path) \(reason)") }
     }
 
-    /// The key in the version's file, whatever the version's state, and also where others can read the file: the key signs nothing
-    /// then, but it may be the one that leaked. Nil where the file is gone or holds no key.
+    /// Returns the key in the version's file, in any state of the version, and even where other accounts can read the
+    /// file: the key signs nothing then, but it may be the leaked one. nil where the file is gone or holds no key.
     func storedKey() -> VerificationKey? {
         guard let listed = try? listed(), !listed.file.isEmpty else { return nil }
         return try? loadKey(listed, from: .instructions).verificationKey
@@ -96,7 +96,7 @@ struct KeyRingEntry {
     private func file(
         _ member: String, _ name: String, _ content: GuardedFile.Content
     ) throws(KeyRingError) -> SecretBytes {
-        // Whoever put the key itself here must not find it in a log.
+        // If somebody put the key itself here, no log may contain it.
         guard !name.contains(where: \.isNewline), !name.hasPrefix("-----BEGIN") else {
             throw error(member, "must name a file; it holds a key. Write the key to a file of mode 600")
         }

@@ -24,7 +24,7 @@ public struct RevivedVersion: Sendable, Equatable {
 }
 
 extension KeyRingDirectory {
-    /// The versions of `listing` that are in use and were brought to the states of `ended` before.
+    /// Returns the versions of `listing` that are in use and were in the states of `ended` before.
     func revivedVersions(in listing: KeyRingListing, ended: [String: KeyVersion.State]) -> [RevivedVersion] {
         listing.versions.compactMap { version in
             guard let end = ended[version.id], version.state != .retired, version.state != .revoked else { return nil }

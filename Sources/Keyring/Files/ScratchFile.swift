@@ -11,7 +11,7 @@ package enum ScratchFile {
     /// A file's name has at most 255 bytes.
     private static let longestName = 200
 
-    /// A name that no other file has, for the file called `name`.
+    /// Returns a name that no other file has, for the file `name`.
     static func randomName(for name: String) -> String {
         var generator = SystemRandomNumberGenerator()
         let number = String(generator.next() as UInt64, radix: 16)
@@ -19,7 +19,7 @@ package enum ScratchFile {
         return start(of: name) + padding + number + suffix
     }
 
-    /// Whether `name` is one that `randomName` makes.
+    /// Returns whether `name` has the form of `randomName`.
     static func isName(_ name: String) -> Bool {
         guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
         let inner = name.dropFirst(prefix.count).dropLast(suffix.count)
@@ -39,7 +39,7 @@ package enum ScratchFile {
         }
     }
 
-    /// The names in `folder`; none where it cannot be read.
+    /// Returns the names in `folder`; empty where it cannot be read.
     package static func names(in folder: String) -> Set<String> {
         guard let open = opendir(folder) else { return [] }
         defer { closedir(open) }

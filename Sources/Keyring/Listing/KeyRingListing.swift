@@ -29,17 +29,18 @@ public struct KeyRingListing: Sendable, Equatable {
     /// The version that signs.
     public var active: ListedVersion? { versions.first { $0.state == .active } }
 
-    /// The version called `id`.
+    /// Returns the version `id`.
     ///
     /// - Throws: `KeyRingError` that names the known ones.
     public func version(_ id: String) throws(KeyRingError) -> ListedVersion { versions[try index(of: id)] }
 
-    /// Whether a version, or a file that a version of this id would have, exists already.
+    /// Returns whether a version `id`, or a file that it would have, exists already.
     package func isTaken(_ id: String) -> Bool {
         versions.contains { $0.id == id } || [".pem", ".secret"].contains { isNamed(id + $0) }
     }
 
-    /// The first name for the file of a new version `id` that no version and no file has: `2026-11.pem`, `2026-11.2.pem`, ….
+    /// Returns the first name for the file of a new version `id` that no version and no file has: `2026-11.pem`,
+    /// `2026-11.2.pem`, ….
     func freshFile(_ id: String, _ suffix: String) -> String {
         var file = id + suffix
         var number = 2
@@ -84,7 +85,7 @@ public struct KeyRingListing: Sendable, Equatable {
         versions.append(version)
     }
 
-    /// Refuses names that a new version may not have. What is on disk already is held to none of it; see `oddIDs`.
+    /// Refuses names that a new version may not have. Names on disk are not checked; see `oddIDs`.
     private func requireNames(_ version: ListedVersion) throws(KeyRingError) {
         if let flaw = Self.flaw(ofID: version.id) {
             throw KeyRingError(

@@ -53,7 +53,8 @@ public struct ListedVersion: Sendable, Equatable {
     /// `kid` of the tokens it signs.
     var kid: String { keyID ?? id }
 
-    /// Whether the tokens of both name one key pair. Vendors keep one `kid` over several shared secrets and try each.
+    /// Returns whether the tokens of both name one key pair. Vendors keep one `kid` over several shared secrets and try
+    /// each.
     func sharesKid(with other: ListedVersion) -> Bool {
         kid == other.kid && id != other.id && (algorithm.keyType != .secret || other.algorithm.keyType != .secret)
     }

@@ -54,10 +54,10 @@ extension JSONWriter {
         endArray()
     }
 
-    /// A number of 64 bits.
+    /// Writes a number of 64 bits.
     mutating func member(_ name: String, wide value: Int64) { member(name, String(value)) }
 
-    /// A moment, in nanoseconds since 1970, and never before.
+    /// Writes a moment, in nanoseconds since 1970, and never before.
     mutating func member(_ name: String, nanoseconds time: UnixTime) {
         let (nanoseconds, isTooMuch) = UInt64(max(0, time.microseconds)).multipliedReportingOverflow(by: 1000)
         member(name, String(isTooMuch ? .max : nanoseconds))
@@ -74,7 +74,7 @@ extension JSONWriter {
         }
     }
 
-    /// The member `attributes`.
+    /// Writes the member `attributes`.
     mutating func write(_ attributes: [EndedSpan.Attribute]) {
         array("attributes") { json in
             for attribute in attributes { json.write(attribute.name) { $0.write(attribute.value) } }

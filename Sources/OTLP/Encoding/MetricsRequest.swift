@@ -9,7 +9,7 @@ struct MetricsRequest {
     /// The moment.
     let time: UnixTime
 
-    /// The request for `metrics`. A family without a value yet is left out.
+    /// Returns the request for `metrics`. A family without a value yet is left out.
     func json(of metrics: [MetricReading], in request: ExportRequest) -> [UInt8] {
         request.envelope("resourceMetrics", "scopeMetrics", "metrics") { json in
             for metric in metrics where !metric.values.isEmpty { write(metric, to: &json) }

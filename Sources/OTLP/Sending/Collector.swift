@@ -29,7 +29,7 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
     public var description: String { "the collector at \(url.authority)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// A transport to it. Its maker closes it.
+    /// Returns a transport to the collector, which its maker closes.
     func makeTransport() -> HTTPTransport { HTTPTransport(trusting: authorities, limit: timeout) }
 
     /// The result of a request.

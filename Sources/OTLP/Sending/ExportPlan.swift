@@ -85,7 +85,7 @@ struct ExportPlan: Sendable {
         let opening = opening(of: .traces)
         guard now >= opening else { return .wait(until: min(metrics, opening)) }
         if sendings > 0 || spans >= Self.spansAtOnce || spans > 0 && now >= nextSpans { return .send(.traces) }
-        // Nobody says that spans came, so that it costs nobody anything.
+        // No signal announces new spans, so that ending a span costs nothing; the plan checks now and then.
         return .wait(until: min(metrics, now + Self.linger / 4))
     }
 

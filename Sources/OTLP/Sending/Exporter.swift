@@ -53,7 +53,7 @@ public struct Exporter: Sendable {
             case .wait(let length): try? await Task.sleep(for: length)
             }
         }
-        // In a task of its own, which is not cancelled.
+        // In a task of its own, which is not canceled.
         await Task { [work] in
             var work = work
             await work.finish(within: lastWord)
@@ -100,7 +100,7 @@ private struct ExportWork: Sendable {
         if signal == .traces, inHand.isEmpty { inHand = exporter.queue.take(ExportPlan.spansAtOnce) }
         let reply = await exporter.collector.send(
             body(of: signal), of: signal, by: transport, within: limit, now: exporter.now())
-        // Whoever ends this ends requests too, which says nothing of the collector.
+        // A cancellation ends requests too; their failure does not concern the collector.
         guard !Task.isCancelled || reply.answer == .accepted else { return }
         exporter.metrics.sent(signal, reply.answer)
         let fate = plan.answered(reply.answer, to: signal, at: elapsed, chance: .random(in: 0...1))

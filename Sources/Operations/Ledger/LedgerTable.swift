@@ -19,6 +19,7 @@ package struct LedgerLabel: Sendable, Hashable {
 }
 
 /// The newest token of each subject in a part of the token topic, read record by record, as a value.
+///
 /// Of each subject it keeps a hash and the position of its newest token, 40 bytes in a table with open addressing,
 /// never the subject itself. The table is created for the largest possible number of subjects, so that it seldom grows.
 package struct LedgerTable: Sendable {

@@ -18,8 +18,8 @@ extension Campaign {
         if let open = try loadIfAny(), !open.phase.isOver {
             let open = try open.derived(from: editor.listing)
             if open.phase == .prepared, version == nil || version == open.to { return open }
-            // A campaign whose users all hold a new token may be followed by the next one; its old version stays passive. But
-            // whoever names no version means a new key, and may take the open campaign for it.
+            // A campaign whose users all hold a new token may be followed by the next one; its old version stays
+            // passive. But an operator who names no version means a new key, and may have missed the open campaign.
             guard open.phase == .reissued, open.kind == .rotation, version != nil, version != open.to else {
                 throw unfinished(open)
             }

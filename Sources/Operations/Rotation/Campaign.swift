@@ -43,7 +43,7 @@ package struct Campaign {
             throw RotationError(
                 "the campaign \(id) is over: \(before.id) from \(before.from) to \(before.to) took over")
         }
-        // What takes the signing from a version that was ended, or stops, may go on.
+        // Steps that stop the signing of a version that was ended, and pauses, are allowed.
         if !["rotate promote", "rotate abort", "rotate pause"].contains(action) {
             try ring.requireNotEnded(editor.listing.active?.id, in: editor.listing)
         }

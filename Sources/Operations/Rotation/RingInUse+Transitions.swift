@@ -71,7 +71,7 @@ extension RingInUse {
             case .revoke: .revoked
             }
         guard try !versions.allSatisfy({ try listing.version($0).state == end }) else { return }
-        // What no command can make is refused as that.
+        // A change that no command can make is refused for that reason.
         if change == .promote {
             var check = listing
             for version in versions { try check.promote(version, at: now()) }
@@ -103,7 +103,7 @@ extension RingInUse {
         _ version: String, in listing: KeyRingListing, isForced: Bool, besides leaked: String? = nil
     ) throws {
         let listed = try listing.version(version)
-        // What is retired or revoked is refused as that.
+        // A version that is retired or revoked is refused for that reason.
         guard listed.state.verifies else { return }
         try listing.requireUnexpired(version, at: now())
         _ = try algorithm(asked: listed.algorithm)

@@ -74,7 +74,7 @@ public struct KeyRingWatcher: Sendable {
         self.init({ watched }, signer: signer, problems: problems, logger: logger, changed: changed)
     }
 
-    /// The listings' revisions at this moment, by their folders.
+    /// Returns the present revisions of the listings, by their folders.
     public static func revisions(of configuration: Configuration) -> [String: FileRevision?] {
         let paths = configuration.keys.compactMap(\.path)
         return Dictionary(paths.map { ($0, KeyRingDirectory(path: $0).revision) }) { first, _ in first }

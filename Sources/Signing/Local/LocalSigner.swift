@@ -40,9 +40,9 @@ public final class LocalSigner: SigningPort {
     /// True: the lanes sign one call after the other, and wait for nothing else.
     public var takesCallsAtOnce: Bool { true }
 
-    /// Signs with the active key of `ring` from now on; with none where it has none. What was asked for before is still
-    /// signed with the key it was asked for, until the ring is replaced again, unless that was revoked: a leaked key signs
-    /// nothing more. Another key under the name of the old one signs at once.
+    /// Signs with the active key of `ring` from now on; with none where it has none. Earlier requests are still signed
+    /// with their key, until the ring is replaced again, unless that key was revoked: a leaked key signs nothing more.
+    /// Another key under the name of the old one signs at once.
     public func replace(_ ring: KeyRing) async {
         let new = Self.activeKey(of: ring)
         let old = activeKey(of: ring.name)
@@ -122,7 +122,7 @@ final class SigningCursor: Sendable {
         step = max(1, min(32, count / (lanes * 8)))
     }
 
-    /// The next requests to sign; nil where there are none left.
+    /// Returns the next requests to sign; nil where there are none left.
     func take() -> Range<Int>? {
         let start = next.wrappingAdd(step, ordering: .relaxed).oldValue
         return start < count ? start..<min(start + step, count) : nil

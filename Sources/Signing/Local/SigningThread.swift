@@ -18,14 +18,14 @@ actor SigningThread {
         self.keys = keys
     }
 
-    /// The signatures of `requests`, in their order.
+    /// Signs `requests`, and returns the signatures in their order.
     func sign(_ requests: ArraySlice<SigningRequest>) -> [Result<[UInt8], Rejection>] {
         requests.map { request in
             do throws(Rejection) { return .success(try sign(request)) } catch { return .failure(error) }
         }
     }
 
-    /// The signatures of those of `requests` that `cursor` hands out here.
+    /// Signs those of `requests` that `cursor` assigns to this thread.
     func sign(_ requests: [SigningRequest], by cursor: SigningCursor) -> [SignedPiece] {
         var pieces: [SignedPiece] = []
         while let range = cursor.take() {

@@ -11,8 +11,8 @@ struct SignerFrameDecoder: ByteToMessageDecoder {
         return .continue
     }
 
-    /// The next whole frame of `buffer`; nil where more is needed. A length that is too large is refused before a byte of
-    /// it is waited for.
+    /// Returns the next whole frame of `buffer`; nil where more bytes are needed. A length that is too large is refused
+    /// before waiting for its bytes.
     static func next(_ buffer: inout ByteBuffer) throws(SignerProtocolError) -> SignerFrame? {
         guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
         guard length <= SignerProtocol.maximumFrameBytes else {
@@ -144,7 +144,7 @@ extension ByteBuffer {
         return bytes
     }
 
-    /// A list; nothing is set aside for elements that have not come.
+    /// Decodes a list, without reserving memory for elements that have not arrived.
     fileprivate mutating func list<Element>(
         atMost limit: Int, _ read: (inout ByteBuffer) throws(SignerProtocolError) -> Element
     ) throws(SignerProtocolError) -> [Element] {

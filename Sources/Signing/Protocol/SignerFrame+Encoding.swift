@@ -2,7 +2,7 @@ import NIOCore
 import Pipeline
 
 extension SignerFrame {
-    /// The frame's bytes, its length in front.
+    /// Returns the frame's bytes, after their length.
     ///
     /// - Throws: `SignerProtocolError` where it is longer than a frame may be.
     func encoded() throws(SignerProtocolError) -> ByteBuffer {

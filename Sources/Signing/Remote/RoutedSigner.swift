@@ -22,7 +22,7 @@ public struct RoutedSigner: SigningPort {
         others[ring].map { $0.verificationKeys(of: ring) } ?? local.verificationKeys(of: ring)
     }
 
-    /// All at once; the answers come back in the requests' order.
+    /// Signs all requests at once, and returns the results in their order.
     public func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
         let shares = Dictionary(grouping: requests.indices) { index in
             others[requests[index].key.ring].map(ObjectIdentifier.init)

@@ -83,7 +83,7 @@ final class SignerQuestions: Sendable {
 
     private let state = Mutex(State())
 
-    /// The next question's number.
+    /// Returns the next question's number.
     func number() -> UInt64 {
         state.withLock { state in
             state.lastNumber &+= 1
@@ -105,7 +105,7 @@ final class SignerQuestions: Sendable {
         return false
     }
 
-    /// An answer came. One that is too late, whose question failed before, is of no use to anybody.
+    /// Passes an answer to its question. An answer that comes after its question failed is dropped.
     ///
     /// - Throws: `SignerProtocolError` where nothing of the kind was asked.
     func answer(_ frame: SignerFrame) throws(SignerProtocolError) {
@@ -121,7 +121,7 @@ final class SignerQuestions: Sendable {
         finish(frame.id, .success(frame))
     }
 
-    /// The question `id` will have no answer.
+    /// Fails the question `id`, which will have no answer.
     func fail(_ id: UInt64, _ failure: SignerFailure) { finish(id, .failure(failure)) }
 
     /// Fails all open questions: none of them will have an answer any more.

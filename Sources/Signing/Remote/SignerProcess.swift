@@ -77,7 +77,8 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
         state.withLock { $0.distrusted.contains(ring) ? nil : $0.rings[ring]?.active }
     }
 
-    /// Shared secrets stay with the signer, so that nothing can be verified with them here.
+    /// Returns the public keys of a ring. Shared secrets stay with the signer, so nothing can be verified with them
+    /// here.
     public func verificationKeys(of ring: String) -> [RingKey] {
         state.withLock { state in
             guard !state.distrusted.contains(ring), let trusted = state.rings[ring] else { return [] }
@@ -98,7 +99,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
         }
     }
 
-    /// The signer told its keys.
+    /// Notes that the signer has published its keys.
     func keysAreKnown() { known.continuation.finish() }
 
     // MARK: Signing

@@ -20,7 +20,7 @@ final class ConnectionKeeper: Sendable {
     /// The number of connections.
     var count: Int { state.withLock { $0.table.count } }
 
-    /// A connection of `user` came.
+    /// Admits a new connection of `user`, or throws.
     ///
     /// - Returns: its number.
     /// - Throws: the reason for closing it.
@@ -44,16 +44,16 @@ final class ConnectionKeeper: Sendable {
         let reason: SignerClosing
     }
 
-    /// A whole question came.
+    /// Notes that a whole question arrived.
     func asked(_ number: Int) { change { $0.asked(number, at: $1) } }
 
-    /// The signer has an answer.
+    /// Notes that the signer has an answer.
     func answered(_ number: Int) { change { $0.answered(number, at: $1) } }
 
-    /// The peer took an answer.
+    /// Notes that the peer took an answer.
     func delivered(_ number: Int) { change { $0.delivered(number, at: $1) } }
 
-    /// The connection has ended.
+    /// Notes that the connection has ended.
     func left(_ number: Int) {
         state.withLock { state in
             state.table.left(number)
@@ -75,7 +75,7 @@ final class ConnectionKeeper: Sendable {
         state.withLock { change(&$0.table, now) }
     }
 
-    /// The reason first, as far as the peer takes it.
+    /// Closes a connection, after sending the reason, as far as the peer accepts it.
     private static func close(_ channel: any Channel, _ reason: SignerClosing) {
         if let bytes = try? SignerFrame.closing(reason).encoded() { channel.writeAndFlush(bytes, promise: nil) }
         channel.close(promise: nil)

@@ -51,7 +51,7 @@ struct ConnectionTable {
     /// The number of connections.
     var count: Int { entries.count }
 
-    /// A connection of `user` came.
+    /// Decides on a new connection of `user`.
     mutating func admit(_ user: UInt32, at now: Duration) -> Admission {
         guard allowed.contains(user) else { return .refused(.accountNotAllowed) }
         var shed: Int?
@@ -59,7 +59,7 @@ struct ConnectionTable {
             shed = silentLongest { $0 == user }
             guard shed != nil else { return .refused(.full) }
         } else if entries.count >= limits.total {
-            // Whoever has most gives way.
+            // The user with the most connections gives way.
             let shares = Dictionary(grouping: entries.values, by: \.user).mapValues(\.count)
             let largest = shares.values.max() ?? 0
             shed = silentLongest { shares[$0] == largest }
@@ -71,23 +71,23 @@ struct ConnectionTable {
         return .admitted(lastNumber, insteadOf: shed)
     }
 
-    /// A whole question came.
+    /// Notes that a whole question arrived.
     mutating func asked(_ number: Int, at now: Duration) {
         entries[number]?.heard = now
         entries[number]?.hasAsked = true
         entries[number]?.open += 1
     }
 
-    /// The signer has an answer; from now on it is the peer who is waited for.
+    /// Notes that the signer has an answer; from now on the table waits for the peer.
     mutating func answered(_ number: Int, at now: Duration) {
         entries[number]?.heard = now
         entries[number]?.open -= 1
     }
 
-    /// The peer took an answer.
+    /// Notes that the peer took an answer.
     mutating func delivered(_ number: Int, at now: Duration) { entries[number]?.heard = now }
 
-    /// The connection has ended.
+    /// Notes that the connection has ended.
     mutating func left(_ number: Int) { entries[number] = nil }
 
     /// Removes and returns the connections that were silent for too long.

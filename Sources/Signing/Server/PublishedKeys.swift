@@ -44,7 +44,7 @@ final class PublishedKeys: Sendable {
         }
     }
 
-    /// The keys of `items`; nil for one that does not sign.
+    /// Returns the keys of `items`; nil for a key that does not sign.
     func references(of items: some Sequence<SignerFrame.Item>) -> [SigningKeyReference?] {
         let names = state.withLock { $0.names }
         return items.map { names[Name(ring: $0.ring, version: $0.version, algorithm: $0.algorithm)] }

@@ -14,7 +14,7 @@ struct SignerClock: Sendable {
     /// Waits for a time, or throws where the task was canceled.
     var sleep: @Sendable (Duration) async throws -> Void
 
-    /// The machine's clocks.
+    /// Returns the machine's clocks.
     static func system(now: @escaping @Sendable () -> UnixTime) -> SignerClock {
         let start = ContinuousClock.now
         return SignerClock(

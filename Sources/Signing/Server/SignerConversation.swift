@@ -96,7 +96,7 @@ struct SignerConversation: Sendable {
         }
     }
 
-    /// A piece at a time, each in its turn.
+    /// Signs the items piece by piece, each piece in its turn.
     private func sign(_ items: [SignerFrame.Item], _ urgency: SigningUrgency) async -> [SignerFrame.Answer] {
         let turns = desk.turns(for: urgency)
         var answers: [SignerFrame.Answer] = []
@@ -144,7 +144,7 @@ struct SignerConversation: Sendable {
     private func count(_ items: ArraySlice<SignerFrame.Item>, _ answers: [SignerFrame.Answer]) {
         var counts: [String: SigningTally.Counts] = [:]
         for (item, answer) in zip(items, answers) {
-            // A ring there is not has no line: whoever asks could fill the log with names.
+            // A ring that does not exist gets no line: a peer could fill the log with names.
             guard desk.policies[item.ring] != nil else { continue }
             switch answer {
             case .signature: counts[item.ring, default: .init()].signed += 1

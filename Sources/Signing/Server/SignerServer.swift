@@ -119,7 +119,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
             .bind(descriptor) { channel in
                 PeerCredentials.of(channel).flatMapThrowing { peer in
                     try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(SignerFrameDecoder()))
-                    // A frame may be large: what nobody can work on yet stays with whoever sent it.
+                    // A frame may be large, so frames that cannot be worked on yet stay with their sender.
                     let connection = try SignerArrival.Connection(
                         wrappingChannelSynchronously: channel,
                         configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2)))

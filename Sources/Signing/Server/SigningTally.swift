@@ -44,7 +44,7 @@ final class SigningTally: Sendable {
         }
     }
 
-    /// A user came who may not ask.
+    /// Counts a connection of a user who may not ask.
     ///
     /// - Returns: whether this is the user's first time since the last report.
     func turnedAway(_ user: UInt32) -> Bool {

@@ -35,7 +35,7 @@ final class SigningTurns: Sendable {
         return await body()
     }
 
-    /// The turn goes to the next, or is free.
+    /// Passes the turn to the next piece of work, or frees it.
     private func pass() {
         let next = state.withLock { state in
             let next = state.queue.pop()

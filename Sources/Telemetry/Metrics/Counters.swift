@@ -40,7 +40,7 @@ public final class CounterFamily: MetricFamily {
         }
     }
 
-    /// The value with these label values; 0 where there is none yet.
+    /// Returns the value with these label values; 0 where there is none yet.
     public func value(_ labels: String...) -> Double { values.withLock { $0.told[labels] ?? 0 } }
 
     /// Every value, by its label values, with the remainders of those that are no longer told.

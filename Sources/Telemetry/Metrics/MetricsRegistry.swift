@@ -20,12 +20,12 @@ public final class MetricsRegistry: Sendable {
         add(CounterFamily(description: MetricDescription(name: name, help: help, labels: labels), remainder: remainder))
     }
 
-    /// A family of values that go up and down.
+    /// Adds a family of values that grow and shrink.
     public func gauge(_ name: String, _ help: String, labels: [String] = []) -> GaugeFamily {
         add(GaugeFamily(description: MetricDescription(name: name, help: help, labels: labels)))
     }
 
-    /// A family of distributions.
+    /// Adds a family of distributions.
     ///
     /// - Parameter buckets: upper bounds, growing.
     public func histogram(
@@ -62,7 +62,7 @@ public final class MetricsRegistry: Sendable {
         }.sorted()
     }
 
-    /// Everything, in the order the families were made.
+    /// Returns all metrics, in the order in which their families were added.
     public func read() -> [MetricReading] {
         for work in readers.withLock({ $0 }) { work() }
         return families.withLock { $0 }.map { family in
@@ -72,7 +72,7 @@ public final class MetricsRegistry: Sendable {
         }
     }
 
-    /// Everything, in the order the families were made (Prometheus' text format, version 0.0.4).
+    /// Returns all metrics, in the order in which their families were added (Prometheus' text format, version 0.0.4).
     public func exposition() -> String {
         for work in readers.withLock({ $0 }) { work() }
         var text = ""
@@ -109,7 +109,7 @@ struct MetricDescription: Sendable {
         return number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
     }
 
-    /// Label values may hold anything; the format escapes three characters.
+    /// Returns a label value with three characters escaped; label values may contain any text.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text.unicodeScalars {

@@ -33,7 +33,7 @@ public final class SpanQueue: SpanPort {
         }
     }
 
-    /// The first spans, up to `limit` of them.
+    /// Removes and returns the first spans, up to `limit` of them.
     public func take(_ limit: Int) -> [EndedSpan] {
         state.withLock { state in
             let taken = Array(state.spans.prefix(limit))

@@ -48,13 +48,13 @@ struct AdminGuard: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Whether no page of another site asks (W3C Fetch Metadata).
+    /// Returns whether the request is not from a page of another site (W3C Fetch Metadata).
     private func isOfOwnPage(_ request: Request) -> Bool {
         guard let site = Self.metadata("site", of: request) else { return true }
         return site == "same-origin" || site == "none"
     }
 
-    /// Whether somebody follows a link to the page, in a window of its own.
+    /// Returns whether the request follows a link to the page, in a window of its own.
     private func isOpeningPage(_ request: Request) -> Bool {
         request.method == .get && request.uri.path == "/" && Self.metadata("mode", of: request) == "navigate"
             && Self.metadata("dest", of: request) == "document"
@@ -72,14 +72,14 @@ struct AdminGuard: RouterMiddleware {
         return token.equals(SecretBytes(copying: text.dropFirst(7).utf8))
     }
 
-    /// The host without its port, in lower case.
+    /// Returns the host without its port, in lower case.
     private static func host(of authority: String) -> String {
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map { authority.index(after: $0) } : nil
         let rest = end ?? authority.lastIndex(of: ":") ?? authority.endIndex
         return authority[..<rest].lowercased()
     }
 
-    /// An origin is a scheme and an authority (RFC 6454, section 6.2).
+    /// Returns whether `origin` is the server's own. An origin is a scheme and an authority (RFC 6454, section 6.2).
     private func isOwn(_ origin: String, _ authority: String) -> Bool {
         origin.lowercased() == "\(scheme)://\(authority.lowercased())"
     }

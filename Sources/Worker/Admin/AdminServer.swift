@@ -32,11 +32,11 @@ struct AdminServer: Sendable {
     let reporter: StatusReporter
     let logger: Logger
 
-    /// Serves until the task is cancelled.
+    /// Serves until the task is canceled.
     ///
     /// - Throws: The error that prevents it from listening.
     func run() async throws {
-        // What keeps it from listening is thrown; its other words are about single connections.
+        // An error that keeps it from listening is thrown; its other log lines concern single connections.
         var quiet = logger
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
@@ -121,7 +121,7 @@ struct AdminServer: Sendable {
         return Self.response(.ok, "application/jwk-set+json", Array((set + "\n").utf8))
     }
 
-    /// An answer that is a mistake's.
+    /// Returns the answer to an invalid request.
     static func problem(_ code: HTTPResponse.Status, _ message: String) -> Response {
         json(code) { $0.member("error", message) }
     }

@@ -51,7 +51,7 @@ struct CertificateRenewal {
         return looks % Self.looksBetweenChecks == 0 ? .check : .nothing
     }
 
-    /// The files that were `revisions` were checked.
+    /// Records the result of checking the files of `revisions`.
     ///
     /// - Parameter problem: The reason why no clients can be made with them; nil if they can.
     mutating func checked(_ revisions: ClientCertificates.Revisions, problem: String?) -> Verdict {

@@ -46,16 +46,16 @@ public struct KafkaProperties: Sendable {
         transactionTimeout = Self.transactionTimeout(consumer, configured)
     }
 
-    /// The properties of a lane's consumer. Each lane has a group of its own, so that one never waits for another's
-    /// rebalance: the configured one for live, the same with `-retries` and `-bulk` behind it for the others.
+    /// Returns the properties of a lane's consumer. Each lane has a group of its own, so that one never waits for
+    /// another's rebalance: the configured one for live, and the same name with `-retries` or `-bulk` for the others.
     public func consumer(of lane: Lane) -> ClientProperties {
         consumer.merging(["group.id": group(of: lane)])
     }
 
-    /// The consumer group of `lane`.
+    /// Returns the consumer group of `lane`.
     package func group(of lane: Lane) -> String { lane == .live ? group : "\(group)-\(lane.rawValue)" }
 
-    /// The properties of a reader that belongs to no group of the worker's.
+    /// Returns the properties of a reader that belongs to none of the worker's groups.
     public func reader(group: String) -> ClientProperties {
         // A reader reads all that a topic holds, so that whatever it missed is the beginning.
         // The end of a partition is told by a fetch that comes back empty, for which somebody waits.
@@ -65,7 +65,7 @@ public struct KafkaProperties: Sendable {
         ])
     }
 
-    /// The properties of the transactional producer.
+    /// Returns the properties of the transactional producer.
     public func transactionalProducer(id: String) -> ClientProperties {
         // librdkafka wants no timeout of the producer's to be longer than the transaction's.
         let limit = String(transactionTimeout)
@@ -75,8 +75,8 @@ public struct KafkaProperties: Sendable {
         ])
     }
 
-    /// A transaction that hangs must be aborted before the group hands its partitions on, so that its timeout stays well
-    /// below the session's.
+    /// Returns the transaction timeout, well below the session's: a transaction that hangs must be aborted before the
+    /// group assigns its partitions to another worker.
     private static func transactionTimeout(_ consumer: ClientProperties, _ configured: ClientProperties) -> Int {
         let session = consumer["session.timeout.ms"].flatMap { Int($0) } ?? 45_000
         let wanted = configured["transaction.timeout.ms"].flatMap { Int($0) } ?? 15_000
@@ -115,7 +115,7 @@ public struct KafkaProperties: Sendable {
         guard withClients, single.isEmpty, !properties.isEmpty, !configuration.kafka.isEmbedded else { return single }
         return KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
             .refusals(configuration).map { refusal in
-                // What librdkafka names, where it names one of them; else where they begin.
+                // The property that librdkafka names, if it names one of them; otherwise the first one.
                 let meant = properties.first { refusal.contains($0.name) } ?? properties[0]
                 return Diagnostic(.error, at: meant.place, "no Kafka client can be made: \(refusal)")
             }

@@ -133,6 +133,6 @@ struct AtLeastOnceCommitter: Committer {
         return .smaller(ProducerRecord(output, configuration))
     }
 
-    /// Never called: `commit` itself waits for the end of a blockage.
+    /// Returns `cleared`. It is never called, because `commit` itself waits for the end of a blockage.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck { .cleared }
 }

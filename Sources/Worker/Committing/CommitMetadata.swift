@@ -3,7 +3,8 @@ import Pipeline
 
 /// The metadata of a committed offset: the highest version so far, the first record of the partition's log, and the time.
 ///
-/// Whoever takes the partition next goes on above that version, and notices by the record that the topic was created again.
+/// The partition's next worker continues above that version, and notices by the record that the topic was created
+/// again.
 struct CommitMetadata: Equatable {
     /// The highest version; nil where the offset states none.
     var version: Int64?

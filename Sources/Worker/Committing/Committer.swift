@@ -18,7 +18,7 @@ protocol Committer: Sendable {
     /// Whether there are any for which partitions are kept.
     var hasOpenOffsets: Bool { get async }
 
-    /// Whether the topic of a blockage can be written again. Leaves nothing that a reader sees.
+    /// Returns whether the topic of a blockage can be written again. The check leaves nothing that a reader sees.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck
 }
 

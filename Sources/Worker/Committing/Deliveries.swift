@@ -38,7 +38,7 @@ struct Deliveries {
         }
     }
 
-    /// The places of those of `places` whose records go to the same topic as the one at `culprit` and are at least as large.
+    /// Returns those of `places` whose records go to the same topic as the one at `culprit` and are at least as large.
     func atLeastAsLarge(as culprit: Int, among places: Set<Int>) -> [Int] {
         guard let smallest = records.first(where: { $0.place == culprit })?.record else { return [] }
         return records.filter { place, record in

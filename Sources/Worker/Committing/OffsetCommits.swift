@@ -50,7 +50,7 @@ actor OffsetCommits {
     /// Whether partitions are to be kept for offsets of which the broker has not given its word.
     var areOpen: Bool { isAsking || ahead > 0 && !isHopeless }
 
-    /// A transaction's offsets are to be committed. Waits where too many are before them.
+    /// Adds a transaction's offsets to the next commit. Waits where too many offsets are before them.
     func add(_ offsets: Offsets, _ note: Note = Note()) async {
         while ahead >= Self.lead, !isHopeless, !Task.isCancelled { await commit() }
         for lane in Lane.allCases { open[lane].merge(offsets[lane]) { $1 } }
@@ -93,7 +93,7 @@ actor OffsetCommits {
         let refused = await send(offsets, note)
         isAsking = false
         guard Lane.allCases.contains(where: { !refused[$0].isEmpty }) else { return true }
-        // What was added meanwhile is further on.
+        // The offsets added meanwhile are further on.
         for lane in Lane.allCases { open[lane].merge(refused[lane]) { newer, _ in newer } }
         ahead += count
         return false

@@ -51,7 +51,7 @@ struct TransactionalCommitter: Committer {
         }
     }
 
-    /// The offsets are part of the transaction.
+    /// Does nothing: the offsets are part of the transaction.
     func commitOffsets() async {}
 
     func commitLeftOffsets() async {}
@@ -100,7 +100,7 @@ struct TransactionalCommitter: Committer {
         return .ended(.committed(transaction))
     }
 
-    /// Each lane's offsets, with its group's generation of this moment. A lost assignment is never committed.
+    /// Returns each lane's offsets, with its group's present generation. A lost assignment is never committed.
     private func identities(
         _ transaction: CommitUnit
     ) async throws(KafkaError) -> [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] {

@@ -8,12 +8,12 @@ import Pipeline
 enum VersionMetadata {
     private static let name = "remint-version="
 
-    /// Whether a worker wrote `metadata`.
+    /// Returns whether a worker wrote `metadata`.
     static func isOurs(_ metadata: String) -> Bool { metadata.hasPrefix(name) }
 
     static func text(_ version: Int64) -> String { name + String(version) }
 
-    /// The version in `metadata`, read at the time `now`; nil where another program wrote it.
+    /// Returns the version in `metadata`, read at the time `now`; nil where another program wrote it.
     ///
     /// - Throws: `RecordFault.version` for a version that is no number, not positive, or more than a day ahead.
     static func version(_ metadata: String, at now: UnixTime) throws(RecordFault) -> Int64? {

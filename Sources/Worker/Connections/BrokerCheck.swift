@@ -127,7 +127,7 @@ struct BrokerCheck {
             await reader.close(within: .seconds(1))
             return answer
         } catch {
-            // What the client said meanwhile is among its events.
+            // The client's errors are among its events.
             _ = await reader.events(limit: 100, within: .zero)
             let reason = await reader.lastError
             await reader.close(within: .seconds(1))

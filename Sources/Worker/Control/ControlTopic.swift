@@ -199,9 +199,10 @@ final class ControlTopic: Sendable {
         }
     }
 
-    /// Reads the topic that was created again from its start. What held before and the new one does not speak of goes on holding.
+    /// Reads the topic that was created again from its start. A state that the new topic does not mention stays in
+    /// force.
     ///
-    /// - Returns: the reader that goes on, which is the old one where the new topic could not be read.
+    /// - Returns: the reader to continue with: the old one where the new topic could not be read.
     private func readAgain(_ reader: KafkaConsumer) async -> KafkaConsumer {
         do throws(KafkaError) {
             let next = try KafkaConsumer(properties.reader(group: "\(fleet)-control"), reading: [], logger: logger)
@@ -262,7 +263,7 @@ final class ControlTopic: Sendable {
             await written.wait(atMost: Self.pause)
             await writeAll(by: producer)
         }
-        // What was found out at the very end is still told.
+        // Records from the very end are still written.
         await writeAll(by: producer)
         await producer.close(within: .seconds(2))
     }

@@ -47,7 +47,7 @@ package struct TopicWatch: Sendable {
 
     mutating func isReplaced(_ topic: String, _ firsts: [TopicPartition: LogMark], at time: UnixTime) -> Bool {
         let isReplaced = !marks.replaced(firsts, seenUntil: lastLooks[topic] ?? time).isEmpty
-        // What is empty now is read from its start, and known once it has a record.
+        // A partition that is empty now is read from its start, and known once it has a record.
         if isReplaced { marks.drop(marks.all.keys.filter { $0.topic == topic }) }
         for (partition, first) in firsts where marks.all[partition] == nil { marks.begin(partition, first: first) }
         return isReplaced

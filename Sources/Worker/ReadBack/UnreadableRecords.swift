@@ -40,7 +40,7 @@ package final class UnreadableRecords: Sendable {
         self.now = now
     }
 
-    /// The counter, the same for the worker and the gateway.
+    /// Returns the counter, which worker and gateway share.
     package static func counter(in registry: MetricsRegistry) -> CounterFamily {
         registry.counter(
             "remint_unreadable_records_total",

@@ -107,7 +107,7 @@ struct FileWatch: Sendable {
         return last == now
     }
 
-    /// `files` were read, or looked for.
+    /// Notes that `files` were read or looked for.
     mutating func read(_ files: [String: FileRevision?]) {
         known = files
         last = nil

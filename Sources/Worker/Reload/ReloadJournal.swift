@@ -20,14 +20,14 @@ package struct ReloadJournal: Sendable {
         metrics.started(at: now())
     }
 
-    /// The file has errors, and the configuration before goes on.
+    /// Logs that the file has errors, and that the previous configuration stays in force.
     package func refuse(_ diagnostics: [Diagnostic]) {
         let errors = diagnostics.filter { $0.severity == .error }
         let more = errors.count > 1 ? " (and \(errors.count - 1) more; remint check says them all)" : ""
         refuse("\(errors.first?.description ?? "it cannot be read")\(more)")
     }
 
-    /// The configuration cannot be used because of `detail`, and the one before goes on.
+    /// Logs that the configuration cannot be used because of `detail`, and that the previous one stays in force.
     package func refuse(_ detail: String) {
         metrics.note(.refused, at: now())
         logger.error(
@@ -49,7 +49,7 @@ package struct ReloadJournal: Sendable {
         logger.notice("the configuration was read again and changes nothing")
     }
 
-    /// The changes of `keys` are in force.
+    /// Logs that the changes of `keys` are in force.
     package func apply(_ keys: [String]) {
         metrics.note(.applied, at: now())
         logger.notice(

@@ -38,7 +38,7 @@ final class Reloader: Sendable {
 
     // MARK: The watcher's side
 
-    /// The file was read again.
+    /// Offers a configuration that was read again to the loop.
     func offer(_ preflight: Preflight) {
         guard let new = preflight.configuration, preflight.isReady else {
             return journal.refuse(preflight.diagnostics)

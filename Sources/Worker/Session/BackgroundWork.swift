@@ -43,7 +43,7 @@ final class BackgroundWork: Sendable {
         for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
     }
 
-    /// As `finish`, but no longer than `limit`.
+    /// Waits as `finish` does, but no longer than `limit`.
     ///
     /// - Returns: false where something goes on.
     func finish(within limit: Duration) async -> Bool {

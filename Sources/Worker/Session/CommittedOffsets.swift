@@ -24,7 +24,7 @@ struct CommittedOffsets {
     /// The assigned partitions of which no record was taken yet.
     private var expected: Set<TopicPartition> = []
 
-    /// `offsets` were committed at `time`, each the next record to read, of logs that began with `marks`.
+    /// Notes that `offsets` were committed at `time`, each the next record to read, of logs that began with `marks`.
     mutating func committed(
         _ offsets: [TopicPartition: Int64], _ marks: [TopicPartition: LogMark] = [:], at time: UnixTime
     ) {
@@ -34,7 +34,7 @@ struct CommittedOffsets {
         }
     }
 
-    /// The state of `partition` when this process last had it.
+    /// Returns the state of `partition` when this process last had it.
     ///
     /// - Parameters:
     ///   - mark: its log's first record, where that was seen later than committed.
@@ -47,7 +47,7 @@ struct CommittedOffsets {
             seenUntil: mark == nil ? commit?.at : time ?? commit?.at)
     }
 
-    /// `partitions` are assigned: the first record of each is looked at.
+    /// Notes that `partitions` are assigned, so that the first record of each is checked.
     mutating func assigned(_ partitions: some Sequence<TopicPartition>) {
         expected.formUnion(partitions)
     }

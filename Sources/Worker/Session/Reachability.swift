@@ -16,7 +16,7 @@ final class Reachability: Sendable {
 
     init(status: WorkerStatus) { self.status = status }
 
-    /// A client reports an error.
+    /// Notes a client's error.
     func noted(_ error: KafkaError) {
         guard error.code == .allBrokersDown else { return }
         state.withLock { state in
@@ -26,7 +26,7 @@ final class Reachability: Sendable {
         }
     }
 
-    /// The brokers answered.
+    /// Notes that the brokers answered.
     func succeeded() {
         state.withLock { state in
             if state.isLost { status.set(.brokers, nil) }
@@ -43,7 +43,7 @@ final class Reachability: Sendable {
         }
     }
 
-    /// The brokers answered, or did not.
+    /// Notes whether the brokers answered the question.
     func asked(isAnswered: Bool) {
         state.withLock { state in
             state.isAsking = false

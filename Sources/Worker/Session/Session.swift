@@ -43,7 +43,7 @@ struct Session {
         switch end {
         case .stopped, .renewed, .reopened: await producer.close(within: closing.ofProducer)
         case .unusable, .fenced:
-            // What it still holds is nobody's any more.
+            // Nobody needs the records that it still holds.
             await producer.close(within: ClosingTime.least)
         }
         return end

@@ -30,13 +30,13 @@ struct SessionContext: Sendable {
     /// The effective configuration.
     var running: Configuration { reloader?.running.current ?? configuration }
 
-    /// A transaction is visible.
+    /// Reports a transaction that is visible.
     func committed(_ transaction: CommitUnit) {
         metrics.committed(transaction, at: now())
         observe?(transaction.batches.flatMap(\.settlements))
     }
 
-    /// A commit ended, which the traces of its events tell.
+    /// Writes the spans of a commit that ended into the traces of its events.
     func trace(_ unit: CommitUnit, _ result: CommitResult, from start: UnixTime, to end: UnixTime) {
         guard let tracing else { return }
         let topic = { configuration.topic(for: $0) }
@@ -47,7 +47,7 @@ struct SessionContext: Sendable {
         }
     }
 
-    /// A topic cannot be written, or, with nil, all can again.
+    /// Logs that a topic cannot be written; with nil, that all can be written again.
     func blocked(_ blockage: Blockage?) {
         guard let blockage else {
             status.set(.publishing, nil)
@@ -99,7 +99,7 @@ struct SessionContext: Sendable {
         }
     }
 
-    /// Something an operator should know of.
+    /// Logs an alarm for the operator.
     func raise(_ alarm: BatchProcessor.Alarm) {
         switch alarm {
         case .suspended(let suspension):
@@ -149,7 +149,7 @@ struct SessionContext: Sendable {
         ]
     }
 
-    /// A lane rests, or goes on.
+    /// Logs that a lane is paused or resumed.
     func raise(_ change: LanePauses.Change) {
         func details(_ pause: LanePause) -> Logger.Metadata { [LogKey.lane: "\(pause.lane.rawValue)"] }
         switch change {

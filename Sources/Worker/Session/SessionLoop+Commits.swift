@@ -24,7 +24,7 @@ extension SessionLoop {
             let result = await committer.commit(transaction, additions)
             let (took, end) = (.now - start, context.now())
             context.trace(transaction, result, from: began, to: end)
-            // What there is to tell of thousands of events is told here: the loop has the next ones to process.
+            // The log and the metrics of thousands of events are prepared here: the loop has the next ones to process.
             var digest = OutcomeLog()
             if case .committed(let transaction) = result {
                 context.committed(transaction)
@@ -72,7 +72,7 @@ extension SessionLoop {
         return nil
     }
 
-    /// A worker that aborts every transaction for the same reason is not ready, whatever the reason is called.
+    /// Reports a worker that aborts every transaction for the same reason as not ready, whatever the reason is.
     private func tellEqualAborts(_ error: KafkaError) {
         context.status.set(.publishing, "every transaction is aborted: \(error)")
         context.logger.error(

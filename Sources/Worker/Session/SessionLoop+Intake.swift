@@ -19,7 +19,7 @@ extension SessionLoop {
         var hasMore = false
         for lane in Lane.allCases {
             let consumer = lanes.consumers[lane]
-            // Whoever takes nothing must not seem gone, or the group gives its partitions away during a commit.
+            // A worker that takes nothing must not seem gone, or the group gives its partitions away during a commit.
             await consumer.keepAlive()
             let limit: Int
             switch machine.intake(lane) {

@@ -119,7 +119,7 @@ extension SessionLoop {
                     of: partitions[lane], within: PartitionLogs.timeout)
                 for (partition, bounds) in bounds ?? [:] where !bounds.isEmpty { starts[partition] = bounds.lowerBound }
             }
-            // What cannot be looked at now is looked at next time, or when its partitions are assigned.
+            // A partition that cannot be checked now is checked next time, or when it is assigned.
             let firsts = (try? await logs.firsts(of: starts)) ?? [:]
             logViews.put(LogViews(firsts: firsts, at: time, assignments: round))
         }

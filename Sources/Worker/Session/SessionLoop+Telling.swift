@@ -9,7 +9,7 @@ extension SessionLoop {
     mutating func raiseAlarms() {
         let alarms = processor.takeAlarms()
         guard !alarms.isEmpty else { return }
-        // First shown, then said: whoever reads of it may ask at once.
+        // The status is set before the log line, because a reader of the line may ask for it at once.
         context.showApps(processor)
         for alarm in alarms {
             context.raise(alarm)
@@ -24,7 +24,7 @@ extension SessionLoop {
         }
     }
 
-    /// Once a second, updates the metrics and logs the suspensions that a probe ended.
+    /// Updates the metrics, and logs the suspensions that a probe ended, once a second.
     mutating func report(_ background: BackgroundWork) async {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)

@@ -123,8 +123,9 @@ struct SessionLoop {
     /// The end of a session that new clients follow.
     private var renewed: SessionEnd { isReopening ? .reopened : .renewed }
 
-    /// The end of a session whose clients failed with `end`. Those that were about to go are replaced all the same: a transaction that
-    /// brokers left open for too long is fenced, and the ones that follow settle it by registering the transactional id.
+    /// Returns the end of a session whose clients failed with `end`. If they were about to be replaced, they still are:
+    /// brokers fence a transaction that stayed open for too long, and the next clients end it by registering the
+    /// transactional id.
     private func renewedInstead(of end: SessionEnd) -> SessionEnd {
         guard renewal != nil, !isReopening else { return end }
         switch end {

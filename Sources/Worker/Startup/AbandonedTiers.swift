@@ -13,7 +13,7 @@ struct AbandonedTiers {
     let properties: KafkaProperties
     let logger: Logger
 
-    /// The topics with unread events, in the order of their names.
+    /// Returns the topics with unread events, in the order of their names.
     ///
     /// - Parameter producer: asked for the cluster's topics; another client is made for each topic where there is something to read.
     /// - Throws: `KafkaError` where no broker answers.
@@ -72,7 +72,7 @@ struct AbandonedTiers {
                 case .rebalance, .error: break
                 }
             }
-            // What cannot be read in time may hold events.
+            // A topic that cannot be read in time may hold events.
             guard .now < end else { return true }
         }
         return false

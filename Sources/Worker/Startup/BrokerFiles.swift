@@ -11,7 +11,8 @@ enum BrokerFiles {
         "ssl.engine.location",
     ]
 
-    /// The complaints about files that this process cannot read, and about those that others could read or change.
+    /// Returns diagnostics for files that this process cannot read, and for those that other accounts could read or
+    /// change.
     static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
         let properties = configuration.kafka.properties
         let scheme = properties.last { $0.name == "security.protocol" }?.value.lowercased() ?? "plaintext"
@@ -30,7 +31,7 @@ enum BrokerFiles {
         _ property: Configuration.Property, _ content: GuardedFile.Content, isUsed: Bool
     ) -> String? {
         let path = property.value
-        // Whoever put the key itself here must not find it in a log.
+        // If somebody put the key itself here, no log may contain it.
         guard !path.contains(where: \.isNewline), !path.hasPrefix("-----BEGIN") else {
             return "\(property.name) must name a file; write what it holds to a file, of mode 600 where it is a key"
         }

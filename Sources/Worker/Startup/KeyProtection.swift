@@ -35,6 +35,6 @@ public struct KeyProtection: Sendable {
             metadata: [LogKey.detail: "\(all.map(\.rawValue).joined(separator: "; "))"])
     }
 
-    /// `gaps`, and the one that shows only once there are keys.
+    /// Returns `gaps`, and the gap that shows only once keys were read.
     static func gaps(_ gaps: [Gap], refusedLocks: Int) -> [Gap] { refusedLocks > 0 ? gaps + [.swap] : gaps }
 }

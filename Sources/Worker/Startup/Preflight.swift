@@ -138,7 +138,8 @@ public struct Preflight: Sendable {
         }
     }
 
-    /// Two key pairs with one kid: refused when a key is added, and only reported here, as the ring signs.
+    /// Returns warnings about two key pairs with one kid. They are refused when a key is added, and only reported here,
+    /// because the ring signs.
     private static func repeatedKids(of key: Configuration.Key) -> [Diagnostic] {
         guard let path = key.path, let listing = try? KeyRingDirectory(path: path).readListing() else { return [] }
         return listing.repeatedKids.map { version, earlier in
@@ -149,7 +150,8 @@ public struct Preflight: Sendable {
         }
     }
 
-    /// A ring behind a signer is not here to be looked at: whether its keys fit is known once the signer told them.
+    /// Returns the problems of a ring behind a signer. Its keys are not here; whether they fit is known after the
+    /// signer has published them.
     private static func signerDiagnostics(of key: Configuration.Key) -> [Diagnostic] {
         guard let socket = key.signer, socket.utf8.count > SignerSocket.longestPath else { return [] }
         return [
@@ -168,7 +170,7 @@ public struct Preflight: Sendable {
         return Diagnostic(.error, at: FileLocation(file: error.file, line: line, column: column), error.message)
     }
 
-    /// The commands that make a ring which is missing; empty for any other error.
+    /// Returns the commands that make a missing ring; empty for any other error.
     private static func remedy(for error: KeyRingError, of key: Configuration.Key) -> String {
         guard let path = key.path, error.file == KeyRingDirectory(path: path).listing, !KeyFile.exists(error.file)
         else { return "" }
@@ -208,7 +210,7 @@ public struct Preflight: Sendable {
 }
 
 extension Configuration {
-    /// Whether the Kafka clients of `other` would be made as these are.
+    /// Returns whether the Kafka clients of `other` would have the same properties.
     fileprivate func hasClients(of other: Configuration) -> Bool {
         delivery == other.delivery && kafka.bootstrapServers == other.kafka.bootstrapServers
             && kafka.group == other.kafka.group && kafka.oauth == other.kafka.oauth

@@ -12,7 +12,7 @@ struct AnswerMetrics: Sendable {
             labels: ["app"], buckets: RecoveryTime.buckets)
     }
 
-    /// The ends of a transaction are visible.
+    /// Counts the outcomes of a transaction that is visible.
     func count(_ settlements: some Sequence<Settlement>, at now: UnixTime) {
         var times: [String: [Double]] = [:]
         for settlement in settlements {

@@ -40,12 +40,12 @@ final class OutcomeMetrics: Sendable {
         registry.beforeReading { [self] in write() }
     }
 
-    /// The ends of a transaction are visible.
+    /// Counts the outcomes of a transaction that is visible.
     func count(_ settlements: some Sequence<Settlement>) {
         tally.withLock { tally in for settlement in settlements { tally.count(OutcomeLabels(settlement)) } }
     }
 
-    /// An event came without a key.
+    /// Counts events that arrived without a key.
     func countUnkeyed(_ app: String, _ count: Int) { unkeyed.add(count, app) }
 
     /// The counts so far, by app, outcome, code and reason. The counts of removed apps have no app and no reason.
@@ -96,7 +96,7 @@ struct OutcomeLabels: Hashable {
         isClockSkew = settlement.isClockSkew
     }
 
-    /// Whether a newer token answers it: one that was made for several reports together, or one from before.
+    /// Returns whether a newer token answers it: one that was made for several reports together, or an earlier one.
     func isSuperseded(together: Bool) -> Bool {
         if case .superseded(let why) = outcome { why.isCoalesced == together } else { false }
     }

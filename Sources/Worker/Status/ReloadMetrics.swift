@@ -17,7 +17,7 @@ package struct ReloadMetrics: Sendable {
     private let isSuccessful: GaugeFamily
     private let succeededAt: GaugeFamily
 
-    /// Makes its families.
+    /// Adds the families to `registry`.
     package init(_ registry: MetricsRegistry) {
         reloads = registry.counter(
             "remint_configuration_reloads_total",
@@ -30,7 +30,7 @@ package struct ReloadMetrics: Sendable {
             "When the configuration was last read and right, in seconds since 1970.")
     }
 
-    /// The process starts with a configuration that is right.
+    /// Notes that the process starts with a valid configuration.
     package func started(at now: UnixTime) {
         for result in Result.allCases { reloads.add(0, result.rawValue) }
         succeeded(at: now)
@@ -38,7 +38,7 @@ package struct ReloadMetrics: Sendable {
 
     /// Counts the result of a reload.
     package func note(_ result: Result, at now: UnixTime) {
-        // Counted last: whoever waits for the count finds the rest.
+        // Counted last, so that a reader that waits for the count finds the other values set.
         result == .refused ? isSuccessful.set(0) : succeeded(at: now)
         reloads.add(1, result.rawValue)
     }

@@ -112,7 +112,7 @@ final class WorkerMetrics: Sendable {
 
     // MARK: What happens
 
-    /// The certificate that the Kafka clients show ends at `moment`.
+    /// Sets the end of the Kafka clients' certificate.
     func set(certificateEnd moment: UnixTime?) {
         if let moment { certificateEnd.set(Double(moment.seconds)) }
     }
@@ -195,7 +195,7 @@ final class WorkerMetrics: Sendable {
     private func forgetOthers() {
         guard let (apps, accounts) = kept.withLock({ $0 }) else { return }
         ends.forgetNames()
-        // What no app answers for has an empty name.
+        // Outcomes that belong to no app have an empty name.
         registry.keep("app") { $0.isEmpty || apps.contains($0) }
         registry.keep("account") { accounts.contains($0) }
     }

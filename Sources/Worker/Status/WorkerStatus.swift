@@ -129,7 +129,7 @@ public final class WorkerStatus: Sendable {
     /// Whether new clients are asked for, and nobody has taken that up.
     var isRenewalWanted: Bool { state.withLock { $0.isRenewalDue } }
 
-    /// Whether new clients are asked for, since the last question.
+    /// Returns whether new clients were requested since the last call.
     func takeRenewal() -> Bool {
         state.withLock { state in
             defer { state.isRenewalDue = false }
@@ -156,7 +156,7 @@ public final class WorkerStatus: Sendable {
         state.withLock { $0.keySets[ring.name] = set }
     }
 
-    /// The ring called `name` is no more.
+    /// Withdraws the keys of the ring `name`, which was removed.
     func withdraw(_ name: String) { state.withLock { $0.keySets[name] = nil } }
 
     // MARK: Quiet mode

@@ -155,7 +155,8 @@ extension EffectiveConfiguration {
 
 /// The visibility of librdkafka's properties.
 enum LibrdkafkaProperty {
-    /// Whether the value of the property `name` is surely no secret: the rest, whatever it is called, is not shown.
+    /// Returns whether the value of the property `name` is certainly no secret; all others are not shown, whatever
+    /// their names.
     static func isPublic(_ name: String) -> Bool {
         let isSuspect = ["password", "secret", "pem", "token", "credential", "config", "key.", "keystore"]
             .contains(where: name.contains)

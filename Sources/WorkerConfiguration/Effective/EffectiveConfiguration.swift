@@ -1,5 +1,5 @@
-/// A configuration as it holds: each key with its value and where that comes from, in the order of the documentation. What is not
-/// set and has no default is not there, and no secret is.
+/// The effective configuration: each key with its value and the value's source, in the order of the documentation. It
+/// leaves out keys without a value or a default, and all secrets.
 public struct EffectiveConfiguration: Sendable {
     /// The source of a value.
     public enum Origin: Sendable, Equatable, CustomStringConvertible {

@@ -2,7 +2,7 @@ import Yams
 
 /// Values of YAML on one line, as they can be read again.
 enum FlowText {
-    /// The value of `node`: a text, a list or a mapping.
+    /// Returns the value of `node`: a text, a list or a mapping.
     static func text(of node: Node) -> String {
         switch node {
         case .scalar(let scalar): Self.scalar(scalar.string)
@@ -14,7 +14,7 @@ enum FlowText {
         }
     }
 
-    /// `text`, quoted where it would be something else without.
+    /// Returns `text`, in quotes where it would mean something else without.
     static func scalar(_ text: String) -> String { isPlain(text) ? text : quoted(text) }
 
     /// Returns whether `text` needs no quotes as a value. A number or a word such as true needs none: the reader knows

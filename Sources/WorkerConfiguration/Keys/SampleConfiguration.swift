@@ -84,7 +84,7 @@ public struct SampleConfiguration {
         }
     }
 
-    /// A section whose members have the user's names: one of them, as a comment where the sample does without.
+    /// Adds a section whose members have the user's names: one member, as a comment where the sample needs none.
     private mutating func addNamed(_ section: SectionDescription, _ each: SectionDescription, indent: Int) {
         add(comment: section.summary, indent: indent)
         if let member = section.sampleMember {
@@ -128,7 +128,7 @@ public struct SampleConfiguration {
         }
     }
 
-    /// The adapter's settings: those the sample gives, and the others as comments.
+    /// Adds the adapter's settings: those that the sample sets, and the others as comments.
     private mutating func addSettings(_ app: SampleApp) {
         guard let registration = registry[app.adapter] else { return }
         // One app a vendor says what its settings mean.

@@ -94,7 +94,7 @@ extension Setting where Root: WithDefaults {
         ) { $0.choice(name, Choice.self)?.choice }
     }
 
-    /// A text that must not be empty.
+    /// Returns a setting with a text that must not be empty.
     static func text(
         _ name: String, _ member: Member<String>, form: ValueForm = .text, change: KeyChange = .needsRestart,
         _ summary: String
@@ -116,7 +116,7 @@ extension Sequence {
 protocol WithDefaults: SendableMetatype { init() }
 
 extension Section {
-    /// The text of `key`, which must be there and not empty.
+    /// Returns the text of `key`, which must be present and not empty.
     func requiredText(_ key: KeyDescription) -> (text: String, node: Node)? {
         requiredText(key.name, example: key.example)
     }

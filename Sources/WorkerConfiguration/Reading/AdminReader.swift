@@ -2,11 +2,11 @@ import AdapterKit
 import Formats
 import Yams
 
-/// Reads `admin`: where the admin server listens, and whom it answers.
+/// Reads `admin`: the admin server's address and its access rules.
 struct AdminReader {
     let source: ConfigurationSource
 
-    /// The admin server; nil where the file has none.
+    /// Returns the admin server; nil where the file has none.
     func read(_ section: Section) -> Configuration.Admin? {
         guard section.node?.mapping != nil else { return nil }
         defer { section.finish() }
@@ -62,7 +62,7 @@ extension Configuration.Admin {
 }
 
 extension Section {
-    /// The PEM files of certificate chain and key that the section `name` names; nil where it is left out.
+    /// Returns the PEM files of certificate chain and key in the section `name`; nil where it is left out.
     func certificate(
         _ name: String, keys: (certificate: KeyDescription, key: KeyDescription)
     ) -> (chain: String, key: String)? {

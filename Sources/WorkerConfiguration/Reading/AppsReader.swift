@@ -15,7 +15,7 @@ struct AppsReader {
             section.diagnostics.error(
                 section.node, "apps is empty, and a worker without an app has nothing to do; write one")
         }
-        // What is wrong so far may stand for more than any machine can hold, and will not be compared with anything.
+        // With errors so far, the values may be larger than any machine can hold, and are not compared with anything.
         let isRight = !section.diagnostics.all.contains { $0.severity == .error }
         let members = section.all.compactMap { _, name, value -> LookupAccounts.Member? in
             let app = Section(value, name: section.path(name), section.diagnostics)
@@ -111,7 +111,7 @@ struct AppsReader {
         return nil
     }
 
-    /// The vendor whose file `path` names. What is wrong with the file is said with the file's own places.
+    /// Returns the vendor in the file `path`. Errors of the file are reported at their places in it.
     private func declared(_ path: String, _ node: Node, _ app: Section) -> AdapterRegistry.Registration? {
         let file = app.diagnostics.resolve(path)
         guard let text = source.file(file) else {

@@ -169,7 +169,7 @@ public struct BrokerList: Sendable, Equatable {
             }
     }
 
-    /// Eight groups of hexadecimal digits, or fewer with one `::` (RFC 4291, section 2.2).
+    /// Returns whether `host` is eight groups of hexadecimal digits, or fewer with one `::` (RFC 4291, section 2.2).
     private static func isIPv6(_ host: Substring) -> Bool {
         let halves = host.split(separator: "::", omittingEmptySubsequences: false)
         guard halves.count <= 2 else { return false }

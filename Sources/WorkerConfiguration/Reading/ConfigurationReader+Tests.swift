@@ -5,9 +5,10 @@ import Yams
 // A configuration as its tests see it: apps, keys and lanes, without brokers and servers, whose secrets are not where tests run.
 
 extension ConfigurationReader {
-    /// The configuration in `file` without its connections and servers, where nothing is wrong with the rest, and the tests in it.
+    /// Returns the configuration in `file` without its connections and servers, where the rest has no errors, and its
+    /// tests.
     ///
-    /// A secret's file that is not there counts as one with some secret: no test asks a vendor.
+    /// A missing secret's file counts as a file with some secret, because no test asks a vendor.
     package func tested(_ file: String) -> (configuration: Configuration?, tests: Section?, diagnostics: Diagnostics) {
         let diagnostics = Diagnostics(file: file)
         guard let (root, text) = tree(diagnostics) else { return (nil, nil, diagnostics) }
@@ -18,7 +19,7 @@ extension ConfigurationReader {
         return (configuration, tests, diagnostics)
     }
 
-    /// The tests in `file`, which holds nothing else; nil where something is wrong with it.
+    /// Returns the tests in `file`, which contains nothing else; nil where it has errors.
     package func tests(_ file: String) -> (tests: Section?, diagnostics: Diagnostics) {
         let diagnostics = Diagnostics(file: file)
         guard let (root, text) = tree(diagnostics) else { return (nil, diagnostics) }
@@ -31,7 +32,7 @@ extension ConfigurationReader {
         return (section(name, of: root, text, diagnostics), diagnostics)
     }
 
-    /// A source that finds every secret: one whose file is not there is made up.
+    /// Returns a source that finds every secret; it invents those with missing files.
     package static func withoutSecrets(_ source: ConfigurationSource, exists: @escaping @Sendable (String) -> Bool)
         -> ConfigurationSource
     {
@@ -62,14 +63,14 @@ extension ConfigurationReader {
 }
 
 extension Node {
-    /// The mapping without the keys `names`; anything else as it is.
+    /// Returns the mapping without the keys `names`; any other node as it is.
     func without(_ names: Set<String>) -> Node {
         guard case .mapping(let mapping) = self else { return self }
         let pairs = mapping.filter { key, _ in key.scalar.map { !names.contains($0.string) } ?? true }
         return .mapping(Node.Mapping(pairs.map { ($0.key, $0.value) }, mapping.tag, mapping.style, mapping.mark))
     }
 
-    /// The mapping with `value` behind the key `name`, where it has that.
+    /// Returns the mapping with `value` for the key `name`, where it has that key.
     fileprivate func replacing(_ name: String, with value: Node) -> Node {
         guard case .mapping(var mapping) = self else { return self }
         for index in mapping.indices where mapping[index].key.scalar?.string == name {

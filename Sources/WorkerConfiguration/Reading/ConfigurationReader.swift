@@ -39,7 +39,7 @@ public struct ConfigurationReader {
         return (effective, diagnostics.all)
     }
 
-    /// The configuration, and the file's tree, completed from the environment; nil where something is wrong.
+    /// Returns the configuration, and the file's tree, completed from the environment; nil where there are errors.
     private func read(
         _ diagnostics: Diagnostics, _ notes: FileNotes
     ) -> (configuration: Configuration, root: Node)? {
@@ -53,13 +53,13 @@ public struct ConfigurationReader {
         return configuration(in: expanded, diagnostics, notes).map { ($0, expanded) }
     }
 
-    /// `node` of the file `text`, completed from the environment.
+    /// Returns `node` of the file `text`, completed from the environment.
     func expand(_ node: Node, of text: String, _ diagnostics: Diagnostics) -> Node {
         var expansion = Expansion(environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
         return expansion.expand(node)
     }
 
-    /// The configuration in the tree `root`; nil where something is wrong.
+    /// Returns the configuration in the tree `root`; nil where there are errors.
     func configuration(
         in root: Node, _ diagnostics: Diagnostics, _ notes: FileNotes = FileNotes()
     ) -> Configuration? {
@@ -103,7 +103,7 @@ public struct ConfigurationReader {
             pickup, isThere: root.key("pickup") != nil)
         ListenAddresses.check(configuration, admin: admin, pickup: pickup)
         TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
-        // Known, and read by whoever runs them.
+        // The section is known here, and read by the command that runs the tests.
         _ = root.value(Configuration.Tests.section.name)
         root.finish()
     }
@@ -146,7 +146,7 @@ public struct ConfigurationReader {
         section.finish()
     }
 
-    /// An app's own topics must be none of the worker's, or it would feed itself.
+    /// Requires that an app's own topics are none of the worker's; otherwise the worker would consume its own output.
     private func checkAppTopics(_ configuration: Configuration, _ diagnostics: Diagnostics) {
         let own = configuration.topics
         let taken = Set(
@@ -216,7 +216,7 @@ public struct ConfigurationReader {
 }
 
 extension Section {
-    /// The text of a secret's file, without the end of its last line.
+    /// Returns the text of a secret's file, without the end of its last line.
     ///
     /// - Parameters:
     ///   - path: The path, as the configuration names it.
@@ -234,7 +234,7 @@ extension Section {
         return nil
     }
 
-    /// The text of a file that holds no secret, without the end of its last line; see `secret`.
+    /// Returns the text of a file that holds no secret, without the end of its last line; see `secret`.
     func contents(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
         guard let contents = source.file(diagnostics.resolve(path)) else {
             diagnostics.error(node, "the file of \(name) cannot be read; mend the path or put the file there")

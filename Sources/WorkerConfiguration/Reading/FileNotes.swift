@@ -13,7 +13,7 @@ final class FileNotes: Sendable {
     /// The files that were read, as they were just before.
     var files: [String: FileRevision?] { state.withLock { $0.files } }
 
-    /// Of `text` together with all that was read.
+    /// Returns the fingerprint of `text` together with all files that were read.
     func fingerprint(with text: String) -> Fingerprint {
         var hasher = state.withLock { $0.hasher }
         hasher.combine(text)

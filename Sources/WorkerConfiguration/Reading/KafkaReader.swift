@@ -88,7 +88,7 @@ struct KafkaReader {
         }
     }
 
-    /// Tokens are shown to brokers over SASL by OAUTHBEARER alone.
+    /// Requires SASL with OAUTHBEARER, the only mechanism that presents tokens to brokers.
     private func requireMechanism(_ kafka: Configuration.Kafka, _ section: Section) {
         for property in kafka.properties where ["sasl.mechanism", "sasl.mechanisms"].contains(property.name) {
             guard property.value.uppercased() != "OAUTHBEARER" else { continue }
@@ -118,7 +118,7 @@ struct KafkaReader {
         )
     }
 
-    /// librdkafka passes over a broker whose address names another protocol than the client's.
+    /// Requires addresses with the client's protocol: librdkafka skips a broker whose address names another one.
     private func requireProtocol(
         _ kafka: Configuration.Kafka, _ brokers: BrokerList, _ node: Node, _ section: Section
     ) {

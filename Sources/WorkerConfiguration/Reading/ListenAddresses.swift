@@ -73,7 +73,8 @@ extension HostAndPort {
         return [IPAddress(name)?.description ?? name]
     }
 
-    /// Whether `host` is every address of a machine, of the kind of `others`. Every IPv6 address includes those of IPv4.
+    /// Returns whether `host` means every address of a machine, of the kind of `others`. Every IPv6 address includes
+    /// those of IPv4.
     private static func isEverywhere(_ host: String, beside others: Set<String>) -> Bool {
         guard let address = IPAddress(host), address.bytes.allSatisfy({ $0 == 0 }) else { return false }
         return address.isLong || others.contains { IPAddress($0).map { !$0.isLong } ?? true }

@@ -66,7 +66,8 @@ struct OAuthReader {
             section.diagnostics.resolve($0.text)
         }
         guard let endpoint, let id, let file else { return nil }
-        // What is in it is read when a token is got, for it may be replaced; that it is there is looked at here.
+        // The secret is read each time a token is fetched, because it may be replaced. Here only its presence is
+        // checked.
         let secret = section.secret(ofFile: file.text, file.node, named: section.path("client_secret_file"), source)
         if let secret, secret.isEmpty {
             section.diagnostics.error(
@@ -90,7 +91,7 @@ struct OAuthReader {
         return nil
     }
 
-    /// A region becomes a part of host names.
+    /// Returns the region, which becomes a part of host names.
     private func region(_ section: Section) -> String? {
         guard let (text, node) = required("region", section) else { return nil }
         guard text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }) else {

@@ -6,7 +6,7 @@ struct OpenedAppsReader {
     let apps: [String]
     let sessions: [Configuration.Pickup.Session]
 
-    /// The apps that are named, each with sessions that can open it.
+    /// Returns the named apps, each with the sessions that can open it.
     func read(_ section: Section) -> [String: Configuration.Pickup.OpenedApp] {
         var opened: [String: Configuration.Pickup.OpenedApp] = [:]
         for (key, name, value) in section.all {

@@ -6,7 +6,7 @@ import Yams
 struct PickupReader {
     let apps: [String]
 
-    /// The gateway; nil where the file has none.
+    /// Returns the gateway; nil where the file has none.
     func read(_ section: Section, isThere: Bool) -> Configuration.Pickup? {
         guard isThere else { return nil }
         defer { section.finish() }
@@ -101,7 +101,7 @@ struct PickupReader {
         return texts
     }
 
-    /// The session without a name, and those with one.
+    /// Returns the session without a name, and the named ones.
     private func sessions(_ section: Section) -> [Configuration.Pickup.Session] {
         let first = section.value("session").flatMap { _ in session(section.section("session"), "session") }
         let named = section.section("sessions")
@@ -188,7 +188,8 @@ struct HostAndPort {
         self.port = Int(port)
     }
 
-    /// The characters of names, addresses and an IPv6 address's zone: none of them lets a scheme or credentials in.
+    /// Returns whether `byte` may be in a name, an address or an IPv6 address's zone: none of these characters allows a
+    /// scheme or credentials.
     private static func isPart(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -41,7 +41,7 @@ enum RingFolders {
             return file == its
         }
 
-        /// `path` with the part that is there resolved, and the rest as it is written.
+        /// Returns `path` with its existing part resolved, and the rest as it is written.
         private static func resolved(_ path: String) -> String {
             var rest: [Substring] = []
             var head = path.split(separator: "/", omittingEmptySubsequences: true)

@@ -74,7 +74,7 @@ struct TelemetryReader {
         return Configuration.Property(name: base, value: found, place: section.diagnostics.place(of: key))
     }
 
-    /// Whether `byte` may be part of a header's name (RFC 9110, section 5.6.2).
+    /// Returns whether `byte` may be part of a header's name (RFC 9110, section 5.6.2).
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

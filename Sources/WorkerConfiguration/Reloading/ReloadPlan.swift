@@ -50,7 +50,7 @@ public struct ReloadPlan: Sendable {
         return new.filter { !isSame($0) } + old.filter { !still.contains($0) }
     }
 
-    /// The gateway's section is nothing to a worker.
+    /// Returns the keys that need a restart. The gateway's section does not affect a worker.
     private static func restarts(_ started: Configuration, _ new: Configuration) -> [String] {
         started.written.changes(to: new.written)
             .filter { $0.change == .needsRestart && $0.name.split(separator: ".").first != "pickup" }.map(\.name)
@@ -115,8 +115,8 @@ extension ReloadPlan {
             }
         }
 
-        /// An account is called after an app of it, so that a held-back app's may have another's name by now: nobody is asked with
-        /// another's credentials.
+        /// Renames accounts whose names clash: an account is named after one of its apps, and a held-back app's account
+        /// may have a name that another one has by now. Nobody is asked with another account's credentials.
         mutating func tellAccountsApart() {
             let named = Dictionary(
                 target.apps.filter { !heldBack.contains($0.name) }.compactMap(\.lookup).map {

@@ -26,7 +26,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// The entries in the order of the documentation; entries with the user's own names in the order of the file.
     private(set) var entries: [Entry] = []
 
-    /// Nothing written.
+    /// A file without keys.
     init() {}
 
     /// The written keys of the tree `root` of a file, completed from the environment.
@@ -40,7 +40,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// An empty mirror, which shows none of the values.
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The keys whose values differ from those of `other` or are in one of both alone, in order.
+    /// Returns the keys whose values differ from those of `other`, or that are in one of them alone, in order.
     func changes(to other: WrittenKeys) -> [Change] {
         let theirs = Dictionary(other.entries.map { ($0.name, $0.value) }) { first, _ in first }
         let ours = Set(entries.map(\.name))
@@ -50,7 +50,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
 
     private mutating func add(_ section: SectionDescription, _ node: Node?, _ path: String) {
         let isThere = node.map { $0.null == nil } ?? false
-        // What is there at all makes a difference where there would be nothing without it.
+        // The mere presence of such a section makes a difference.
         if section.absence == .nothing, isThere {
             entries.append(Entry(name: path, value: Fingerprint(), change: section.change))
         }
@@ -64,12 +64,12 @@ struct WrittenKeys: Sendable, CustomReflectable {
     private mutating func addMembers(of section: SectionDescription, _ node: Node?, _ path: String) {
         let isNamed = section.name == "*"
         add(isNamed ? section.keys.filter(Self.isNoted) : section.keys, of: node, "\(path).")
-        // What is in an app or a ring is part of its whole, but for what needs a restart.
+        // The keys of an app or a ring count as one entry, except those that need a restart.
         let inner = section.sections.filter { !isNamed || $0.keys.contains(where: Self.isNoted) }
         for section in inner { add(section, node?.mapping?[section.name], "\(path).\(section.name)") }
     }
 
-    /// Whether a change of `key` is noted by itself, and not as one of the app or ring that it belongs to.
+    /// Returns whether a change of `key` is recorded by itself, and not as a change of its app or ring.
     private static func isNoted(_ key: KeyDescription) -> Bool {
         [.needsRestart, .reloadsInGateway].contains(key.change)
     }

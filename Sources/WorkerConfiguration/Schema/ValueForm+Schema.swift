@@ -74,7 +74,7 @@ extension ValueForm {
         [("anyOf", .array(choices.map { .object($0) }))]
     }
 
-    /// `text`, which the file would write, as JSON.
+    /// Returns `text`, in the form of the file, as JSON.
     func json(of text: String) -> SchemaValue {
         switch self {
         case .integer, .number: return text.contains("$") ? .text(text) : .number(text)

@@ -48,7 +48,7 @@ extension Configuration {
             /// The file of the certificate authorities that the endpoint is checked against, in PEM; nil for the system's.
             public var certificateAuthority: String?
 
-            /// Nothing yet.
+            /// Credentials without values.
             public init() {}
         }
 

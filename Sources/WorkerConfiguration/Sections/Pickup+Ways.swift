@@ -13,17 +13,17 @@ extension Configuration.Pickup {
         public let claim: String
     }
 
-    /// The sessions that open `app`; empty for an app that devices do not reach.
+    /// Returns the sessions that open `app`; empty for an app that devices do not reach.
     public func ways(into app: String) -> [Way] { apps[app]?.ways(among: sessions) ?? [] }
 
-    /// Every way that begins with sessions of the section `session`, into any app.
+    /// Returns every way that begins with sessions of the section `session`, into any app.
     public func ways(of session: String) -> [Way] {
         apps.values.flatMap { $0.ways(among: sessions) }.filter { $0.session == session }
     }
 }
 
 extension Configuration.Pickup.OpenedApp {
-    /// The sessions that open the app: those of its issuer, for its audience where it names one.
+    /// Returns the sessions that open the app: those of its issuer, for its audience where it names one.
     func ways(among sessions: [Configuration.Pickup.Session]) -> [Configuration.Pickup.Way] {
         sessions.filter { session in
             guard session.issuer.hasSameBytes(as: issuer) else { return false }

@@ -42,7 +42,7 @@ extension Expectation {
         failure(expected.place, "\(name): expected \(Self.quoted(expected.value)), seen \(seen ?? "none")")
     }
 
-    /// A text as JSON, where no character acts on a terminal.
+    /// Returns a text as JSON, without characters that act on a terminal.
     private static func quoted(_ text: String) -> String {
         var json = JSONWriter(capacity: text.utf8.count + 2)
         json.string(text)
@@ -72,7 +72,7 @@ extension Expectation.Token {
         return failures
     }
 
-    /// A user's ids by name; an empty object for a user with one.
+    /// Returns a user's ids by name; an empty object for a user with a single id.
     private static func json(of subject: Subject) -> JSONValue? {
         var json = JSONWriter()
         json.beginObject()
@@ -123,7 +123,7 @@ enum JSONExcerpt {
     /// The largest number of bytes that are shown.
     private static let most = 400
 
-    /// The text of `json`, cut where it is long.
+    /// Returns the text of `json`, cut where it is long.
     static func text(of json: [UInt8]) -> String {
         json.count <= most
             ? String(decoding: json, as: UTF8.self) : String(decoding: json[..<most], as: UTF8.self) + "…"

@@ -23,7 +23,7 @@ struct EventReader {
     /// The members that go into an envelope. A record as it is has them in its own bytes.
     private static let envelope = ["app", "vouched", "device", "id", "observed_at"]
 
-    /// The record, produced at `time`; nil where something is wrong with it.
+    /// Returns the record, produced at `time`; nil where it has errors.
     func read(at time: UnixTime) -> InputRecord? {
         let named = Self.sources.filter { section.value($0) != nil }
         let parts = Parts(

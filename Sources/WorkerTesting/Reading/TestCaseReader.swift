@@ -16,7 +16,7 @@ package struct TestCaseReader {
         self.source = source
     }
 
-    /// The cases in `tests`. What is wrong with one is said to its diagnostics, and the case left out.
+    /// Returns the cases in `tests`. A case with errors is left out, and its diagnostics have them.
     package func read(_ tests: Section) -> [TestCase] {
         tests.all.compactMap { key, name, value in
             let section = Section(value, at: key, name: tests.path(name), tests.diagnostics)

@@ -20,7 +20,7 @@ package struct TestReport: Sendable {
         return (results.flatMap(Self.lines) + [failed == 0 ? sum : "\(sum), \(failed) failed"]).joined(separator: "\n")
     }
 
-    /// The lines about one test.
+    /// Returns the lines about a test.
     package static func lines(_ result: CaseResult) -> [String] {
         ["\(result.isOK ? "ok    " : "FAILED") \(result.test.name): \(result.outcome)"]
             + result.failures.map(\.description)
@@ -88,7 +88,7 @@ package struct TestReport: Sendable {
         return (lines + ["</testsuites>"]).joined(separator: "\n")
     }
 
-    /// `text` as XML 1.0 may hold it, in an attribute too (sections 2.2 and 2.4).
+    /// Returns `text` as XML 1.0 may contain it, in an attribute too (sections 2.2 and 2.4).
     private static func xml(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { output, scalar in
             switch scalar {

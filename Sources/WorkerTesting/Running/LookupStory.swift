@@ -17,7 +17,7 @@ struct LookupStory {
         self.clock = clock
     }
 
-    /// The end of `record`; nil for none.
+    /// Returns the settlement of `record`; nil for none.
     mutating func settle(_ record: InputRecord, _ processor: inout BatchProcessor) async -> Settlement? {
         var waiting = Waiting.allowed, deadline: UnixTime?
         for number in 0..<Self.rounds {

@@ -21,7 +21,7 @@ package struct TestRun: Sendable {
         signer = LocalSigner(Array(rings.rings.values), lanes: 1)
     }
 
-    /// The test's end.
+    /// Runs a test, and returns its result.
     package func run(_ test: TestCase) async -> CaseResult {
         let clock = CaseClock(test.at)
         let recorder = RecordingSigner(signer)

@@ -14,7 +14,7 @@ struct AdminClient {
     /// The token that the server asks for; nil for none.
     var token: String?
 
-    /// The answer to a request: its status and its JSON.
+    /// Sends a request, and returns the answer's status and JSON.
     ///
     /// - Throws: `AdminError` where there is none.
     func send(_ method: String, _ path: String) async throws -> (status: Int, body: JSONValue?) {

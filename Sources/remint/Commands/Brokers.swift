@@ -25,7 +25,7 @@ func brokerList(_ text: String) throws -> String {
 }
 
 extension Logger {
-    /// A logger for a command: in text, and of nothing but trouble.
+    /// Returns a logger for a command: in text form, for problems only.
     static func quiet(_ log: Configuration.Log) -> Logger {
         var log = log
         log.format = .text

@@ -35,7 +35,7 @@ struct ConfigurationOptions: ParsableArguments {
         return (configuration, files)
     }
 
-    /// The configured app called `name`.
+    /// Returns the configured app `name`.
     ///
     /// - Throws: `ValidationError` that names the known ones.
     func app(_ name: String, in configuration: Configuration) throws -> Configuration.App {
@@ -47,7 +47,7 @@ struct ConfigurationOptions: ParsableArguments {
         return app
     }
 
-    /// The name of the configured key ring `name`.
+    /// Returns the name of the configured key ring `name`.
     ///
     /// - Throws: `ValidationError` that names the known ones.
     func keyRing(_ name: String, in configuration: Configuration) throws -> String {

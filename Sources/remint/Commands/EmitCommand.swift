@@ -56,7 +56,7 @@ struct EmitCommand: AsyncParsableCommand {
         }
     }
 
-    /// `app/subject` where the subject is known, so that one user's events stay in one partition.
+    /// Returns the key `app/subject` where the subject is known, so that one user's events stay in one partition.
     ///
     /// - Throws: `ValidationError` for a user whom no worker would give a token, by the adapter's own rule.
     private func key(_ app: Configuration.App) throws -> [UInt8]? {
@@ -72,7 +72,7 @@ struct EmitCommand: AsyncParsableCommand {
             .key(app: app.name)
     }
 
-    /// The subject that `read` returns; a rejection is the mistake of `option`.
+    /// Returns the subject that `read` returns; a rejection is reported as a mistake in `option`.
     private static func answered(_ option: String, _ read: () throws(Rejection) -> Subject) throws -> Subject {
         do throws(Rejection) { return try read() } catch {
             throw ValidationError(

@@ -47,7 +47,7 @@ struct InspectCommand: ParsableCommand {
         if !verdict.isAccepted { throw ExitCode.failure }
     }
 
-    /// The token itself, or the `token` member of a replacement token's record.
+    /// Returns the token itself, or the member `token` of a replacement token's record.
     private func compactToken() throws -> [UInt8] {
         let input = token == "-" ? Array(FileHandle.standardInput.readDataToEndOfFile()) : Array(token.utf8)
         let trimmed = input.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()

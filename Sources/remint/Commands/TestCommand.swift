@@ -62,7 +62,7 @@ struct TestCommand: AsyncParsableCommand {
 
     // MARK: What is run
 
-    /// The tests of the named files or, where none is named, those of the configuration and of the files beside it.
+    /// Returns the tests of the named files; without names, those of the configuration and of the files beside it.
     private func tests(
         beside own: Section?, _ diagnostics: Diagnostics, _ reader: ConfigurationReader
     ) throws -> (sections: [Section], diagnostics: [Diagnostics]) {

@@ -3,7 +3,7 @@ import Telemetry
 import WorkerConfiguration
 
 extension Logger {
-    /// A logger as the configuration wants it. Made here alone: no module below sets up logging for the process.
+    /// Returns the configured logger. It is made here alone: no module below sets up logging for the process.
     static func remint(_ log: Configuration.Log, label: String = "remint") -> Logger {
         remint(log, at: LogLevel(log), label: label)
     }

@@ -20,7 +20,7 @@ struct TextTable {
 }
 
 extension String {
-    /// The text as a terminal may see it, when it comes from outside: without control characters, at most `limit` long.
+    /// Returns a text from outside as a terminal may show it: without control characters, at most `limit` long.
     func printable(limit: Int = 120) -> String {
         let shown = String(
             String.UnicodeScalarView(unicodeScalars.prefix(limit + 1).filter { !$0.properties.isControl }))

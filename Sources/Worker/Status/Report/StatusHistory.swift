@@ -39,7 +39,7 @@ struct StatusHistory: Sendable {
             mintedBySecond: steps.map { max(0, $1.minted - $0.minted) })
     }
 
-    /// Events of `lane` taken, a second.
+    /// Returns the rate of events taken from `lane`, a second.
     func takenPerSecond(_ lane: Lane) -> Double { rate { $0.taken[lane] } }
 
     /// Returns the latency of the events of `lane` that finished in the last minute; nil if there were none.

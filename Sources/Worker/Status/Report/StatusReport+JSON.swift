@@ -86,7 +86,7 @@ extension StatusReport {
 }
 
 extension [RingReport] {
-    /// The members `rings` and `campaigns`, in `/status` as in `remint status`.
+    /// Writes the members `rings` and `campaigns`, in `/status` as in `remint status`.
     package func write(to json: inout JSONWriter, at now: UnixTime) {
         json.array("rings", self) { ring, json in ring.write(to: &json, at: now) }
         let campaigns = compactMap { ring in ring.campaign.map { (ring: ring.name, campaign: $0) } }
@@ -126,7 +126,7 @@ extension Rotation {
 }
 
 extension WorkerStatus.AppStatus {
-    /// The members of the app's object, in `/status` as in `/apps`.
+    /// Writes the members of the app's object, in `/status` as in `/apps`.
     package func write(to json: inout JSONWriter) {
         json.member("app", name)
         json.member("adapter", adapter)
@@ -145,7 +145,7 @@ extension WorkerStatus.AppStatus {
 }
 
 extension JSONWriter {
-    /// A number to the thousandth; 0 for one that JSON has no form for.
+    /// Writes a number to the thousandth; 0 for one without a form in JSON.
     fileprivate mutating func member(_ name: String, _ number: Double) {
         self.name(name)
         let thousandths = (number * 1000).rounded()
@@ -166,7 +166,7 @@ extension JSONWriter {
         endObject()
     }
 
-    /// An array of objects, one for each of `elements`.
+    /// Writes an array of objects, one for each of `elements`.
     package mutating func array<Element>(
         _ name: String, _ elements: [Element], _ body: (Element, inout JSONWriter) -> Void
     ) {

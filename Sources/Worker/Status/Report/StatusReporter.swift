@@ -61,7 +61,7 @@ final class StatusReporter: Sendable {
         }
     }
 
-    /// The report of this moment.
+    /// Returns the present report.
     func report() -> StatusReport {
         let history = history.withLock { $0 }
         var (all, unattributed) = (StatusReport.Outcomes(), StatusReport.Outcomes())

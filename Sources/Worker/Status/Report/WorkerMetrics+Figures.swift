@@ -12,13 +12,13 @@ extension WorkerMetrics {
         }
     }
 
-    /// Events of `lane` taken.
+    /// Returns the number of events taken from `lane`.
     func taken(_ lane: Lane) -> Int { Int(events.value(lane.rawValue)) }
 
-    /// Events of `lane` taken and not in work.
+    /// Returns the number of events that were taken from `lane` and are not in work.
     func queued(_ lane: Lane) -> Int { Int(queued.all[[lane.rawValue]] ?? 0) }
 
-    /// The age of the oldest event of `lane` that was taken and has not ended, in seconds.
+    /// Returns the age of the oldest event of `lane` that was taken and has not ended, in seconds.
     func oldest(_ lane: Lane) -> Double { oldest.all[[lane.rawValue]] ?? 0 }
 
     /// Returns the number of records of `lane` that have not finished, and of their partitions.

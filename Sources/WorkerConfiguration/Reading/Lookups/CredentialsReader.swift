@@ -65,7 +65,7 @@ struct CredentialsReader {
         return isBasicText(text, "username") ? text : nil
     }
 
-    /// The secret `name`, written out or in the file that `name_file` names.
+    /// Returns the secret `name`, in the configuration or in the file that `name_file` names.
     private func secret(_ name: String, _ taken: String) -> Secret? {
         let file = "\(name)_file"
         let isFile = section.value(file) != nil

@@ -59,7 +59,7 @@ struct LookupReader {
 
     private func endpoint(_ terms: LookupTerms) -> EndpointURL? {
         let node = section.value("endpoint")
-        // What was written and is no endpoint was told already, but for an empty one.
+        // A value that is no endpoint was reported already, except an empty one.
         guard node == nil || written.endpoint != nil else {
             if node?.scalar?.string.isEmpty == true {
                 diagnostics.error(node, "\(section.path("endpoint")) is empty; give it a value or remove it")
@@ -113,8 +113,8 @@ struct LookupReader {
 
     // MARK: Limits
 
-    /// The vendor's limits and the configured one. It lowers them; only where the vendor allows some accounts more does it
-    /// take the place of the slower ones, up to that.
+    /// Returns the vendor's limits with the configured one, which lowers them. Only where the vendor allows some
+    /// accounts more does it replace the lower limits, up to that.
     private func rates(_ terms: LookupTerms) -> [LookupTerms.Rate] {
         guard let rate = written.rate, terms.ceiling != nil || !terms.rates.contains(rate) else { return terms.rates }
         let slowest = terms.rates.min { $0.perSecond < $1.perSecond }

@@ -48,7 +48,7 @@ struct WrittenLookup {
 }
 
 extension Section {
-    /// An endpoint; nil where it is absent or empty, which a variable of the environment may be until it is used.
+    /// Returns an endpoint; nil where it is absent or empty, as a variable of the environment may be until it is used.
     fileprivate func endpoint(_ name: String) -> EndpointURL? {
         guard let (text, node) = text(name), !text.isEmpty else { return nil }
         do throws(EndpointURL.Problem) {

@@ -11,7 +11,7 @@ struct VendorFile {
 
     init(_ path: String) { self.path = path }
 
-    /// Whether `name` is a file's path rather than a shipped vendor's name.
+    /// Returns whether `name` is a file's path rather than a shipped vendor's name.
     static func isPath(_ name: String) -> Bool {
         name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml")
     }
@@ -26,7 +26,7 @@ struct VendorFile {
         return DeclaredVendor.load(text, file: path)
     }
 
-    /// The vendor, once everything that is wrong with its file is on standard error.
+    /// Returns the vendor, after printing every problem of its file on standard error.
     ///
     /// - Throws: `ExitCode` 1 where there is none, `ValidationError`.
     func loaded() throws -> DeclaredVendor {
@@ -36,7 +36,7 @@ struct VendorFile {
         return vendor
     }
 
-    /// The vendor with the tests that its file must have.
+    /// Returns the vendor with its tests, which the file must have.
     ///
     /// - Throws: as `loaded`, and `ValidationError` where there are no tests.
     func tested() throws -> (vendor: DeclaredVendor, tests: FileTests) {

@@ -53,7 +53,7 @@ struct BenchOptions: ParsableArguments {
 }
 
 extension BenchApp {
-    /// The app whose tokens have the algorithm of an option.
+    /// Returns the app whose tokens have the algorithm of an option.
     ///
     /// - Throws: `ValidationError` for an algorithm that no app is for.
     static func named(_ algorithm: String) throws -> BenchApp {

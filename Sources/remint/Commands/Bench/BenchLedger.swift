@@ -80,7 +80,7 @@ struct BenchLedger: AsyncParsableCommand {
         return holdings.live
     }
 
-    /// The record of a token as a worker writes it; its signature is as long as one of RS256.
+    /// Returns the record of a token as a worker writes it; its signature is as long as one of RS256.
     private static func record(_ number: Int, _ now: UnixTime, ending end: Int64) -> RecordBody {
         let key = "2026-1\(number % 3)", end = end + Int64(number % 1000), version = now.microseconds
         var json = JSONWriter(capacity: 800)

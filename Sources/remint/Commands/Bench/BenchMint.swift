@@ -63,7 +63,7 @@ struct BenchMint: AsyncParsableCommand {
         for round in 0..<options.rounds {
             for index in results.indices {
                 let threads = results[index].threads
-                // Whoever comes first may have the cooler machine.
+                // The first measurement may find the machine cooler, so the order alternates.
                 for isToken in round.isMultiple(of: 2) ? [true, false] : [false, true] {
                     let rate = try Throughput.measure(threads: threads, seconds: seconds) {
                         isToken ? try mint.work() : try mint.limit()

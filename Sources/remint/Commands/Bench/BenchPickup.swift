@@ -93,7 +93,7 @@ struct BenchPickup: AsyncParsableCommand {
         result.answerSeconds = (.now - start) / .seconds(1)
     }
 
-    /// `body` for each of `items`, so many at a time, in their order.
+    /// Runs `body` for each of `items`, a limited number at a time, in their order.
     private static func each<Item: Sendable, Result: Sendable>(
         _ items: [Item], atOnce: Int, _ body: @escaping @Sendable (Item) async throws -> Result
     ) async throws -> [Result] {

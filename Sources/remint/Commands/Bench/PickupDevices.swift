@@ -33,14 +33,14 @@ struct PickupDevices: Sendable {
         (host, port, login, report) = (stage.host, stage.port, stage.login, stage.app.report)
     }
 
-    /// A device of `user`, connected.
+    /// Returns a connected device of `user`.
     func device(_ user: String) async throws -> Device {
         Device(
             user: user, session: try login.session(of: user, at: UnixTime.system()),
             connection: try await DeviceConnection(host: host, port: port))
     }
 
-    /// Whether the gateway has followed the topics to their ends.
+    /// Returns whether the gateway has followed the topics to their ends.
     func isReady() async -> Bool {
         guard let connection = try? await DeviceConnection(host: host, port: port) else { return false }
         let answer = try? await connection.call(.GET, "/health/ready", session: "")
@@ -48,7 +48,7 @@ struct PickupDevices: Sendable {
         return answer?.status == 200
     }
 
-    /// The token of `device`: any, or the next after `version`.
+    /// Returns the token of `device`: any, or the next one after `version`.
     func token(_ device: Device, after version: Int64? = nil) async throws -> Token {
         let query = version.map { "?after=\($0)&wait=30" } ?? ""
         let start = ContinuousClock.now

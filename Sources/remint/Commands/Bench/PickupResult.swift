@@ -18,7 +18,7 @@ struct PickupResult {
         return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))] / .milliseconds(1)
     }
 
-    /// The gateway's memory for a device that waits, its token included, in kilobytes.
+    /// Returns the gateway's memory for a waiting device, its token included, in kilobytes.
     private func kilobytes(_ devices: Int) -> Double { Double(held - before) / Double(devices) / 1000 }
 
     func printTable(_ algorithm: String, _ devices: Int) {

@@ -10,7 +10,7 @@ enum ResidentMemory {
     /// Returns the memory of another process, in bytes.
     static func now(of process: Int32) -> Int { bytes("VmRSS:", of: String(process)) }
 
-    /// The most that another process had.
+    /// Returns the peak memory of another process, in bytes.
     static func peak(of process: Int32) -> Int { bytes("VmHWM:", of: String(process)) }
 
     private static func bytes(_ name: String, of process: String) -> Int {

@@ -16,10 +16,10 @@ struct WorkerProcess {
 
     var isRunning: Bool { process.isRunning }
 
-    /// SIGUSR1: nothing new is taken, or, the second time, everything again.
+    /// Sends SIGUSR1: the worker takes nothing new, or, the second time, takes everything again.
     func toggleQuiet() { kill(process.processIdentifier, SIGUSR1) }
 
-    /// SIGTERM, until it has ended.
+    /// Sends SIGTERM, and waits until the process has ended.
     func stop() {
         guard process.isRunning else { return }
         process.terminate()

@@ -57,7 +57,7 @@ struct DeadLetterOptions: ParsableArguments {
         return duration.components.seconds
     }
 
-    /// The configuration, and the brokers to ask.
+    /// Loads the configuration, and returns it with the brokers to ask.
     func load() throws -> (configuration: Configuration, brokers: String, logger: Logger) {
         guard let configuration = try options.load().configuration else { throw ExitCode.failure }
         return (configuration, try configuration.brokers(instead: brokers), Logger.quiet(configuration.log))

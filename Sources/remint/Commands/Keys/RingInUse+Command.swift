@@ -66,7 +66,7 @@ extension RingInUse {
         for error in damagedKeys { Terminal.error("remint: warning: \(ring.name): \(error)") }
     }
 
-    /// The algorithm of the ring's keys, where `option` names one or none.
+    /// Returns the algorithm of the ring's keys, where `option` names one or none.
     ///
     /// - Throws: `ValidationError` where a vendor takes another one.
     func algorithm(option: Algorithm?) throws -> Algorithm {

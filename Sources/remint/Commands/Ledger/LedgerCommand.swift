@@ -77,7 +77,7 @@ struct LedgerCommand: AsyncParsableCommand {
 }
 
 extension UnixTime {
-    /// The moment `text`, such as 1h, after this one, in seconds since 1970.
+    /// Returns the moment that is `text`, such as 1h, after this one, in seconds since 1970.
     ///
     /// - Throws: `ValidationError`.
     func moment(after text: String) throws -> Int64 {

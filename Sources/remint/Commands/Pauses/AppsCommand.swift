@@ -27,7 +27,7 @@ struct WorkerOptions: ParsableArguments {
             "A worker's admin server, repeated for several, instead of the brokers.", valueName: "host:port"))
     var workers: [String] = []
 
-    /// The named workers' admin servers, with the configured token.
+    /// Returns clients of the named workers' admin servers, with the configured token.
     func clients() throws -> [AdminClient] {
         let token = try options.loadConfiguration().admin?.tokenFile.map { file in
             do throws(GuardedFileError) { return try GuardedFile.read(file).trimmingLineEnd() } catch {
@@ -37,7 +37,7 @@ struct WorkerOptions: ParsableArguments {
         return workers.map { AdminClient(address: $0, token: token) }
     }
 
-    /// The control topic, and the configuration that names it.
+    /// Returns the control topic, and the configuration that names it.
     func control() throws -> (states: ControlStates, configuration: Configuration) {
         try options.control(at: brokers)
     }

@@ -32,7 +32,7 @@ struct FleetOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
 
-    /// The control topic.
+    /// Returns the control topic.
     func control() throws -> ControlStates { try options.control(at: brokers).states }
 }
 

@@ -37,7 +37,7 @@ struct PauseOptions: ParsableArguments {
 }
 
 extension ConfigurationOptions {
-    /// The control topic, and the configuration that names it.
+    /// Returns the control topic, and the configuration that names it.
     ///
     /// - Parameter brokers: the brokers, instead of the configured ones.
     func control(at brokers: String?) throws -> (states: ControlStates, configuration: Configuration) {
@@ -64,7 +64,7 @@ extension ControlStates {
 }
 
 extension Array {
-    /// The elements that are meant, and the others, each in their order.
+    /// Returns the elements that `isMeant` accepts, and the others, each in their order.
     func partitioned(_ isMeant: (Element) -> Bool) -> (meant: [Element], others: [Element]) {
         (filter(isMeant), filter { !isMeant($0) })
     }

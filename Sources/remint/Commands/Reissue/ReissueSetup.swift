@@ -37,8 +37,8 @@ struct ReissueSetup {
         identity = command.dryRun ? "" : "\(try Self.choice(command, app)) \(Self.workers(configuration))"
     }
 
-    /// Whether `progress` is this job's. Checkpoints of a file from before they named the workers are, and those from before they
-    /// named the file's content: of these, size and time must be the same.
+    /// Returns whether `progress` is this job's. Checkpoints from before they named the workers count as this job's. So
+    /// do those from before they named the file's content, if size and time are the same.
     func isOwn(_ progress: ReissueProgress) -> Bool {
         guard progress.input != identity else { return true }
         guard let old = oldChoice else { return false }
@@ -65,12 +65,12 @@ struct ReissueSetup {
             "\(input) bytes=\(size) changed=\(Int(changed)) app=\(command.app ?? "") columns=\(columns.joined(separator: ","))"
     }
 
-    /// The workers that the events are for: brokers may move, their group and topics stay.
+    /// Returns the identity of the workers that the events are for: brokers may move, their group and topics stay.
     private static func workers(_ configuration: Configuration) -> String {
         "group=\(configuration.kafka.group) bulk=\(configuration.topics.invalidationsBulk) tokens=\(configuration.topics.tokens)"
     }
 
-    /// A job that begins.
+    /// Returns the progress of a job that begins.
     func begin() -> ReissueProgress {
         var random = SystemRandomNumberGenerator()
         return ReissueProgress(job: RandomUUID.make(using: &random), input: identity)
@@ -97,7 +97,7 @@ struct ReissueSetup {
             "the rings \(rings.joined(separator: ", ")) have a version \(id) each, and the tokens of all are meant; for those of one: --key \(rings[0])"
     }
 
-    /// The subject keys of whom the command means.
+    /// Returns the subject keys that the command selects.
     ///
     /// - Throws: `UnknownVersion` where the ledger has never seen the version that is meant; `HiddenOffsets` where it shows nobody and
     ///   was not read whole.
@@ -138,7 +138,7 @@ struct ReissueSetup {
             "\(id) is revoked; once the workers answered, the ledger must show no live token of it: remint ledger --key \(ring.name) --key-id \(id)"
     }
 
-    /// The input's items, a few at a time.
+    /// Opens the input, and returns a function that returns its items, a few at a time.
     func open() throws -> () throws -> [ReissueJob.Item]? {
         guard let path = command.input else {
             let input = try LedgerInput(path: files.subjects, configuration)
@@ -191,7 +191,7 @@ struct ReissueSetup {
         command.userColumn.isEmpty ? [areNamed(app) ? "registered" : "user"] : command.userColumn
     }
 
-    /// Whether the app's vendor names users by several ids, so that a plain one is refused.
+    /// Returns whether the app's vendor names users by several ids, so that a plain one is refused.
     private static func areNamed(_ app: Configuration.App?) -> Bool {
         guard let adapter = app?.adapter, let text = try? JSONDocument(parsing: Array("\"probe\"".utf8)).root else {
             return false

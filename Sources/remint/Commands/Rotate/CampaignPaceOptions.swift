@@ -68,7 +68,8 @@ struct CampaignPaceOptions: ParsableArguments {
         let before = try campaign.load()
         let result: CampaignReissue.Result
         do { result = try await reissue.run() } catch {
-            // Whoever stops a leak must know how much of it is left; these say so themselves, or nothing was begun.
+            // An operator who stops a leak must know how much of it is left. These errors state it themselves, or
+            // nothing has begun.
             guard before.kind == .revocation, !(error is CampaignStopped), !(error is RotationError) else {
                 throw error
             }

@@ -92,7 +92,7 @@ struct RotateRevoke: AsyncParsableCommand {
         }
     }
 
-    /// The open campaign goes on, and the users of the compromised version are asked for by a job of their own.
+    /// Reports that the open campaign continues, and names the job that asks for the users of the compromised version.
     private func report(_ plan: RevocationPlan, _ beside: Rotation, _ ring: RingInUse) async throws {
         Terminal.print(
             "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"

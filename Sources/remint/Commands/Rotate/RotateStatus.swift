@@ -73,7 +73,7 @@ struct RotateStatus: AsyncParsableCommand {
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
     }
 
-    /// The canary at hand by app, or the last one that was judged.
+    /// Returns the present canary by app, or the last one that was judged.
     private static func canary(_ rotation: Rotation) -> [RotationStratum] {
         if let canary = rotation.canary, !canary.hasFailed { return canary.strata }
         return rotation.judged

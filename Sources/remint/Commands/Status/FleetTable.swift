@@ -13,7 +13,7 @@ struct FleetTable {
         let words: String
         var isHeading = false
 
-        /// The line as it is written: where a terminal shows it, headings stand out.
+        /// Returns the line's text; in a terminal, headings are emphasized.
         func text(inTerminal isTerminal: Bool) -> String {
             isHeading && isTerminal ? "\u{1B}[1m\(words)\u{1B}[0m" : words
         }
@@ -144,7 +144,7 @@ struct FleetTable {
         return "\(what) since \(since)\(end)\(author)\(reason)"
     }
 
-    /// An age in its largest whole unit.
+    /// Returns an age in its largest whole unit.
     private static func age(_ seconds: Int64) -> String {
         let seconds = max(0, seconds)
         for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds >= 2 * length {

@@ -31,7 +31,7 @@ struct TopicOptions: ParsableArguments {
         }
     }
 
-    /// The configuration, and the brokers to ask.
+    /// Loads the configuration, and returns it with the brokers to ask.
     func load() throws -> (configuration: Configuration, brokers: String) {
         let configuration = try options.loadConfiguration()
         return (configuration, try configuration.brokers(instead: brokers))
