@@ -60,9 +60,8 @@ public enum PercentEncoding {
         }
     }
 
-    /// Whether `encoded` begins with what `encode` writes for `text`.
-    ///
-    /// - Returns: the length of that; nil where it does not.
+    /// Returns the length of the encoding of `text` at the beginning of `encoded`; nil where `encoded` does not begin
+    /// with it.
     package static func lengthOfEncoding(of text: Span<UInt8>, at encoded: Span<UInt8>) -> Int? {
         var at = 0
         for index in text.indices {
@@ -80,7 +79,7 @@ public enum PercentEncoding {
         return at
     }
 
-    /// The text that `encode` writes as `encoded`; nil where it writes none so.
+    /// Returns the text whose encoding is exactly `encoded`; nil where no text has that encoding.
     package static func text(writtenAs encoded: ArraySlice<UInt8>) -> String? {
         if encoded.allSatisfy(isUnreserved) { return String(decoding: encoded, as: UTF8.self) }
         guard let text = decoded(encoded), lengthOfEncoding(of: text.utf8.span, at: encoded.span) == encoded.count

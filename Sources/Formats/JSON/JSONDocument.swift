@@ -70,17 +70,17 @@ public final class JSONDocument: Sendable {
         return nil
     }
 
-    /// A member's name, or its value, as it stands in `bytes`.
+    /// A member's name or value, by its place in `bytes`.
     package struct Part: Sendable {
-        /// The place; a string's without its quotation marks.
+        /// The place; for a string, without its quotation marks.
         package let place: Range<Int>
-        /// The bytes that a string stands for, where they are not its own; nil for any other value.
+        /// The bytes of a string with escapes; nil for a string without them, and for any other value.
         package let decoded: [UInt8]?
         /// Whether it is a string.
         package let isString: Bool
         /// Whether it is a number.
         package let isNumber: Bool
-        /// The index of its node.
+        /// The index of the value's node.
         package let index: Int
 
         init(_ node: Node, at index: Int, in bytes: [UInt8]) {
@@ -92,8 +92,8 @@ public final class JSONDocument: Sendable {
         }
     }
 
-    /// Calls `body` with the name and the value of each member, in the order of the text, where the node `index` is an object.
-    /// Nothing is copied but strings with escapes: for whoever reads millions of texts of one form.
+    /// Calls `body` with the name and the value of each member, in the order of the text, where the node `index` is an
+    /// object. It copies only strings with escapes, for readers of millions of texts of one form.
     package func forEachMember(of index: Int = 0, _ body: (_ name: Part, _ value: Part) -> Void) {
         guard nodes[index].kind == .object else { return }
         let end = Int(nodes[index].next)

@@ -195,7 +195,7 @@ struct JSONParser {
         throw .syntax(at: place)
     }
 
-    /// Passes over the byte at hand and all that stand for themselves behind it, eight at a time: most of a text is inside strings.
+    /// Skips the present byte and all plain ones behind it, eight at a time: most of a text is inside strings.
     private mutating func skipPlain() {
         position += 1
         let end = text.upperBound
@@ -211,15 +211,16 @@ struct JSONParser {
         }
     }
 
-    /// Whether a string does not simply go on at `byte`.
+    /// Returns whether `byte` ends a stretch of plain bytes in a string.
     private static func isSpecial(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// Whether one of the eight bytes of `word` is special: below 0x20, beyond ASCII, a quotation mark or a backslash.
+    /// Returns whether one of the eight bytes of `word` is special: below 0x20, beyond ASCII, a quotation mark or a
+    /// backslash.
     private static func hasSpecial(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101, high: UInt64 = 0x8080_8080_8080_8080
-        // A byte that is zero, or less than what is taken away, borrows into its highest bit.
+        // A byte that is zero, or less than the subtracted value, borrows into its highest bit.
         let controls = (word &- ones &* 0x20) & ~word
         let quotes = word ^ ones &* UInt64(UInt8(ascii: "\"")), slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
         let marks = ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)

@@ -1,8 +1,9 @@
 import Pipeline
 
-/// The subject keys of tokens that a `LedgerTable` took and a filter means, so that the topic need not be read again for them.
+/// The subject keys of tokens that a `LedgerTable` counted and a filter matches, so that the topic need not be read
+/// again for them.
 ///
-/// The keys lie one behind the other in one piece of memory. Where they become too many for it, all are forgotten.
+/// The keys are in one piece of memory, one behind the other. If they exceed it, all are forgotten.
 struct LedgerNotes {
     private struct Note {
         let start: Int
@@ -16,9 +17,9 @@ struct LedgerNotes {
     /// Whether every token was noted.
     private(set) var isComplete = true
 
-    /// Nothing noted yet.
+    /// Notes without a key.
     ///
-    /// - Parameter limit: the most memory, in bytes.
+    /// - Parameter limit: the limit on their memory, in bytes.
     init(limit: Int) { self.limit = limit }
 
     /// Notes the token of the record at `offset` with its key.

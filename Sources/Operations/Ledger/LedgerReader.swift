@@ -19,7 +19,7 @@ package struct LedgerReader {
 
     /// The default limit on the table's memory, in bytes.
     package static let standardMemory = 192 << 20
-    /// The part of that which the keys beside the table may take, for a partition and a slice.
+    /// The divisor of that memory that gives the limit on the keys beside the table, for a partition and a slice.
     private static let shareOfKeys = 4
 
     /// A reader of the token topic at `brokers`, which shows its progress on `display`.
@@ -90,7 +90,7 @@ package struct LedgerReader {
                 found.append(LedgerHolder(key: Array(key), issuedAt: issuedAt, expiresAt: end))
             }
             guard !notes.isComplete else { return notes.each(add) }
-            // There are too many of them to be kept beside the table.
+            // There are too many keys to keep beside the table.
             try await turns.readAgain(partition) { record in
                 guard let key = record.key, let issuedAt = try? TokenRecord(record.body, at: now).issuedAt else {
                     return
@@ -104,7 +104,7 @@ package struct LedgerReader {
 
     /// Calls `body` for each slice of each partition, with the number of subjects for which its table needs room.
     ///
-    /// - Returns: what open transactions hide of the topic.
+    /// - Returns: the offsets of the topic that open transactions hide.
     private func eachSlice(
         _ body: (TopicPartition, LedgerSlice, Int, inout LedgerTurns) async throws -> Void
     ) async throws -> HiddenOffsets? {
@@ -142,7 +142,7 @@ private struct LedgerTurns {
         self.display = display
     }
 
-    /// Reads every record of `partition` once more than was foreseen.
+    /// Reads every record of `partition` once more than planned.
     mutating func readAgain(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
         total += reader.bounds[partition]?.count ?? 0
         try await read(partition, each)

@@ -45,7 +45,7 @@ package struct LedgerTable: Sendable {
     private var labelNumbers: [LedgerLabel: UInt16] = [:]
     /// The number of the last record's label, which is nearly always the next one's too.
     private var lastNumber: UInt16?
-    /// How many subjects have a token, live or not.
+    /// The number of subjects with a token, live or not.
     package private(set) var subjectCount = 0
     /// Records that are no replacement tokens.
     package private(set) var strangers = 0
@@ -75,9 +75,9 @@ package struct LedgerTable: Sendable {
         package let expiresAt: Int64
     }
 
-    /// Takes a record of the token topic at the time `now`; one without a value takes the subject's token away.
+    /// Applies a record of the token topic at the time `now`; a record without a value removes the subject's token.
     ///
-    /// - Returns: the token, where it is the newest of its subject so far.
+    /// - Returns: the token, if it is the newest of its subject so far.
     @discardableResult
     package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) -> Entry? {
         guard let key = record.key else {
@@ -112,7 +112,8 @@ package struct LedgerTable: Sendable {
         return Entry(label: labels[Int(label) - 1], issuedAt: entry.issuedAt, expiresAt: Int64(slots[place].expiresAt))
     }
 
-    /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
+    /// Returns the end of the token in the record at `offset`, in seconds since 1970; nil where the record is not the
+    /// newest of its subject, has ended at `now`, or does not match `filter`.
     package func end(
         key: some Collection<UInt8>, offset: Int64, matching filter: LedgerFilter, at now: UnixTime
     ) -> Int64? {

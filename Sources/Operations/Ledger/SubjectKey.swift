@@ -46,7 +46,7 @@ package struct SubjectKey: Sendable, Equatable {
         return "the token answers a challenge, which only its device can renew"
     }
 
-    /// The text of a part of a key; nil where a worker would have written it in another way. Two spellings of one user would be asked for
-    /// twice, and bytes that need encoding could end a line of a list.
+    /// Returns the text of a part of a key; nil where a worker would have written it differently. Two spellings of one
+    /// user would cause two requests, and bytes that need encoding could end a line of a list.
     private static func text(_ part: ArraySlice<UInt8>) -> String? { PercentEncoding.text(writtenAs: part) }
 }

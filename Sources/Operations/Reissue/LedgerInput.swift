@@ -81,7 +81,7 @@ package final class LedgerInput {
         return nil
     }
 
-    /// The number of subjects that are left; none is left afterwards. Nothing is made of them.
+    /// Returns the number of remaining subjects, and skips them without parsing.
     func count() throws -> Int {
         var count = rest.count { $0 == UInt8(ascii: "\n") }
         while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty {

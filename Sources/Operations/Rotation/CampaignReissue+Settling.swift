@@ -98,7 +98,8 @@ extension CampaignReissue {
                 deadline = .now + terms.answerWithin
             }
             guard .now < deadline else { return now }
-            // The end is noticed late by a twentieth of the whole wait: a short one is not made long, nor are brokers asked all the time.
+            // The end may be noticed late by a twentieth of the whole wait. So a short wait stays short, and brokers
+            // are not asked all the time.
             let rest = min(.seconds(1), max(.milliseconds(50), (ContinuousClock.now - start) / 20))
             try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
         }

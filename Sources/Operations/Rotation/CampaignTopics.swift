@@ -26,7 +26,7 @@ package protocol CampaignTopics {
     func unanswered(_ events: EventsBefore) async throws -> Int
     /// The number of events of the bulk lane that no worker has consumed; nil where it is unknown.
     var lag: Int? { get async }
-    /// Gives the connections back. What is asked afterwards makes new ones.
+    /// Closes the connections. Later questions open new ones.
     func close() async
 }
 

@@ -11,7 +11,7 @@ struct KafkaCampaignTopics: CampaignTopics {
     private let brokers: String
     private let logger: Logger
     private let ledger: LedgerReader
-    /// One client for all questions: they are many while workers get on with the lane.
+    /// The client for all questions about the lag, which are many while workers make progress on the lane.
     private let waiting: BulkLag
     private let patience: Duration
 
@@ -26,7 +26,7 @@ struct KafkaCampaignTopics: CampaignTopics {
         self.patience = patience
         waiting = BulkLag(
             configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
-        // A campaign reads the ledger again and again until its own patience ends.
+        // A campaign reads the ledger repeatedly until its own time limit.
         ledger = LedgerReader(
             configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), logger: logger,
             display: display)
@@ -89,7 +89,7 @@ struct KafkaCampaignTopics: CampaignTopics {
         try await events.unanswered(configuration, brokers: brokers, logger: logger)
     }
 
-    /// Asked of the brokers.
+    /// The lag of the bulk lane, asked of the brokers now.
     var lag: Int? { get async { await waiting.current } }
 
     func close() async { await waiting.close() }

@@ -28,7 +28,7 @@ package actor BulkLag {
         }
     }
 
-    /// Asked of the brokers now; nil where they do not say.
+    /// The lag, asked of the brokers now; nil where they do not return it.
     var current: Int? { get async { try? await ask() } }
 
     /// - Throws: `KafkaError` or `MissingTopic`.

@@ -165,10 +165,10 @@ struct TopicReading {
 
     private var places: [Place] = []
     private var numbers: [TopicPartition: Int] = [:]
-    /// The place of the last record, which is mostly the next one's too: a look that hashes no name.
+    /// The place of the last record, which is mostly the next one's too, and is found without hashing a name.
     private var lastNumber = 0
     private var openCount = 0
-    /// How many offsets there are, and how many were passed.
+    /// The number of all offsets to read.
     let total: Int
     private(set) var done = 0
 
@@ -188,7 +188,7 @@ struct TopicReading {
     /// - Returns: whether the record was there when the reading began.
     mutating func took(_ position: RecordPosition) -> Bool {
         guard let number = number(of: position), places[number].isOpen else { return false }
-        // A record may come again behind one that was read.
+        // A record may arrive again behind one that was read.
         pass(number, to: max(places[number].position, position.nextOffset))
         return position.offset < places[number].bounds.upperBound
     }
@@ -217,7 +217,7 @@ struct TopicReading {
         lastNumber = number
     }
 
-    /// The partitions of which not everything was read.
+    /// The partitions with unread offsets.
     var unread: [TopicPartition] { places.filter(\.isOpen).map(\.partition) }
 
     /// Returns the offsets that open transactions hide where committed records can be read up to `stable`.

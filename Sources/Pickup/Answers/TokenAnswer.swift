@@ -48,7 +48,7 @@ struct TokenAnswer {
     /// The answer as the data of a server-sent event.
     var bytes: [UInt8] { json }
 
-    /// As an answer.
+    /// The answer as an HTTP response.
     var answer: Answer {
         Answer(
             .ok, [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],

@@ -124,8 +124,8 @@ struct Problem: Error {
         return json.bytes
     }
 
-    /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
-    /// back together.
+    /// The answer. Its wait is random, between `retryAfter` and twice as much, so that callers that were refused
+    /// together do not come back together.
     var answer: Answer {
         let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]

@@ -4,10 +4,10 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Hands a connection's calls to the responder, one after the other, and writes their answers.
+/// Passes a connection's calls to the responder, one after the other, and writes their answers.
 ///
-/// A call has a task until the responder returns, which it does before a call begins to wait. What waits then is the closure that the
-/// answer is given to; neither a connection nor a call that waits has a task.
+/// A call has a task until the responder returns, which it does before the call begins to wait. Then only the closure
+/// that takes the answer waits: neither a connection nor a waiting call has a task.
 final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
@@ -66,7 +66,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         let reply: Reply = { answer in handler.eventLoop.execute { handler.value.write(answer, to: number) } }
         let (respond, channel) = (respond, context.channel)
-        // Beside the body that still arrives.
+        // A task, because the body is still arriving.
         Task { await respond(Request(head: head, body: RequestBody(buffer: ByteBuffer())), arriving, channel, reply) }
     }
 
@@ -84,7 +84,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         endBody(error)
-        // What is no HTTP was answered, and ends the connection once the client has read that.
+        // Bytes that are no HTTP were answered; the connection ends after the client has read that.
         if !(error is HTTPParserError) { context.close(promise: nil) }
     }
 
@@ -95,7 +95,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Answers
 
-    /// Writes the answer to the call `number`; to nobody where the client is gone.
+    /// Writes the answer to the call `number`, unless the client is gone.
     private func write(_ answer: Answer, to number: Int) {
         guard let context, turn.current == number else { return }
         var head = HTTPResponse(status: answer.status, headerFields: answer.headers)
@@ -117,7 +117,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     ) {
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         let channel = context.channel
-        // It ends with the stream, which ends when the client leaves.
+        // The task ends with the stream, which ends when the client leaves.
         Task {
             do { try await stream(AnswerWriter(channel: channel)) } catch { return channel.close(promise: nil) }
             handler.eventLoop.execute { handler.value.endStream(number) }
@@ -130,7 +130,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func end(_ context: ChannelHandlerContext) {
-        // The next request may come while the end is written.
+        // The next request may arrive while the end is written.
         let action = turn.answered()
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         perform(action, context)

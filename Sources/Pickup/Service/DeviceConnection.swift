@@ -4,24 +4,25 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// A device's connection: HTTP/1 by handlers alone, with little memory of its own. What the system has received or cannot send yet stays
-/// with the system, which then makes the client wait.
+/// A device's connection: HTTP/1 by handlers alone, with little memory of its own. The operating system keeps further
+/// bytes in both directions, and then makes the client wait.
 struct DeviceConnection: ServerChildChannel {
-    /// A connection that is set up.
+    /// A connection that was set up.
     struct Opened: ServerChildChannelValue {
         let channel: any Channel
     }
 
-    /// More headers are no device's, in bytes.
+    /// The limit on a request's headers, in bytes. No device sends more.
     private static let headerLimit = 16 << 10
-    /// While more bytes than the higher wait to be sent, nothing is read and no stream goes on, until no more than the lower do.
+    /// The limits on unsent bytes. Above the higher one, nothing is read and no stream continues, until no more than
+    /// the lower one are left.
     private static let unsentBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 8 << 10, high: 16 << 10)
 
     let connections: OpenConnections
     let served: ServedConnections
     let date: AnswerDate
     let isStopping: @Sendable () -> Bool
-    /// Told why a connection is closed.
+    /// Called with the reason of each closed connection.
     let dropped: @Sendable (ConnectionGuard.Reason) -> Void
     let respond: CallHandler.Respond
 
@@ -36,7 +37,7 @@ struct DeviceConnection: ServerChildChannel {
         }
     }
 
-    /// A connection goes on by its handlers.
+    /// Returns at once: the connection's handlers do the work.
     func handle(value: Opened, logger: Logger) async {}
 
     private func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations) throws {
@@ -60,9 +61,9 @@ struct DeviceConnection: ServerChildChannel {
     }
 }
 
-/// The buffers of what a connection receives, none of which is kept until the next bytes come.
+/// The buffers for received bytes, none of which is kept until the next bytes arrive.
 ///
-/// The library keeps the first one for as long as the connection is open; so that is a small one.
+/// The library keeps the first buffer for as long as the connection is open, so that one is small.
 private struct BriefBuffers: RecvByteBufferAllocator {
     private var isFirst = true
     private var sizes = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 16 << 10)
@@ -71,9 +72,9 @@ private struct BriefBuffers: RecvByteBufferAllocator {
         isFirst ? allocator.buffer(capacity: 64) : sizes.buffer(allocator: allocator)
     }
 
-    /// Records the size of what was read.
+    /// Records the number of received bytes.
     ///
-    /// - Returns: true, with which the library asks for a new buffer each time.
+    /// - Returns: true, so that the library asks for a new buffer each time.
     mutating func record(actualReadBytes: Int) -> Bool {
         if !isFirst { _ = sizes.record(actualReadBytes: actualReadBytes) }
         isFirst = false

@@ -7,7 +7,7 @@ import NIOCore
 enum PickupAnswers {
     /// Returns the answer for the outcome of an ask.
     ///
-    /// - Throws: `Problem` where a token has ended, or is sealed for somebody else.
+    /// - Throws: `Problem` where a token has ended, or is sealed for another recipient.
     static func answer(
         to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey],
         at now: UnixTime
@@ -30,7 +30,7 @@ enum PickupAnswers {
         }
     }
 
-    /// Whether the gateway is ready, and what is wrong where it is not.
+    /// Returns the gateway's readiness, with the problem of each dependency.
     static func ready(_ health: GatewayHealth) -> Answer {
         let readiness = health.readiness
         return json(readiness.isReady ? .ok : .serviceUnavailable) { json in

@@ -10,7 +10,7 @@ struct PickupFrame: Sendable {
     private static let proof = HTTPField.Name("DPoP")
     private static let nonce = HTTPField.Name("DPoP-Nonce")
 
-    /// The part of a request that every answer to it depends on. It is all that a call that waits keeps of its request.
+    /// The part of a request that its answer depends on. A waiting call keeps no more of its request.
     struct Asked: Sendable {
         fileprivate let origin: String?
         fileprivate let hasOptionsMethod: Bool
@@ -28,7 +28,8 @@ struct PickupFrame: Sendable {
     /// Returns the nonce for the next proof; nil where proofs need none.
     let nextNonce: @Sendable () -> String?
 
-    /// The answer to what is no call yet: a browser's question whether it may call, and a method that a call has not.
+    /// Returns the answer to a request that reaches no call: a browser's preflight request, or a method that the call
+    /// does not have.
     func ownAnswer(to request: Request, _ call: PickupCall?) -> Answer? {
         if request.method == .options, request.headers[.origin] != nil { return Answer(.noContent) }
         guard let call, request.method != call.method else { return nil }
@@ -39,7 +40,7 @@ struct PickupFrame: Sendable {
         return problem.answer
     }
 
-    /// Counts an answer and says which pages may read it.
+    /// Counts an answer, and names the pages that may read it.
     func finish(_ answer: Answer, to asked: Asked, _ call: PickupCall?) -> Answer {
         metrics.answered(call?.name ?? "other", Int(answer.status.code))
         var answer = answer
@@ -49,7 +50,7 @@ struct PickupFrame: Sendable {
         return answer
     }
 
-    /// Pages of these origins may ask and read the answers (WHATWG Fetch, CORS protocol).
+    /// Lets pages of the configured origins call and read the answers (WHATWG Fetch, CORS protocol).
     private func addOrigin(_ origin: String, _ asked: Asked, _ answer: inout Answer) {
         answer.headers[.vary] = "Origin"
         guard origins.contains(origin) else { return }

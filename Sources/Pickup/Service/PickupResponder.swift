@@ -7,10 +7,10 @@ import NIOCore
 
 /// Answers the calls.
 ///
-/// It chooses by the path itself. A call that waits has no task: an entry in the table of waits keeps what gives its answer to the
-/// connection.
+/// It selects the call by the path itself. A waiting call has no task: its entry in the table of waits keeps the
+/// closure that gives the answer to the connection.
 struct PickupResponder: Sendable {
-    /// How long a call for a token waits where it does not say.
+    /// The wait of a call for a token that names none.
     private static let patience = Duration.seconds(10)
 
     let terms: CurrentTerms
@@ -29,15 +29,15 @@ struct PickupResponder: Sendable {
     /// The progress of a call.
     private enum Step: Sendable {
         case answered(Answer)
-        /// It waits; what comes is made an answer.
+        /// The call waits; the function turns the outcome into an answer.
         case waits(TokenAsks.Wait, @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer)
     }
 
     /// Answers `request`, whose body may still arrive.
     ///
     /// - Parameters:
-    ///   - channel: its connection.
-    ///   - reply: given the answer, once: before this returns, or after the call's wait.
+    ///   - channel: the request's connection.
+    ///   - reply: called with the answer, once: before this returns, or after the call's wait.
     func respond(
         to request: Request, _ body: ArrivingBody, on channel: any Channel, _ reply: @escaping CallHandler.Reply
     ) async {
@@ -59,7 +59,7 @@ struct PickupResponder: Sendable {
         } catch let problem as Problem {
             answer = problem.answer
         } catch {
-            // Whatever it is, it is not the caller's doing, and what it says is nobody's business.
+            // Whatever the error is, the caller did not cause it, and its text must not reach the caller.
             answer = Problem.unavailable("the call could not be answered").answer
         }
         reply(frame.finish(answer, to: asked, call))

@@ -37,7 +37,7 @@ struct PickupServer: Sendable {
             respond: { request, body, channel, reply in await responder.respond(to: request, body, on: channel, reply) }
         )
         let server = try accepting(connection, among: connections).server(
-            // A thousand devices may call in the same moment.
+            // A thousand devices may connect at the same moment.
             configuration: .init(address: .hostname(pickup.host, port: pickup.port), backlog: 4096),
             onServerRunning: { [logger, isReady] channel in
                 let address = Self.text(channel.localAddress)
@@ -47,7 +47,7 @@ struct PickupServer: Sendable {
         try await drain.run(before: Serving(server: server, served: served), logger: quiet)
     }
 
-    /// Returns what accepts connections, with whatever comes before HTTP.
+    /// Returns the channel that accepts connections, with the handlers before HTTP.
     private func accepting(
         _ connection: DeviceConnection, among connections: OpenConnections
     ) throws -> any ServerChildChannel {
@@ -58,7 +58,7 @@ struct PickupServer: Sendable {
         return try tls.map { proxied(try TLSChannel(connection, tlsConfiguration: $0)) } ?? proxied(connection)
     }
 
-    /// A server that ends when its last connection has.
+    /// A server that ends when its last connection has ended.
     private struct Serving: Service {
         let server: any Service
         let served: ServedConnections

@@ -1,18 +1,18 @@
 import NIOCore
 import Synchronization
 
-/// The connections of a server, so that its end can wait for theirs.
+/// The connections of a server, whose end waits for theirs.
 final class ServedConnections: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
-        /// Whether every connection is closed, and each that still comes.
+        /// Whether every connection is closed, and each further one too.
         var isClosed = false
         var waiting: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
 
-    /// Adds a connection that has come.
+    /// Adds a new connection.
     func add(_ channel: any Channel) {
         let isClosed = state.withLock { state in
             state.channels[ObjectIdentifier(channel)] = channel
@@ -32,7 +32,7 @@ final class ServedConnections: Sendable {
         waiting?.resume()
     }
 
-    /// Closes every connection, whatever goes on there.
+    /// Closes every connection, in whatever state it is.
     func close() {
         let channels = state.withLock { state in
             state.isClosed = true
@@ -41,7 +41,7 @@ final class ServedConnections: Sendable {
         for channel in channels { channel.close(promise: nil) }
     }
 
-    /// Returns once no connection is left. A cancellation closes all of them.
+    /// Returns when no connection is left. A cancellation closes all of them.
     func end() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

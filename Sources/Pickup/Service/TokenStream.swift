@@ -46,7 +46,7 @@ struct TokenStream: Sendable {
         HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
     ]
 
-    /// The head of a stream, for whoever asks for it alone.
+    /// The head of a stream, for a HEAD request.
     static var head: Answer {
         var answer = Answer(.ok, headers)
         // A stream has no length.

@@ -23,7 +23,7 @@ struct HeldToken: Sendable {
     /// - Throws: `RecordFault` for a record that is no token of its key's subject.
     init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
         let token = try TokenRecord(record, at: now)
-        // Of an old one nobody asks any more how long its failure lasted.
+        // For an old token, the length of its failure is of no use any more.
         let isRecent = now.microseconds(since: UnixTime(microseconds: token.version)) <= Recovery.patience
         self.init(
             text: Array(token.token), isSealed: token.isSealed, version: token.version,

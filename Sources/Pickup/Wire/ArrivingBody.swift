@@ -13,7 +13,7 @@ final class ArrivingBody: Sendable {
         var end: End?
         var reader: CheckedContinuation<ByteBuffer, any Error>?
 
-        /// The outcome of reading all of it; nil while more may come.
+        /// The result of reading the whole body; nil while more may arrive.
         var outcome: Result<ByteBuffer, any Error>? {
             switch end {
             case .complete: .success(bytes)
@@ -54,7 +54,7 @@ final class ArrivingBody: Sendable {
     /// Ends a body that has arrived.
     func end() { change { $0.end = $0.end ?? .complete } }
 
-    /// Ends a body whose rest does not come.
+    /// Ends a body whose rest will not arrive.
     func fail(_ error: any Error) { change { $0.end = $0.end ?? .failed(error) } }
 
     private func change(_ body: (inout State) -> Void) {

@@ -1,8 +1,8 @@
-/// The call of a connection that is not answered yet, and what becomes of the connection after the answer. A value.
+/// The unanswered call of a connection, and the action on the connection after its answer. A value.
 ///
 /// A connection has one call at a time: `RequestGate` keeps back the next one.
 struct CallTurn: Sendable {
-    /// What becomes of the connection.
+    /// The action on the connection.
     enum Action: Sendable, Equatable {
         case stay
         /// Nothing more is written; the client ends the connection.
@@ -10,7 +10,7 @@ struct CallTurn: Sendable {
         case close
     }
 
-    /// The number of the call that is not answered yet; nil where every call is.
+    /// The number of the unanswered call; nil where every call is answered.
     private(set) var current: Int?
     private var last = 0
     private var isLast = false
@@ -18,7 +18,7 @@ struct CallTurn: Sendable {
 
     /// Begins a call.
     ///
-    /// - Parameter isLast: whether the client sends no other one after it.
+    /// - Parameter isLast: whether the client sends no further call.
     /// - Returns: the call's number on its connection.
     mutating func begin(isLast: Bool) -> Int {
         last += 1
@@ -33,7 +33,7 @@ struct CallTurn: Sendable {
         return isStopping ? .close : isLast ? .closeOutput : .stay
     }
 
-    /// Records that the client closed its side: it still gets the answer to the call before.
+    /// Records that the client closed its side: it still gets the answer to its last call.
     mutating func inputClosed() -> Action {
         isLast = true
         return current == nil ? .closeOutput : .stay

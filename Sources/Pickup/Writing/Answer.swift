@@ -6,7 +6,7 @@ struct Answer: Sendable {
     /// The bytes after the head.
     enum Body: Sendable {
         case bytes(ByteBuffer)
-        /// Parts that are written one after the other; the answer ends when the closure returns.
+        /// Parts that are written one after the other. The answer ends when the closure returns.
         case stream(@Sendable (AnswerWriter) async throws -> Void)
     }
 
@@ -14,7 +14,7 @@ struct Answer: Sendable {
     var headers: HTTPFields
     let body: Body
 
-    /// An answer whose body is known.
+    /// An answer with a known body.
     init(_ status: HTTPResponse.Status, _ headers: HTTPFields = [:], body: ByteBuffer = ByteBuffer()) {
         self.status = status
         self.headers = headers

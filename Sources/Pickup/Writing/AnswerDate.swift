@@ -2,7 +2,7 @@ import AdapterKit
 import HTTPTransport
 import Synchronization
 
-/// The date that answers have (RFC 9110, section 6.6.1), written once a second for all of them.
+/// The date of all answers (RFC 9110, section 6.6.1), written once a second.
 final class AnswerDate: Sendable {
     private let now: @Sendable () -> UnixTime
     private let written: Mutex<(second: Int64, text: String)>

@@ -6,7 +6,7 @@ struct AnswerWriter: Sendable {
     /// The client's connection.
     let channel: any Channel
 
-    /// Writes `part`, and waits while the client does not read what was written before.
+    /// Writes `part`, and waits while the client does not read the bytes before it.
     ///
     /// - Throws: the connection's error where the client is gone.
     func write(_ part: ByteBuffer) async throws {
