@@ -1,5 +1,5 @@
 /// The results of work that was done in several chunks at once where there was enough of it.
-struct ParallelMap<Result: Sendable>: Sendable {
+package struct ParallelMap<Result: Sendable>: Sendable {
     private var chunks: [[Result]]
     /// How many results a chunk has; the last one may have fewer.
     private let size: Int
@@ -8,7 +8,7 @@ struct ParallelMap<Result: Sendable>: Sendable {
     private static var least: Int { 64 }
 
     /// `work` for each number below `count`, in at most `chunks` chunks. It must depend on its number alone.
-    init(_ count: Int, chunks: Int, _ work: @escaping @Sendable (Int) -> Result) async {
+    package init(_ count: Int, chunks: Int, _ work: @escaping @Sendable (Int) -> Result) async {
         await self.init(count, chunks: chunks, with: {}) { number, _ in work(number) }
     }
 
@@ -46,5 +46,5 @@ struct ParallelMap<Result: Sendable>: Sendable {
     var indices: Range<Int> { 0..<chunks.reduce(0) { $0 + $1.count } }
 
     /// The result of number `index`.
-    subscript(index: Int) -> Result { chunks[index / size][index % size] }
+    package subscript(index: Int) -> Result { chunks[index / size][index % size] }
 }

@@ -94,6 +94,25 @@ struct JSONTextTests {
         }
     }
 
+    /// A parser that looks at several bytes at once finds each that does not stand for itself, wherever it is.
+    @Test func `every byte at every place of a string is taken or refused for what it is`() {
+        for byte in UInt8.min...UInt8.max {
+            for place in 0..<20 {
+                var text = [UInt8](repeating: UInt8(ascii: "a"), count: 22)
+                (text[0], text[21], text[place + 1]) = (UInt8(ascii: "\""), UInt8(ascii: "\""), byte)
+                let outcome = Result { () throws(JSONError) in try JSONDocument(parsing: text).root.string }
+                switch byte {
+                case UInt8(ascii: "\""): #expect(outcome == .failure(.syntax(at: place + 2)))
+                // Behind it stands what is no escape; at the last place it is the quotation mark, and no end follows.
+                case UInt8(ascii: "\\"): #expect(outcome == .failure(.syntax(at: place < 19 ? place + 2 : 22)))
+                case 0..<0x20: #expect(outcome == .failure(.syntax(at: place + 1)))
+                case 0x80...: #expect(outcome == .failure(.invalidUTF8(at: place + 1)))
+                default: #expect(outcome == .success(String(decoding: text[1..<21], as: UTF8.self)))
+                }
+            }
+        }
+    }
+
     @Test(arguments: JSONText.notUTF8)
     func `strings that are not UTF-8 are refused`(_ text: JSONText) {
         let error = #expect(throws: JSONError.self) { try JSONDocument(parsing: text.bytes) }

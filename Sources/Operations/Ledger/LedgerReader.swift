@@ -48,8 +48,10 @@ package struct LedgerReader {
         var holdings = LedgerHoldings()
         holdings.hidden = try await eachSlice { partition, slice, room, turns in
             var table = LedgerTable(slice, subjects: room)
-            try await turns.read(partition) { record in
-                table.take(record.body, offset: record.position.offset, at: now)
+            try await turns.read(partition) {
+                LedgerRecord($0.body, in: slice, at: now)
+            } each: { record, read in
+                _ = table.take(read, offset: record.position.offset)
             }
             holdings.add(table, matching: filter, at: now)
         }
@@ -78,24 +80,28 @@ package struct LedgerReader {
         let hidden = try await eachSlice { partition, slice, room, turns in
             var table = LedgerTable(slice, subjects: room)
             var notes = LedgerNotes(limit: memory / Self.shareOfKeys)
-            try await turns.read(partition) { record in
+            try await turns.read(partition) {
+                LedgerRecord($0.body, in: slice, at: now)
+            } each: { record, read in
                 let offset = record.position.offset
-                guard let entry = table.take(record.body, offset: offset, at: now), let key = record.key,
-                    entry.expiresAt > now.seconds, filter.matches(entry.label, expiresAt: entry.expiresAt)
+                let entry = table.take(read, offset: offset)
+                guard case .token(let subject, _) = read, let entry,
+                    let key = record.key, entry.expiresAt > now.seconds,
+                    filter.matches(entry.label, expiresAt: entry.expiresAt)
                 else { return }
-                notes.note(key, offset: offset, issuedAt: entry.issuedAt)
+                notes.note(key, subject, offset: offset, issuedAt: entry.issuedAt)
             }
-            func add(_ key: some Collection<UInt8>, _ offset: Int64, _ issuedAt: Int64) {
-                guard let end = table.end(key: key, offset: offset, matching: filter, at: now) else { return }
+            func add(_ key: ArraySlice<UInt8>, _ subject: SubjectHash, _ offset: Int64, _ issuedAt: Int64) {
+                guard let end = table.end(subject, offset: offset, matching: filter, at: now) else { return }
                 found.append(LedgerHolder(key: Array(key), issuedAt: issuedAt, expiresAt: end))
             }
             guard !notes.isComplete else { return notes.each(add) }
-            // There are too many keys to keep beside the table.
-            try await turns.readAgain(partition) { record in
-                guard let key = record.key, let issuedAt = try? TokenRecord(record.body, at: now).issuedAt else {
-                    return
-                }
-                add(key, record.position.offset, issuedAt)
+            // There are too many of them to be kept beside the table.
+            try await turns.readAgain(partition) {
+                LedgerRecord($0.body, in: slice, at: now)
+            } each: { record, read in
+                guard let key = record.key, case .token(let subject, let token) = read else { return }
+                add(key[...], subject, record.position.offset, token.issuedAt)
             }
         }
         found.sort { $0.expiresAt < $1.expiresAt }
@@ -142,17 +148,27 @@ private struct LedgerTurns {
         self.display = display
     }
 
-    /// Reads every record of `partition` once more than planned.
-    mutating func readAgain(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
+    /// Reads every record of `partition` once more than was foreseen.
+    mutating func readAgain<Read: Sendable>(
+        _ partition: TopicPartition, _ read: @escaping @Sendable (ConsumedRecord) -> Read,
+        each: (ConsumedRecord, Read) -> Void
+    ) async throws {
         total += reader.bounds[partition]?.count ?? 0
-        try await read(partition, each)
+        try await self.read(partition, read, each: each)
     }
 
     /// Reads every record of `partition`.
-    mutating func read(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
+    ///
+    /// - Parameters:
+    ///   - read: reads a record, several at a time.
+    ///   - each: takes the records in their order.
+    mutating func read<Read: Sendable>(
+        _ partition: TopicPartition, _ read: @escaping @Sendable (ConsumedRecord) -> Read,
+        each: (ConsumedRecord, Read) -> Void
+    ) async throws {
         let before = passed
-        let hidden = try await reader.readVisible([partition], within: patience) { record, done, _ in
-            each(record)
+        let hidden = try await reader.readVisible([partition], within: patience, read) { record, read, done, _ in
+            each(record, read)
             guard display.isShown else { return }
             display.show(before + done, of: total, "\(before + done) of \(total) offsets")
         }

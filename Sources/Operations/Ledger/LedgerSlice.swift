@@ -1,8 +1,7 @@
 import JOSE
 
-/// Half of a SHA-256 of a subject key. It is less likely that two of a billion subjects share one than that the machine
-/// fails.
-struct SubjectHash: Sendable, Hashable {
+/// Half of a SHA-256 of a subject key: that two of a billion subjects share one is less likely than a fault of the machine.
+package struct SubjectHash: Sendable, Hashable {
     let high, low: UInt64
 
     init(high: UInt64, low: UInt64) {

@@ -80,44 +80,51 @@ package struct LedgerTable: Sendable {
     /// - Returns: the token, if it is the newest of its subject so far.
     @discardableResult
     package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) -> Entry? {
-        guard let key = record.key else {
-            if slice.isFirst { strangers += 1 }
+        take(LedgerRecord(record, in: slice, at: now), offset: offset)
+    }
+
+    /// Takes what was read of a record of the token topic.
+    ///
+    /// - Returns: the token, where it is the newest of its subject so far.
+    package mutating func take(_ record: LedgerRecord, offset: Int64) -> Entry? {
+        let hash: SubjectHash, token: LedgerRecord.Token
+        switch record {
+        case .elsewhere: return nil
+        case .stranger:
+            strangers += 1
             return nil
-        }
-        let hash = SubjectHash(key)
-        guard slice.contains(hash) else { return nil }
-        guard record.hasValue else {
-            remove(hash)
+        case .unreadable:
+            unreadable += 1
             return nil
-        }
-        let entry: TokenRecord
-        do throws(RecordFault) { entry = try TokenRecord(record, at: now) } catch {
-            if error == .foreign { strangers += 1 } else { unreadable += 1 }
+        case .tombstone(let subject):
+            remove(subject)
             return nil
+        case .token(let subject, let read): (hash, token) = (subject, read)
         }
-        guard let label = number(of: entry) else {
+        guard let label = number(of: token.label) else {
             unreadable += 1
             return nil
         }
         if (used + 1) * 5 > slots.count * 4 { grow() }
         let place = place(of: hash)
         let isKnown = slots[place].label != 0
-        if isKnown, !slots[place].isGone, slots[place].version > entry.version { return nil }
+        if isKnown, !slots[place].isGone, slots[place].version > token.version { return nil }
         if !isKnown { used += 1 }
         if !isKnown || slots[place].isGone { subjectCount += 1 }
         slots[place] = Slot(
-            high: hash.high, low: hash.low, version: entry.version, offset: offset,
-            expiresAt: UInt32(clamping: entry.expiresAt), label: label,
-            isChallengeBound: entry.isChallengeBound)
-        return Entry(label: labels[Int(label) - 1], issuedAt: entry.issuedAt, expiresAt: Int64(slots[place].expiresAt))
+            high: hash.high, low: hash.low, version: token.version, offset: offset,
+            expiresAt: UInt32(clamping: token.expiresAt), label: label,
+            isChallengeBound: token.isChallengeBound)
+        return Entry(label: labels[Int(label) - 1], issuedAt: token.issuedAt, expiresAt: Int64(slots[place].expiresAt))
     }
 
-    /// Returns the end of the token in the record at `offset`, in seconds since 1970; nil where the record is not the
-    /// newest of its subject, has ended at `now`, or does not match `filter`.
-    package func end(
-        key: some Collection<UInt8>, offset: Int64, matching filter: LedgerFilter, at now: UnixTime
-    ) -> Int64? {
-        let hash = SubjectHash(key)
+    /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
+    package func end(key: [UInt8], offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
+        end(SubjectHash(key), offset: offset, matching: filter, at: now)
+    }
+
+    /// The same for a key with the hash `hash`.
+    func end(_ hash: SubjectHash, offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
         guard slice.contains(hash) else { return nil }
         let slot = slots[place(of: hash)]
         guard slot.label != 0, !slot.isGone, slot.offset == offset else { return nil }
@@ -164,17 +171,16 @@ package struct LedgerTable: Sendable {
 
     private static func room(for subjects: Int) -> [Slot] { Array(repeating: Slot(), count: subjects / 4 * 5 + 8) }
 
-    private mutating func number(of entry: TokenRecord) -> UInt16? {
+    private mutating func number(of label: TokenLabel) -> UInt16? {
         if let lastNumber {
-            let label = labels[Int(lastNumber) - 1]
-            if entry.isOf(app: label.app, keyID: label.keyID, ring: label.ring) { return lastNumber }
+            let last = labels[Int(lastNumber) - 1]
+            if label.isSame(asApp: last.app, keyID: last.keyID, ring: last.ring) { return lastNumber }
         }
-        lastNumber = findNumber(of: entry)
+        lastNumber = number(of: LedgerLabel(app: label.app, keyID: label.keyID, ring: label.keyRing))
         return lastNumber
     }
 
-    private mutating func findNumber(of entry: TokenRecord) -> UInt16? {
-        let label = LedgerLabel(app: entry.app, keyID: entry.keyID, ring: entry.keyRing)
+    private mutating func number(of label: LedgerLabel) -> UInt16? {
         if let number = labelNumbers[label] { return number }
         guard let number = UInt16(exactly: labels.count + 1) else { return nil }
         labels.append(label)

@@ -17,20 +17,32 @@ package struct ReissueEvent: Sendable, Equatable {
     package init(
         user: [UInt8], app: String, adapter: any Adapter, id: String, at time: UnixTime
     ) throws(UserRow.BadRow) {
-        guard let root = try? JSONDocument(parsing: user).root else { throw UserRow.BadRow("the user is not JSON") }
-        let subject: Subject
-        do throws(Rejection) { subject = try adapter.user(reissuing: root) } catch {
-            throw UserRow.BadRow("\(error.code.rawValue): \(error.detail)")
-        }
-        key = subject.key(app: app)
+        try self.init(user: user, app: app, adapter: adapter, id: id, observedAt: time.description)
+    }
+
+    /// The same for a time that is text already: a batch of events has one.
+    init(
+        user: [UInt8], app: String, adapter: any Adapter, id: String, observedAt: String
+    ) throws(UserRow.BadRow) {
+        key = try Self.key(of: user, app: app, adapter: adapter)
         var json = JSONWriter(capacity: user.count + 160)
         json.beginObject()
         json.member("app", app)
         json.name("reissue")
         json.raw(Reissue.request(for: user))
         json.member("id", id)
-        json.member("observed_at", time.description)
+        json.member("observed_at", observedAt)
         json.endObject()
         value = json.bytes
+    }
+
+    /// Returns the key of an event for `user`.
+    ///
+    /// - Throws: `UserRow.BadRow` where the adapter takes no such user.
+    static func key(of user: [UInt8], app: String, adapter: any Adapter) throws(UserRow.BadRow) -> [UInt8] {
+        guard let root = try? JSONDocument(parsing: user).root else { throw UserRow.BadRow("the user is not JSON") }
+        do throws(Rejection) { return try adapter.user(reissuing: root).key(app: app) } catch {
+            throw UserRow.BadRow("\(error.code.rawValue): \(error.detail)")
+        }
     }
 }

@@ -161,15 +161,11 @@ package struct ReissueJob {
         var present = 0
         var refused = Data()
         var next = progress
+        let observedAt = now().description
         for item in items {
             next.rows += 1
             do throws(UserRow.BadRow) {
-                let id = progress.eventID(row: next.rows)
-                let event = try event(of: item, id: id)
-                if delivered[id] == event.key {
-                    present += 1
-                    continue
-                }
+                let event = try event(of: item, id: progress.eventID(row: next.rows), observedAt: observedAt)
                 records.append(
                     ProducerRecord(
                         topic: configuration.topics.invalidationsBulk, key: event.key, value: event.value,
@@ -194,9 +190,9 @@ package struct ReissueJob {
         return records.count
     }
 
-    private func event(of item: Item, id: String) throws(UserRow.BadRow) -> ReissueEvent {
+    private func event(of item: Item, id: String, observedAt: String) throws(UserRow.BadRow) -> ReissueEvent {
         guard let app = item.app ?? app else { throw UserRow.BadRow("its app is not configured") }
         return try ReissueEvent(
-            user: try item.row.user.get(), app: app.name, adapter: app.adapter, id: id, at: now())
+            user: try item.row.user.get(), app: app.name, adapter: app.adapter, id: id, observedAt: observedAt)
     }
 }

@@ -35,10 +35,9 @@ struct CampaignList {
             for item in items {
                 row += 1
                 guard let app = item.app, case .success(let user) = item.row.user,
-                    let event = try? ReissueEvent(
-                        user: user, app: app.name, adapter: app.adapter, id: "", at: UnixTime(seconds: 0))
+                    let key = try? ReissueEvent.key(of: user, app: app.name, adapter: app.adapter)
                 else { continue }
-                try body(Member(row: row, key: event.key, app: app))
+                try body(Member(row: row, key: key, app: app))
             }
         }
     }

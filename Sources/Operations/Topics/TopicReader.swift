@@ -1,4 +1,5 @@
-package import AdapterKit
+import AdapterKit
+import Foundation
 package import Kafka
 package import Logging
 import Pipeline
@@ -14,7 +15,10 @@ package struct TopicReader {
     /// within 15 seconds, and brokers abort expired ones every 10.
     package static let standardPatience = Duration.seconds(30)
 
-    /// The longest time for which brokers may be silent during a reading.
+    /// The number of records that are read at once where nothing else is said. A few processors are enough for what one client fetches.
+    package static let standardCores = min(4, ProcessInfo.processInfo.activeProcessorCount)
+
+    /// The longest time for which brokers may be silent within a reading.
     private static let silence = Duration.seconds(60)
 
     private let patience: Duration
@@ -77,11 +81,32 @@ package struct TopicReader {
         _ partitions: [TopicPartition], within patience: Duration? = nil,
         _ each: (ConsumedRecord, Int, Int) async throws -> Void
     ) async throws -> HiddenOffsets? {
+        try await readVisible(partitions, within: patience, on: 1, { _ in }) { record, _, done, total in
+            try await each(record, done, total)
+        }
+    }
+
+    /// The same for records that are worth to be read on several processors before they are taken.
+    ///
+    /// - Parameters:
+    ///   - cores: the number of records that are read at once.
+    ///   - read: reads a record; it must depend on that alone.
+    ///   - each: takes the records in their order, with what was read of them.
+    package func readVisible<Read: Sendable>(
+        _ partitions: [TopicPartition], within patience: Duration? = nil, on cores: Int = Self.standardCores,
+        _ read: @escaping @Sendable (ConsumedRecord) -> Read,
+        _ each: (ConsumedRecord, Read, Int, Int) async throws -> Void
+    ) async throws -> HiddenOffsets? {
         let meant = bounds.filter { partitions.contains($0.key) && !$0.value.isEmpty }
         guard !meant.isEmpty else { return nil }
         let starts = meant.map { PartitionOffset($0.key, offset: $0.value.lowerBound) }
         let hidden = try await Self.with(properties, starts, logger) { consumer in
-            try await Self.take(meant, from: consumer, within: patience ?? self.patience, each)
+            try await Self.take(meant, from: consumer, within: patience ?? self.patience) { records, total in
+                let results = await ParallelMap(records.count, chunks: cores) { read(records[$0].record) }
+                for (place, taken) in records.enumerated() {
+                    try await each(taken.record, results[place], taken.done, total)
+                }
+            }
         }
         guard let first = hidden.min(by: { $0.key.partition < $1.key.partition }) else { return nil }
         return HiddenOffsets(
@@ -117,35 +142,68 @@ package struct TopicReader {
         }
     }
 
+    /// A record that belongs to a reading, and how far that was with it.
+    private struct Taken: Sendable {
+        let record: ConsumedRecord
+        let done: Int
+    }
+
     private static func take(
         _ bounds: [TopicPartition: Range<Int64>], from consumer: KafkaConsumer, within patience: Duration,
-        _ each: (ConsumedRecord, Int, Int) async throws -> Void
+        _ each: ([Taken], Int) async throws -> Void
     ) async throws -> [TopicPartition: Range<Int64>] {
         var reading = TopicReading(bounds)
         var last = ContinuousClock.now
-        while !reading.isDone {
+        var events = await consumer.events(limit: 1000, within: .seconds(1))
+        while true {
             let before = reading.done
-            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
-                switch event {
-                case .record(let record):
-                    guard reading.took(record.position) else { continue }
-                    try await each(record, reading.done, reading.total)
-                case .endOfPartition(let partition, let offset): reading.ended(partition, at: offset)
-                case .error(let error): if error.isFatal { throw error }
-                case .rebalance: break
-                }
+            let taken = try take(events, into: &reading)
+            guard !reading.isDone else {
+                try await each(taken, reading.total)
+                return [:]
             }
+            if reading.done == before, .now - last >= .milliseconds(900) {
+                let hidden = try await hidden(of: reading, from: consumer, since: last)
+                if let hidden, hidden.count == reading.unread.count, .now - last >= patience { return hidden }
+            }
+            // What comes next is copied out of the client while this is read.
+            async let next = consumer.events(limit: 1000, within: .seconds(1))
+            try await each(taken, reading.total)
             if reading.done > before { last = .now }
-            guard !reading.isDone, .now - last >= .milliseconds(900) else { continue }
-            let stable: [TopicPartition: Range<Int64>]
-            do { stable = try await consumer.bounds(of: reading.unread, within: .seconds(15)) } catch {
-                guard .now - last < silence else { throw error }
-                continue
-            }
-            let hidden = reading.hidden(behind: stable.mapValues(\.upperBound))
-            if hidden.count == reading.unread.count, .now - last >= patience { return hidden }
+            events = await next
         }
-        return [:]
+    }
+
+    /// - Throws: `KafkaError`, a fatal one.
+    private static func take(
+        _ events: [KafkaConsumer.Event], into reading: inout TopicReading
+    ) throws -> [Taken] {
+        var taken: [Taken] = []
+        taken.reserveCapacity(events.count)
+        for event in events {
+            switch event {
+            case .record(let record):
+                guard reading.took(record.position) else { continue }
+                taken.append(Taken(record: record, done: reading.done))
+            case .endOfPartition(let partition, let offset): reading.ended(partition, at: offset)
+            case .error(let error): if error.isFatal { throw error }
+            case .rebalance: break
+            }
+        }
+        return taken
+    }
+
+    /// The offsets that open transactions hide from `reading`, which has got on last at `last`; nil where brokers do not say.
+    private static func hidden(
+        of reading: TopicReading, from consumer: KafkaConsumer, since last: ContinuousClock.Instant
+    ) async throws -> [TopicPartition: Range<Int64>]? {
+        do {
+            let stable = try await consumer.bounds(of: reading.unread, within: .seconds(15))
+            return reading.hidden(behind: stable.mapValues(\.upperBound))
+        } catch {
+            guard .now - last < silence else { throw error }
+            return nil
+        }
     }
 }
 
@@ -154,82 +212,7 @@ extension ClientProperties {
     fileprivate var readingUncommitted: ClientProperties { merging(["isolation.level": "read_uncommitted"]) }
 }
 
-/// The progress of reading a topic that producers may still write to.
-struct TopicReading {
-    private struct Place {
-        let partition: TopicPartition
-        let bounds: Range<Int64>
-        var position: Int64
-        var isOpen: Bool { position < bounds.upperBound }
-    }
-
-    private var places: [Place] = []
-    private var numbers: [TopicPartition: Int] = [:]
-    /// The place of the last record, which is mostly the next one's too, and is found without hashing a name.
-    private var lastNumber = 0
-    private var openCount = 0
-    /// The number of all offsets to read.
-    let total: Int
-    private(set) var done = 0
-
-    init(_ bounds: [TopicPartition: Range<Int64>]) {
-        total = bounds.values.reduce(0) { $0 + $1.count }
-        for (partition, bounds) in bounds where !bounds.isEmpty {
-            numbers[partition] = places.count
-            places.append(Place(partition: partition, bounds: bounds, position: bounds.lowerBound))
-        }
-        openCount = places.count
-    }
-
-    var isDone: Bool { openCount == 0 }
-
-    /// Notes that a record was read.
-    ///
-    /// - Returns: whether the record was there when the reading began.
-    mutating func took(_ position: RecordPosition) -> Bool {
-        guard let number = number(of: position), places[number].isOpen else { return false }
-        // A record may arrive again behind one that was read.
-        pass(number, to: max(places[number].position, position.nextOffset))
-        return position.offset < places[number].bounds.upperBound
-    }
-
-    /// Notes that a partition has no more records before `offset`. Its last offsets may be a transaction's marks, which
-    /// no reader sees. Where the partition continues behind `offset`, an open transaction hides the rest.
-    mutating func ended(_ partition: TopicPartition, at offset: Int64) {
-        guard let number = numbers[partition], places[number].isOpen else { return }
-        pass(number, to: max(places[number].position, offset))
-    }
-
-    private func number(of position: RecordPosition) -> Int? {
-        if places.indices.contains(lastNumber), places[lastNumber].partition.partition == position.partition,
-            places[lastNumber].partition.topic == position.topic
-        {
-            return lastNumber
-        }
-        return numbers[TopicPartition(position)]
-    }
-
-    private mutating func pass(_ number: Int, to offset: Int64) {
-        let reached = min(offset, places[number].bounds.upperBound)
-        done += Int(reached - places[number].position)
-        places[number].position = reached
-        if !places[number].isOpen { openCount -= 1 }
-        lastNumber = number
-    }
-
-    /// The partitions with unread offsets.
-    var unread: [TopicPartition] { places.filter(\.isOpen).map(\.partition) }
-
-    /// Returns the offsets that open transactions hide where committed records can be read up to `stable`.
-    func hidden(behind stable: [TopicPartition: Int64]) -> [TopicPartition: Range<Int64>] {
-        places.reduce(into: [:]) { hidden, place in
-            guard place.isOpen, let end = stable[place.partition], end < place.bounds.upperBound else { return }
-            hidden[place.partition] = max(end, place.position)..<place.bounds.upperBound
-        }
-    }
-}
-
-/// A topic that does not exist or may not be read.
+/// A topic that is not there.
 package struct MissingTopic: Error, CustomStringConvertible {
     package let description: String
 

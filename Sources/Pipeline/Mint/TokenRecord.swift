@@ -68,11 +68,11 @@ public struct TokenRecord: Sendable {
     // MARK: Parts
 
     /// The app.
-    public var app: String { string(parts.app) }
+    public var app: String { label.app }
     /// The id of the key's version that signed the token.
-    public var keyID: String { string(parts.keyID) }
+    public var keyID: String { label.keyID }
     /// The ring of that version; nil for a record of an earlier release, which did not name it.
-    public var keyRing: String? { keyRingPart.map { String(decoding: body.bytes[$0], as: UTF8.self) } }
+    public var keyRing: String? { label.keyRing }
     /// The id of the event that called for the token.
     public var eventID: String { string(parts.eventID) }
     /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
@@ -95,14 +95,31 @@ public struct TokenRecord: Sendable {
             identifiers: parts.identifiers.map { Subject.Identifier(name: string($0.name), value: string($0.value)) })
     }
 
-    /// Whether the token is of `app`, and signed by the version `keyID` of `ring`, byte for byte.
-    package func isOf(app: String, keyID: String, ring: String?) -> Bool {
-        guard parts.app.isSame(as: app, in: body.bytes), parts.keyID.isSame(as: keyID, in: body.bytes) else {
-            return false
-        }
-        guard let ring, let keyRingPart else { return ring == nil && keyRingPart == nil }
-        return ByteText(keyRingPart).isSame(as: ring, in: body.bytes)
+    /// The app and the key's version, without a copy.
+    package var label: TokenLabel {
+        TokenLabel(body: body, appPart: parts.app, keyIDPart: parts.keyID, keyRingPart: keyRingPart)
     }
 
     func string(_ text: ByteText) -> String { String(decoding: text.slice(of: body.bytes), as: UTF8.self) }
+}
+
+/// The app of a token and the version of the key that signed it, where they are in the token's record.
+package struct TokenLabel: Sendable {
+    fileprivate let body: RecordBody
+    fileprivate let appPart, keyIDPart: ByteText
+    fileprivate let keyRingPart: Range<Int>?
+
+    /// The app.
+    package var app: String { String(decoding: appPart.slice(of: body.bytes), as: UTF8.self) }
+    /// The id of the key's version.
+    package var keyID: String { String(decoding: keyIDPart.slice(of: body.bytes), as: UTF8.self) }
+    /// The ring of that version; nil for a record of an earlier release, which did not name it.
+    package var keyRing: String? { keyRingPart.map { String(decoding: body.bytes[$0], as: UTF8.self) } }
+
+    /// Whether they are `app`, and the version `keyID` of `ring`, byte for byte.
+    package func isSame(asApp app: String, keyID: String, ring: String?) -> Bool {
+        guard appPart.isSame(as: app, in: body.bytes), keyIDPart.isSame(as: keyID, in: body.bytes) else { return false }
+        guard let ring, let keyRingPart else { return ring == nil && keyRingPart == nil }
+        return ByteText(keyRingPart).isSame(as: ring, in: body.bytes)
+    }
 }
