@@ -118,7 +118,8 @@ package struct LedgerTable: Sendable {
         return Entry(label: labels[Int(label) - 1], issuedAt: token.issuedAt, expiresAt: Int64(slots[place].expiresAt))
     }
 
-    /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
+    /// Returns the end of the token in the record at `offset`, in seconds since 1970; nil where the record is not the
+    /// newest of its subject, has ended at `now`, or does not match `filter`.
     package func end(key: [UInt8], offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
         end(SubjectHash(key), offset: offset, matching: filter, at: now)
     }

@@ -165,7 +165,12 @@ package struct ReissueJob {
         for item in items {
             next.rows += 1
             do throws(UserRow.BadRow) {
-                let event = try event(of: item, id: progress.eventID(row: next.rows), observedAt: observedAt)
+                let id = progress.eventID(row: next.rows)
+                let event = try event(of: item, id: id, observedAt: observedAt)
+                if delivered[id] == event.key {
+                    present += 1
+                    continue
+                }
                 records.append(
                     ProducerRecord(
                         topic: configuration.topics.invalidationsBulk, key: event.key, value: event.value,

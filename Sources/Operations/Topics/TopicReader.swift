@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import Foundation
 package import Kafka
 package import Logging

@@ -1,7 +1,7 @@
 import Kafka
 import Pipeline
 
-/// How far a topic was read that others still write to.
+/// The progress of reading a topic that producers may still write to.
 struct TopicReading {
     private struct Place {
         let partition: TopicPartition
@@ -15,7 +15,7 @@ struct TopicReading {
     /// The place of the last record, which is mostly the next one's too: a look that hashes no name.
     private var lastNumber = 0
     private var openCount = 0
-    /// How many offsets there are, and how many were passed.
+    /// The number of all offsets to read.
     let total: Int
     private(set) var done = 0
 
