@@ -42,11 +42,6 @@ public struct DeadLetter: Sendable {
     /// Whether `record` is a dead letter by reference already.
     static func isReference(_ record: OutputRecord) -> Bool { record.body.text(HopHeaders.size) != nil }
 
-    /// At which stage the event of `letter` failed.
-    static func stage(of letter: OutputRecord) -> Stage? {
-        letter.body.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
-    }
-
     private var added: [RecordHeader] {
         var headers = [
             RecordHeader(HopHeaders.code, rejection.code.rawValue),

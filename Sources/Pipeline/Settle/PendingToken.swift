@@ -49,10 +49,6 @@ struct SignedToken: Sendable {
 
     private init(_ draft: PendingToken, _ record: OutputRecord, hash: UInt64, _ origin: RecordPosition) {
         self.hash = hash
-        let order = draft.token.order
-        settlement = Settlement(
-            order.event, at: origin, app: order.app.name, outcome: .minted, output: record,
-            algorithm: draft.token.key.algorithm, reportedAt: draft.reportedAt,
-            isClockSkew: draft.ticket.isClockSkew)
+        settlement = Settler.minted(draft, record, at: origin)
     }
 }

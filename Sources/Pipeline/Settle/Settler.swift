@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// Puts events' ends into settlements: what is published for each, and whether it is tried again.
+/// Puts events' ends into settlements: what is published for each, and whether it is tried again. Nothing else makes a settlement.
 struct Settler: Sendable {
     private var retries: RetryPolicy
     private var apps: Set<String>
@@ -20,7 +20,16 @@ struct Settler: Sendable {
     }
 
     func settled(_ record: InputRecord, _ event: Envelope, _ outcome: Outcome) -> Settlement {
-        Settlement(record, event, app: event.app, outcome: outcome, output: nil)
+        Self.settlement(record, event, app: event.app, outcome, nil)
+    }
+
+    /// The end of an event at `origin` that the token of `draft` answers, which `output` publishes.
+    static func minted(_ draft: PendingToken, _ output: OutputRecord, at origin: RecordPosition) -> Settlement {
+        let order = draft.token.order
+        return Settlement(
+            origin: origin, eventID: order.event.id, app: order.app.name, outcome: .minted, output: output,
+            algorithm: draft.token.key.algorithm, reason: order.event.reason, signer: order.event.signer,
+            reportedAt: draft.reportedAt, isClockSkew: draft.ticket.isClockSkew)
     }
 
     /// The end of an event that failed: another try where that may help, else the dead letters.
@@ -62,9 +71,8 @@ struct Settler: Sendable {
     ) -> Settlement {
         let hop = RetryRecord(
             record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
-        return Settlement(
-            record, event, app: knownApp(event), outcome: .deferred(tier: wait.tier, deferral), output: hop.output,
-            detail: detail)
+        return Self.settlement(
+            record, event, app: knownApp(event), .deferred(tier: wait.tier, deferral), hop.output, stage, detail)
     }
 
     private func deadLettered(
@@ -72,9 +80,17 @@ struct Settler: Sendable {
         refused: RefusedToken? = nil
     ) -> Settlement {
         let letter = DeadLetter(record, rejection, at: stage, on: now, refused: refused)
-        return Settlement(
-            record, event, app: knownApp(event), outcome: .deadLettered(rejection.code),
-            output: letter.output, detail: rejection.detail)
+        return Self.settlement(
+            record, event, app: knownApp(event), .deadLettered(rejection.code), letter.output, stage, rejection.detail)
+    }
+
+    private static func settlement(
+        _ record: InputRecord, _ event: Envelope?, app: String?, _ outcome: Outcome, _ output: OutputRecord?,
+        _ stage: Stage? = nil, _ detail: String? = nil
+    ) -> Settlement {
+        Settlement(
+            origin: record.origin, eventID: event?.id, app: app, outcome: outcome, output: output, detail: detail,
+            stage: stage, reason: event?.reason, signer: event?.signer)
     }
 
     /// A name that is not configured comes from outside and is no label.
@@ -97,5 +113,44 @@ struct Settler: Sendable {
         return (
             deferred(record, event, provenance, wait, .awaitingLookup, .resolve, detail, now), wait.notBefore
         )
+    }
+}
+
+// MARK: Records that a topic does not take
+
+extension Settler {
+    /// The end that is left to try where a topic does not take the record of `settlement`: see `Settlement.byReference`.
+    static func byReference(_ settlement: Settlement, _ record: InputRecord, at time: UnixTime) -> Settlement? {
+        guard let output = settlement.output, !DeadLetter.isReference(output) else { return nil }
+        switch settlement.outcome {
+        case .skipped, .superseded: return nil
+        case .deferred(_, let deferral):
+            let code: ErrorCode =
+                switch deferral {
+                case .failed(let code): code
+                case .appSuspended: .appSuspended
+                case .awaitingLookup: .lookupFailed
+                }
+            let rejection = Rejection(code, "the event is too large for the retry topic, where it should have waited")
+            return smaller(settlement, rejection, .settle, DeadLetter(record, rejection, at: .settle, on: time).output)
+        case .minted:
+            let rejection = Rejection(.mintFailed, "the token's record is larger than its topic takes")
+            return smaller(settlement, rejection, .settle, DeadLetter(record, rejection, at: .settle, on: time).output)
+        case .deadLettered(let code):
+            let rejection = Rejection(code, settlement.detail ?? "")
+            let stage = settlement.stage ?? .settle
+            let refused = RefusedToken(output.body)
+            let letter = DeadLetter(record, rejection, at: stage, on: time, refused: refused)
+            return smaller(settlement, rejection, stage, letter.reference)
+        }
+    }
+
+    private static func smaller(
+        _ settlement: Settlement, _ rejection: Rejection, _ stage: Stage, _ output: OutputRecord
+    ) -> Settlement {
+        Settlement(
+            origin: settlement.origin, eventID: settlement.eventID, app: settlement.app,
+            outcome: .deadLettered(rejection.code), output: output, detail: rejection.detail, stage: stage,
+            reason: settlement.reason, signer: settlement.signer)
     }
 }
