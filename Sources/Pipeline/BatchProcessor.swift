@@ -197,7 +197,7 @@ public struct BatchProcessor: Sendable {
         case .skip(let event, let why): return .settled(settler.settled(record, event, .skipped(why)))
         case .blameKey(let order, let rejection, let version):
             if let key = minter.key(of: order.app, from: signing) {
-                admission.heardBlame(in: Admission.Request(order, key: key), of: order.id, at: work.now)
+                admission.heardBlame(in: order.facts, of: key, at: work.now)
             }
             return .settled(
                 settler.failed(
@@ -221,9 +221,8 @@ public struct BatchProcessor: Sendable {
             joins(order, draft: made.draft, &work)
             return .follows(leader: leader, order)
         }
-        let request = Admission.Request(order, key: key)
         let count = work.subjects[order.id]?.tokens ?? 0
-        switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
+        switch admission.verdict(on: order.facts, with: key, alreadyInBatch: count, at: work.now) {
         case .superseded(let why): return .settled(settler.settled(record, order.event, .superseded(why)))
         case .suspended: return .settled(settler.suspended(record, order.event, work.now))
         case .refused(let detail):

@@ -126,15 +126,15 @@ struct FleetSimulation {
     }
 
     private mutating func verdict(on token: UInt64?, observed: UnixTime, _ user: User) -> Admission.Verdict {
-        let request = Admission.Request(
-            app: Self.app, isChallenge: false, loopGuard: LoopGuard(), evidence: token == nil ? .none : .key,
+        let key = SigningKeyReference(
+            ring: "ring", version: version, keyID: nil, algorithm: .hs256, retireAfter: nil)
+        let facts = AdmissionFacts(
+            app: Self.app, id: user.id, isChallenge: false, loopGuard: LoopGuard(),
+            evidence: token == nil ? .none : .key,
             isRefusal: token != nil, isReissue: false,
             failedToken: token, isOfActiveKey: token != nil && user.tokenVersion == version,
-            observedAt: observed,
-            device: nil,
-            key: SigningKeyReference(
-                ring: "ring", version: version, keyID: nil, algorithm: .hs256, retireAfter: nil))
-        return workers[user.worker].verdict(on: request, user.id, at: now)
+            observedAt: observed, device: nil)
+        return workers[user.worker].verdict(on: facts, with: key, at: now)
     }
 
     private static func name(of verdict: Admission.Verdict) -> String {
