@@ -20,8 +20,7 @@ public struct BatchProcessor: Sendable {
     var random: AnyGenerator
     var minter: Minter
     var admission: Admission
-    /// Into how many chunks a batch's reading and finishing is cut.
-    private let cores: Int
+    private let signer: BatchSigner
     var resolver: LookupScheduler
     /// Where the spans of followed events go; nil where none is followed.
     private let spans: (any SpanPort)?
@@ -53,7 +52,7 @@ public struct BatchProcessor: Sendable {
         self.apps = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
         provingRings = Self.provingRings(of: apps)
         self.signing = signing
-        self.cores = cores
+        signer = BatchSigner(signing: signing, cores: cores)
         self.spans = spans
         settler = Settler(retries: retries, apps: Set(apps.map(\.name)), random: AnyGenerator(base: random))
         self.now = now
@@ -82,31 +81,34 @@ public struct BatchProcessor: Sendable {
         var work = BatchWork(batch, now: time)
         let trace = SharedTrace("batch", of: records, to: spans, from: time)
         let chunks = await withTaskGroup(of: SignedChunk.self) { group in
-            var first = 0
-            for start in stride(from: 0, to: records.count, by: Self.chunk) {
-                let end = min(start + Self.chunk, records.count)
-                let readings = await read(records[start..<end], at: work.now)
-                for index in start..<end {
-                    work.dispositions.append(disposition(of: records[index], index, readings[index - start], &work))
+            for chunk in BatchSigner.chunks(of: records.count) {
+                let readings = await read(records[chunk], at: work.now)
+                for index in chunk {
+                    let reading = readings[index - chunk.lowerBound]
+                    work.dispositions.append(disposition(of: records[index], index, reading, &work))
                 }
-                guard first < work.drafts.count, signing.takesCallsAtOnce || end == records.count else { continue }
+                let first = work.signing
+                guard first < work.drafts.count, signing.takesCallsAtOnce || chunk.upperBound == records.count else {
+                    continue
+                }
                 // Signed and finished while the next ones are begun.
                 let drafts = Array(work.drafts[first...])
-                group.addTask { [signing, first, cores, now] in
+                let reports = Array(work.reports[first...])
+                work.signing = work.drafts.count
+                group.addTask { [signer, now] in
                     let start = trace == nil ? time : now()
-                    let tokens = await Self.signed(drafts, records, by: signing, batch.urgency, cores: cores)
+                    let signed = await signer.sign(drafts, answering: reports, batch.urgency)
                     trace?.signed(drafts.lazy.map { records[$0.index] }, from: start, to: now())
-                    return SignedChunk(first, tokens)
+                    return SignedChunk(drafts: drafts, reports: reports, signed: signed)
                 }
-                first = work.drafts.count
             }
-            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.first < $1.first }
+            return await group.reduce(into: []) { $0.append($1) }
+                .sorted { ($0.drafts.first?.index ?? 0) < ($1.drafts.first?.index ?? 0) }
         }
         for chunk in chunks {
-            for index in chunk.tokens.indices {
-                let draft = work.drafts[chunk.first + index]
+            for (place, draft) in chunk.drafts.enumerated() {
                 work.dispositions[draft.index] = .settled(
-                    settle(draft, of: records[draft.index], chunk.tokens[index], &work))
+                    settle(draft, of: records[draft.index], chunk.signed[place], chunk.reports[place], &work))
             }
         }
         trace?.end(at: now())
@@ -139,7 +141,7 @@ public struct BatchProcessor: Sendable {
 
     /// What every record says and calls for. It depends on nothing but the record.
     private func read(_ records: ArraySlice<InputRecord>, at now: UnixTime) async -> ParallelMap<Triage> {
-        await ParallelMap(records.count, chunks: cores) { [decoder, apps, ringKeys] in
+        await ParallelMap(records.count, chunks: signer.cores) { [decoder, apps, ringKeys] in
             Triage(of: records[records.startIndex + $0], by: decoder, apps: apps, keys: ringKeys, now: now)
         }
     }
@@ -152,35 +154,12 @@ public struct BatchProcessor: Sendable {
         for ring in provingRings { ringKeys[ring] = signing.verificationKeys(of: ring) }
     }
 
-    /// The drafts with their signatures. Each depends on nothing but its own.
-    private static func signed(
-        _ drafts: [PendingToken], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency,
-        cores: Int
-    ) async -> ParallelMap<Result<SignedToken, Rejection>> {
-        let signatures = await signing.sign(drafts.map(\.token.request), urgency: urgency)
-        return await ParallelMap(min(drafts.count, signatures.count), chunks: cores, with: { try? SHA256Hasher() }) {
-            place, hasher in
-            switch signatures[place] {
-            case .success(let signature):
-                SignedToken.make(drafts[place], signature, records[drafts[place].index].origin, hasher)
-            case .failure(let rejection): .failure(rejection)
-            }
-        }
-    }
-
-    /// Drafts that were signed together, from the `first` on.
+    /// Drafts that were signed together.
     private struct SignedChunk: Sendable {
-        let first: Int
-        let tokens: ParallelMap<Result<SignedToken, Rejection>>
-
-        init(_ first: Int, _ tokens: ParallelMap<Result<SignedToken, Rejection>>) {
-            self.first = first
-            self.tokens = tokens
-        }
+        let drafts: [Draft]
+        let reports: [UnixTime?]
+        let signed: SignedDrafts
     }
-
-    /// How many events of a batch are read together, and signed together by a signer that takes several calls at once.
-    private static let chunk = 400
 
     // MARK: Stages
 
@@ -204,7 +183,7 @@ public struct BatchProcessor: Sendable {
                     record, order.event, rejection, .resolve, work.now, refused: refusedToken(of: order, version)))
         case .mint(let order):
             guard let key = minter.key(of: order.app, from: signing) else {
-                let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
+                let missing = Minter.keyUnavailable(for: order)
                 return .settled(settler.failed(record, order.event, missing, .mint, work.now))
             }
             return admit(record, index, order, key, &work)
@@ -235,13 +214,12 @@ public struct BatchProcessor: Sendable {
             case .left(let disposition): return disposition
             case .found(let found):
                 do throws(Rejection) {
-                    // What the edge grants is the user's own word, and newer than what the vendor has.
-                    let enrichment = order.grants.map { found.overridden(by: $0) } ?? found
-                    let token = try minter.token(order, with: key, adding: enrichment, at: work.now)
+                    let draft = try minter.draft(
+                        order, at: index, on: ticket, with: key, adding: found, at: work.now)
                     work.subjects[order.id] = BatchWork.Minted(
                         leader: isShared ? index : nil, tokens: count + 1, draft: work.drafts.count)
-                    work.drafts.append(
-                        PendingToken(index: index, token: token, ticket: ticket, reportedAt: order.reportedAt))
+                    work.drafts.append(draft)
+                    work.reports.append(order.reportedAt)
                     return .draft
                 } catch { return .settled(settler.failed(record, order.event, error, .mint, work.now)) }
             }
@@ -257,26 +235,26 @@ public struct BatchProcessor: Sendable {
 
     /// A draft answers `order` too. Where its report is the earlier one, as one out of a retry tier may be, the failure is as old
     /// as that, unless a token answered it before. A draft that is being signed already stays as it is.
-    private func joins(_ order: MintRequest, draft: Int, _ work: inout BatchWork) {
-        guard let reportedAt = order.reportedAt, work.drafts[draft].reportedAt.map({ reportedAt < $0 }) ?? true,
-            admission.isUnanswered(order.id, since: reportedAt)
+    private func joins(_ order: MintRequest, draft place: Int, _ work: inout BatchWork) {
+        guard place >= work.signing, let reportedAt = order.reportedAt,
+            work.reports[place].map({ reportedAt < $0 }) ?? true, admission.isUnanswered(order.id, since: reportedAt)
         else { return }
-        work.drafts[draft].reportedAt = reportedAt
+        work.reports[place] = reportedAt
     }
 
     private mutating func settle(
-        _ draft: PendingToken, of record: InputRecord, _ signed: Result<SignedToken, Rejection>,
-        _ work: inout BatchWork
+        _ draft: Draft, of record: InputRecord, _ signed: Result<(hash: UInt64, record: OutputRecord), Rejection>,
+        _ reportedAt: UnixTime?, _ work: inout BatchWork
     ) -> Settlement {
         switch signed {
-        case .success(let signed):
+        case .success(let token):
             admission.minted(
-                signed.hash, of: draft.token.order.app.name, on: draft.ticket, at: work.now,
-                expiresAt: draft.token.life.expiresAt, inBatch: work.number)
-            return signed.settlement
+                token.hash, of: draft.request.app.name, on: draft.ticket, at: work.now,
+                expiresAt: draft.life.expiresAt, inBatch: work.number)
+            return Settler.minted(draft, token.record, at: record.origin, reportedAt: reportedAt)
         case .failure(let rejection):
             work.failures[draft.index] = rejection
-            return settler.failed(record, draft.token.order.event, rejection, .mint, work.now)
+            return settler.failed(record, draft.request.event, rejection, .mint, work.now)
         }
     }
 

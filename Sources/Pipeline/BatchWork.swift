@@ -19,7 +19,11 @@ struct BatchWork {
     var dispositions: [Disposition] = []
     /// Whose events stand behind one that goes on waiting.
     var stuck: Set<TopicPartition> = []
-    var drafts: [PendingToken] = []
+    var drafts: [Draft] = []
+    /// When the first report was made that each draft answers; nil where it answers none.
+    var reports: [UnixTime?] = []
+    /// How many of the drafts are at the signer, and stay as they are.
+    var signing = 0
     /// Why an event of the batch got no token.
     var failures: [Int: Rejection] = [:]
     var subjects: [SubjectID: Minted] = [:]

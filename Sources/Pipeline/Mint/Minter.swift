@@ -35,22 +35,30 @@ struct Minter {
         known.key(of: app, from: signing)
     }
 
-    /// The token that `order` calls for.
+    /// The end of `request` where no key may sign for it.
+    static func keyUnavailable(for request: MintRequest) -> Rejection {
+        Rejection(.keyUnavailable, "the key ring \(request.app.keyRing) has no active key")
+    }
+
+    /// The token that `request`, the event at place `index` of its batch, calls for.
     ///
     /// - Throws: `Rejection` with `.keyUnavailable` where `key` cannot sign it or retires too soon, and with `.mintFailed` where
     ///   the subject lacks what a claim needs.
-    mutating func token(
-        _ order: MintRequest, with key: SigningKeyReference, adding enrichment: Enrichment,
-        at now: UnixTime
-    ) throws(Rejection) -> UnsignedToken {
-        let (app, subject) = (order.app, order.subject)
+    mutating func draft(
+        _ request: MintRequest, at index: Int, on ticket: Admission.Ticket, with key: SigningKeyReference,
+        adding found: Enrichment, at now: UnixTime
+    ) throws(Rejection) -> Draft {
+        let (app, subject) = (request.app, request.subject)
         let recipe = try recipe(for: subject, app, key)
-        let life = Validity(from: now.seconds, to: try expiry(app, order.subjectKey, recipe, key, now))
+        let life = Validity(from: now.seconds, to: try expiry(app, request.subjectKey, recipe, key, now))
         let form = try known.form(of: app, recipe, key, valid: life)
+        // What the edge grants is the user's own word, and newer than what the vendor has.
+        let enrichment = request.grants.map { found.overridden(by: $0) } ?? found
         let input = try form.signingInput(
             for: subject, adding: enrichment, isFinishedInPlace: false, random: &random)
-        return UnsignedToken(
-            order, key, input, valid: life, issuedAtText: text(of: now), version: versions.next(at: now))
+        return Draft(
+            index, request, ticket, key, input, valid: life, issuedAtText: text(of: now),
+            version: versions.next(at: now))
     }
 
     private mutating func text(of time: UnixTime) -> [UInt8] {

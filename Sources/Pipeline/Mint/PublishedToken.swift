@@ -1,7 +1,7 @@
 public import AdapterKit
 public import Records
 
-/// A token as it stands on the token topic, for whoever hands it over: what `UnsignedToken` writes, read back.
+/// A token as it stands on the token topic, for whoever hands it over: what `Draft` writes, read back.
 ///
 /// The one reader of the token topic: the gateway, the ledger, the version floor and the tests all read with it. The bytes may be
 /// anybody's. A record counts only where its key, its headers and its value agree, so that nobody gets a token whose subject is

@@ -24,12 +24,14 @@ struct Settler: Sendable {
     }
 
     /// The end of an event at `origin` that the token of `draft` answers, which `output` publishes.
-    static func minted(_ draft: PendingToken, _ output: OutputRecord, at origin: RecordPosition) -> Settlement {
-        let order = draft.token.order
+    static func minted(
+        _ draft: Draft, _ output: OutputRecord, at origin: RecordPosition, reportedAt: UnixTime?
+    ) -> Settlement {
+        let event = draft.request.event
         return Settlement(
-            origin: origin, eventID: order.event.id, app: order.app.name, outcome: .minted, output: output,
-            algorithm: draft.token.key.algorithm, reason: order.event.reason, signer: order.event.signer,
-            reportedAt: draft.reportedAt, isClockSkew: draft.ticket.isClockSkew)
+            origin: origin, eventID: event.id, app: draft.request.app.name, outcome: .minted, output: output,
+            algorithm: draft.key.algorithm, reason: event.reason, signer: event.signer, reportedAt: reportedAt,
+            isClockSkew: draft.ticket.isClockSkew)
     }
 
     /// The end of an event that failed: another try where that may help, else the dead letters.
