@@ -5,20 +5,8 @@ import AdapterKit
 ///
 /// A value without clock or I/O. What it remembers of tokens that were not published can be taken back.
 struct Admission: Sendable {
-    /// What becomes of an event.
-    enum Verdict: Sendable, Equatable {
-        /// A token is minted; once it is, this is remembered.
-        case mint(Ticket)
-        /// A newer token answers it.
-        case superseded(Supersession)
-        /// The vendor refuses our tokens for this user.
-        case refused(String)
-        /// Its app is suspended; it waits.
-        case suspended
-    }
-
     /// What a token that is about to be minted will be remembered by.
-    struct Ticket: Sendable, Equatable {
+    struct Ticket: Sendable {
         let id: SubjectID
         fileprivate let replaced: (UInt64, UInt64)
         fileprivate let keyPrint: UInt32
@@ -33,12 +21,6 @@ struct Admission: Sendable {
 
         /// Whether the report called an unexpired token expired.
         var isClockSkew: Bool { answers == .expired }
-
-        static func == (left: Ticket, right: Ticket) -> Bool {
-            left.id == right.id && left.replaced == right.replaced && left.keyPrint == right.keyPrint
-                && left.keyVersion == right.keyVersion && left.device == right.device && left.streak == right.streak
-                && left.recent == right.recent && left.answers == right.answers && left.isProbe == right.isProbe
-        }
     }
 
     private var rules: AdmissionRules
@@ -66,12 +48,14 @@ struct Admission: Sendable {
 
     // MARK: Verdicts
 
+    /// Whether an event gets a token, by its facts alone; `admit` puts the event to an end.
+    ///
     /// - Parameters:
     ///   - key: the key that would sign.
     ///   - count: how many tokens for that user are being made already.
     mutating func verdict(
         on facts: AdmissionFacts, with key: SigningKeyReference, alreadyInBatch count: Int = 0, at now: UnixTime
-    ) -> Verdict {
+    ) -> Disposition<Ticket> {
         let id = facts.id
         let print = suspensions.fingerprint(of: key, for: facts.app)
         let latest = mints.last(of: id).flatMap { isFromTheFuture($0, now) ? nil : $0 }
@@ -79,7 +63,7 @@ struct Admission: Sendable {
         let last = latest.flatMap { $0.keyPrint == print ? $0 : nil }
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
         let why = facts.isChallenge ? nil : fresh.flatMap { supersession(of: facts, by: $0) }
-        if let why, let fresh, !facts.mayMiss(fresh) { return .superseded(why) }
+        if let why, let fresh, !facts.mayMiss(fresh) { return .ended(.superseded(why), of: nil) }
         // What is answered anew, because its producer missed the token that answers it, proves nothing about that token.
         let isEvidence = why == nil && isOn && suspensions.mayBeEvidence(facts.observedAt, of: facts.app)
         let finding =
@@ -89,10 +73,10 @@ struct Admission: Sendable {
         }
         switch suspensions.standing(of: facts.app, for: id, keyVersion: key.version, at: now) {
         case .open: break
-        case .closed: return .suspended
+        case .closed: return .ended(.suspended, of: nil)
         case .probe:
             suspensions.choseProbe(of: facts.app, id)
-            return .mint(ticket(facts, key, print, after: latest, streak: 1, recent: 1, isProbe: true))
+            return .next(ticket(facts, key, print, after: latest, streak: 1, recent: 1, isProbe: true))
         }
         let before = last.map { $0.isWithin(rules.loopWindow, of: now) ? Int($0.recent) : 0 } ?? 0
         // As far as a byte goes: a count that began anew would forget what it counted.
@@ -104,24 +88,26 @@ struct Admission: Sendable {
             guard streak < facts.loopGuard.tokens, !isOverrun else {
                 return refusal(of: facts, key, last, finding, now)
             }
-            return .mint(
+            return .next(
                 ticket(facts, key, print, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
         case .clockSkew:
             // One further token in case the SDK named the wrong one; the next after the loop window.
             let isAnswered =
                 last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) && !facts.mayMiss($0) }
                 ?? false
-            guard !isAnswered, !isOverrun else { return .superseded(.clockSkew) }
-            return .mint(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .expired))
+            guard !isAnswered, !isOverrun else { return .ended(.superseded(.clockSkew), of: nil) }
+            return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .expired))
         case .revoked:
             // The vendor's word that a token is gone is answered; that the next one is gone too, up to the limit.
             let isAgain = last.map { $0.answers == .revoked && $0.isWithin(rules.loopWindow, of: now) } ?? false
-            guard !isAgain || !isOverrun else { return .refused(revokedAgain) }
-            return .mint(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .revoked))
+            guard !isAgain || !isOverrun else { return refused(revokedAgain) }
+            return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .revoked))
         case nil: break
         }
-        guard !isOverrun else { return facts.isChallenge ? .refused(limited) : .superseded(.recentToken) }
-        return .mint(ticket(facts, key, print, after: latest, streak: 1, recent: recent))
+        guard !isOverrun else {
+            return facts.isChallenge ? refused(limited) : .ended(.superseded(.recentToken), of: nil)
+        }
+        return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent))
     }
 
     /// Counts a report that blames the key and that no token repairs, such as "no matching public key": it gets no token, and is as
@@ -168,13 +154,17 @@ struct Admission: Sendable {
 
     private mutating func refusal(
         of facts: AdmissionFacts, _ key: SigningKeyReference, _ last: RecentMint?, _ finding: Finding?, _ now: UnixTime
-    ) -> Verdict {
-        guard case .key(let evidence)? = finding else { return .refused(Self.refusedForNoReason) }
+    ) -> Disposition<Ticket> {
+        guard case .key(let evidence)? = finding else { return refused(Self.refusedForNoReason) }
         suspensions.refused(
             facts.id, of: facts.app, mintedAt: last?.mintedAt, keyVersion: key.version, by: evidence, at: now)
-        return .refused(
+        return refused(
             "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(key.version) of \(key.ring)"
         )
+    }
+
+    private func refused(_ detail: String) -> Disposition<Ticket> {
+        .ended(.failed(Rejection(.rejectedByVendor, detail), .admit), of: nil)
     }
 
     private static let refusedForNoReason =

@@ -17,9 +17,16 @@ public struct DeadLetter: Sendable {
         _ record: InputRecord, _ rejection: Rejection, at stage: Stage, on failedAt: UnixTime,
         refused: RefusedToken? = nil
     ) {
+        self.init(record, Provenance(record), rejection, at: stage, on: failedAt, refused: refused)
+    }
+
+    init(
+        _ record: InputRecord, _ provenance: Provenance, _ rejection: Rejection, at stage: Stage,
+        on failedAt: UnixTime, refused: RefusedToken?
+    ) {
         self.record = record
         self.refused = refused
-        provenance = Provenance(record)
+        self.provenance = provenance
         self.rejection = rejection
         self.stage = stage
         self.failedAt = failedAt

@@ -71,6 +71,8 @@ public final class Settlement: Sendable {
     public let detail: String?
     /// Where it failed; nil where it did not.
     let stage: Stage?
+    /// When it may be taken again; nil where it is no retry.
+    let notBefore: UnixTime?
     /// What the token was signed with, where one was minted.
     public let algorithm: Algorithm?
     /// The vendor's own name of the failure; nil where no report was understood.
@@ -87,10 +89,12 @@ public final class Settlement: Sendable {
 
     init(
         origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?,
-        detail: String? = nil, stage: Stage? = nil, algorithm: Algorithm? = nil, reason: String? = nil,
+        detail: String? = nil, stage: Stage? = nil, notBefore: UnixTime? = nil, algorithm: Algorithm? = nil,
+        reason: String? = nil,
         signer: TokenSigner? = nil, reportedAt: UnixTime? = nil, isClockSkew: Bool = false
     ) {
         self.stage = stage
+        self.notBefore = notBefore
         self.reportedAt = reportedAt
         self.isClockSkew = isClockSkew || outcome == .superseded(.clockSkew)
         self.reason = reason

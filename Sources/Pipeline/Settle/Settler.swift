@@ -19,11 +19,11 @@ struct Settler: Sendable {
         self.apps = apps
     }
 
-    func settled(_ record: InputRecord, _ event: Envelope, _ outcome: Outcome) -> Settlement {
-        Self.settlement(record, event, app: event.app, outcome, nil)
-    }
+    // MARK: Ends
 
     /// The end of an event at `origin` that the token of `draft` answers, which `output` publishes.
+    ///
+    /// - Parameter reportedAt: when the first report was made that the token answers; nil where it answers none.
     static func minted(
         _ draft: Draft, _ output: OutputRecord, at origin: RecordPosition, reportedAt: UnixTime?
     ) -> Settlement {
@@ -34,87 +34,100 @@ struct Settler: Sendable {
             isClockSkew: draft.ticket.isClockSkew)
     }
 
-    /// The end of an event that failed: another try where that may help, else the dead letters.
-    mutating func failed(
-        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime,
-        refused: RefusedToken? = nil
+    /// The end of an event that gets no token now: another try where that may help, else the dead letters.
+    ///
+    /// - Parameter event: what is known of it; nil where its record could not be read.
+    mutating func settle(
+        _ ending: Ending, of record: InputRecord, _ event: Envelope?, at now: UnixTime
     ) -> Settlement {
-        guard rejection.code.isRetriable else {
-            return deadLettered(record, event, rejection, stage, now, refused: refused)
+        switch ending {
+        case .skipped(let why): return answered(.skipped(why), record, event)
+        case .superseded(let why): return answered(.superseded(why), record, event)
+        case .failed(let rejection, let stage, let refused) where !rejection.code.isRetriable:
+            return Attempt(record, event, at: stage, now).deadLettered(rejection, knownApp(event), refused)
+        case .failed(let rejection, let stage, _):
+            let attempt = Attempt(record, event, at: stage, now)
+            let count = attempt.provenance.attempts + 1
+            let wait = retries.wait(
+                afterAttempt: count, firstFailure: attempt.firstFailure, now: now, random: &random)
+            return end(
+                attempt, wait, .failed(rejection.code), rejection.detail,
+                or: Rejection(
+                    .retriesExhausted,
+                    "after \(count) attempts; the last one: \(rejection.code.rawValue): \(rejection.detail)"))
+        case .suspended:
+            let attempt = Attempt(record, event, at: .admit, now)
+            let wait = retries.wait(
+                suspendedFrom: record.tier, firstFailure: attempt.firstFailure, now: now, random: &random)
+            return end(
+                attempt, wait, .appSuspended, "the app's events wait",
+                or: Rejection(
+                    .appSuspended,
+                    "the app's events wait, and this one has waited for as long as retries.deadline allows"))
+        case .awaits(let moment, _):
+            let attempt = Attempt(record, event, at: .resolve, now)
+            let wait = retries.wait(for: moment, firstFailure: attempt.firstFailure, now: now, random: &random)
+            return end(
+                attempt, wait, .awaitingLookup, "the vendor has not been asked yet",
+                or: Rejection(.lookupFailed, "the vendor did not answer within the event's deadline"))
         }
-        let provenance = Provenance(record)
-        let attempt = provenance.attempts + 1
-        let wait = retries.wait(
-            afterAttempt: attempt, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let exhausted = Rejection(
-                .retriesExhausted,
-                "after \(attempt) attempts; the last one: \(rejection.code.rawValue): \(rejection.detail)")
-            return deadLettered(record, event, exhausted, stage, now)
-        }
-        return deferred(record, event, provenance, wait, .failed(rejection.code), stage, rejection.detail, now)
     }
 
-    mutating func suspended(_ record: InputRecord, _ event: Envelope, _ now: UnixTime) -> Settlement {
-        let provenance = Provenance(record)
-        let wait = retries.wait(
-            suspendedFrom: record.tier, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let rejection = Rejection(
-                .appSuspended, "the app's events wait, and this one has waited for as long as retries.deadline allows")
-            return deadLettered(record, event, rejection, .admit, now)
-        }
-        return deferred(record, event, provenance, wait, .appSuspended, .admit, "the app's events wait", now)
-    }
-
-    private func deferred(
-        _ record: InputRecord, _ event: Envelope?, _ provenance: Provenance, _ wait: RetryPolicy.Wait,
-        _ deferral: Deferral, _ stage: Stage, _ detail: String, _ now: UnixTime
-    ) -> Settlement {
-        let hop = RetryRecord(
-            record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
-        return Self.settlement(
-            record, event, app: knownApp(event), .deferred(tier: wait.tier, deferral), hop.output, stage, detail)
-    }
-
-    private func deadLettered(
-        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime,
-        refused: RefusedToken? = nil
-    ) -> Settlement {
-        let letter = DeadLetter(record, rejection, at: stage, on: now, refused: refused)
-        return Self.settlement(
-            record, event, app: knownApp(event), .deadLettered(rejection.code), letter.output, stage, rejection.detail)
-    }
-
-    private static func settlement(
-        _ record: InputRecord, _ event: Envelope?, app: String?, _ outcome: Outcome, _ output: OutputRecord?,
-        _ stage: Stage? = nil, _ detail: String? = nil
-    ) -> Settlement {
+    private func answered(_ outcome: Outcome, _ record: InputRecord, _ event: Envelope?) -> Settlement {
         Settlement(
-            origin: record.origin, eventID: event?.id, app: app, outcome: outcome, output: output, detail: detail,
-            stage: stage, reason: event?.reason, signer: event?.signer)
+            origin: record.origin, eventID: event?.id, app: event?.app, outcome: outcome, output: nil,
+            reason: event?.reason, signer: event?.signer)
+    }
+
+    /// Where `wait` says how long, another try; where it is nil, the dead letters because of `otherwise`.
+    private func end(
+        _ attempt: Attempt, _ wait: RetryPolicy.Wait?, _ deferral: Deferral, _ detail: String,
+        or otherwise: @autoclosure () -> Rejection
+    ) -> Settlement {
+        guard let wait else { return attempt.deadLettered(otherwise(), knownApp(attempt.event), nil) }
+        return attempt.deferred(wait, deferral, detail, knownApp(attempt.event))
     }
 
     /// A name that is not configured comes from outside and is no label.
     private func knownApp(_ event: Envelope?) -> String? { event.flatMap { apps.contains($0.app) ? $0.app : nil } }
+}
 
-    /// An event that comes back when the vendor should have answered, about `moment`.
-    ///
-    /// - Returns: its end, and when it comes back; nil where its time is over.
-    mutating func awaiting(
-        _ moment: UnixTime, _ record: InputRecord, _ event: Envelope, _ now: UnixTime
-    ) -> (settlement: Settlement, comesBack: UnixTime?) {
-        let provenance = Provenance(record)
-        let wait = retries.wait(
-            for: moment, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let rejection = Rejection(.lookupFailed, "the vendor did not answer within the event's deadline")
-            return (deadLettered(record, event, rejection, .resolve, now), nil)
-        }
-        let detail = "the vendor has not been asked yet"
-        return (
-            deferred(record, event, provenance, wait, .awaitingLookup, .resolve, detail, now), wait.notBefore
-        )
+/// An attempt to answer an event that failed at a stage.
+private struct Attempt {
+    let record: InputRecord
+    let event: Envelope?
+    let provenance: Provenance
+    let stage: Stage
+    let now: UnixTime
+    var firstFailure: UnixTime { provenance.firstFailedAt ?? now }
+
+    init(_ record: InputRecord, _ event: Envelope?, at stage: Stage, _ now: UnixTime) {
+        self.record = record
+        self.event = event
+        provenance = Provenance(record)
+        self.stage = stage
+        self.now = now
+    }
+
+    func deferred(
+        _ wait: RetryPolicy.Wait, _ deferral: Deferral, _ detail: String, _ app: String?
+    ) -> Settlement {
+        let hop = RetryRecord(
+            record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
+        return settlement(app, .deferred(tier: wait.tier, deferral), hop.output, detail, notBefore: wait.notBefore)
+    }
+
+    func deadLettered(_ rejection: Rejection, _ app: String?, _ refused: RefusedToken?) -> Settlement {
+        let letter = DeadLetter(record, provenance, rejection, at: stage, on: now, refused: refused)
+        return settlement(app, .deadLettered(rejection.code), letter.output, rejection.detail)
+    }
+
+    private func settlement(
+        _ app: String?, _ outcome: Outcome, _ output: OutputRecord, _ detail: String, notBefore: UnixTime? = nil
+    ) -> Settlement {
+        Settlement(
+            origin: record.origin, eventID: event?.id, app: app, outcome: outcome, output: output, detail: detail,
+            stage: stage, notBefore: notBefore, reason: event?.reason, signer: event?.signer)
     }
 }
 

@@ -98,7 +98,7 @@ struct AdmissionTeller {
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
             unseen: event.unseen.map { Self.time($0).microseconds })
         switch admission.verdict(on: facts, with: key, at: now) {
-        case .mint(let ticket):
+        case .next(let ticket):
             minted += 1
             batch += 1
             admission.minted(
@@ -106,9 +106,9 @@ struct AdmissionTeller {
                 expiresAt: now.seconds + lifetime,
                 inBatch: batch)
             return "mint"
-        case .superseded(let why): return why.rawValue
-        case .refused: return "refused"
-        case .suspended: return "suspended"
+        case .ended(.superseded(let why), _): return why.rawValue
+        case .ended(.suspended, _): return "suspended"
+        case .ended, .follows, .waits: return "refused"
         }
     }
 }
