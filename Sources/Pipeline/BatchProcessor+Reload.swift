@@ -60,7 +60,7 @@ extension BatchProcessor {
         settler.goOn(by: terms.retries, for: apps.names)
         admission.goOn(by: terms.admission, for: apps.names)
         minter.keep(only: kept)
-        resolver.goOn(
+        resolver.scheduler.goOn(
             with: terms.accounts, before: terms.accountsBefore, mended: terms.mendedAccounts,
             capacity: terms.rememberedAnswers, keeping: kept)
     }

@@ -12,12 +12,7 @@ public struct BatchProcessor: Sendable {
     var random: AnyGenerator
     var reader: EventReader
     var admission: Admission
-    var resolver: LookupScheduler
-    var lookupWaits = LookupWaits()
-    /// Whether the batch's events may wait in their places.
-    var waiting = Waiting.over
-    /// The partitions of the batch whose further events stand behind one that goes on waiting.
-    var stuck: Set<TopicPartition> = []
+    var resolver: Resolver
     var minter: Minter
     var settler: Settler
     private let signer: BatchSigner
@@ -51,7 +46,7 @@ public struct BatchProcessor: Sendable {
         let directory = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
         reader = EventReader(directory, maximumBytes: maximumEventBytes)
         self.admission = Admission(admission)
-        resolver = LookupScheduler(accounts, capacity: rememberedAnswers)
+        resolver = Resolver(LookupScheduler(accounts, capacity: rememberedAnswers))
         minter = Minter(random: random)
         settler = Settler(retries: retries, apps: directory.names, random: AnyGenerator(base: random))
         signer = BatchSigner(signing: signing, cores: cores)
@@ -111,7 +106,7 @@ public struct BatchProcessor: Sendable {
         admission.suspensions.releaseProbes()
         minter.look(at: signing.keysRevision)
         reader.look(at: signing)
-        (waiting, stuck) = (batch.waiting, [])
+        resolver.begin(batch.waiting)
     }
 
     /// The stages up to the signature.
@@ -120,7 +115,7 @@ public struct BatchProcessor: Sendable {
         at time: UnixTime
     ) -> Disposition<Draft> {
         // What was to wait before; until when is known.
-        if blocks(record.origin) { return .waits(until: time) }
+        if resolver.blocks(record.origin) { return .waits(until: time) }
         return reading.then { request in
             let key = minter.key(of: request.app, from: signing)
             if let blame = request.blame {
@@ -128,7 +123,7 @@ public struct BatchProcessor: Sendable {
             }
             guard let key else { return .ended(minter.keyUnavailable(for: request), of: request.event) }
             return admission.admit(request, key: key, in: &subjects, at: time).then { ticket in
-                resolve(request, of: record, at: time).then { found in
+                resolver.resolve(request, of: record, at: time).then { found in
                     let draft = minter.draft(request, at: index, on: ticket, with: key, adding: found, at: time)
                     if case .next = draft { admission.add(draftOf: request, to: &subjects) }
                     return draft
@@ -165,7 +160,7 @@ public struct BatchProcessor: Sendable {
         _ ending: Ending, _ record: InputRecord, _ event: Envelope?, _ time: UnixTime
     ) -> Progress {
         let settlement = settler.settle(ending, of: record, event, at: time)
-        if let moment = settlement.notBefore { comesBack(ending, at: moment) }
+        if let moment = settlement.notBefore { resolver.comesBack(ending, at: moment) }
         return .ended(settlement)
     }
 
