@@ -26,16 +26,14 @@ public struct Envelope: Sendable {
     public let id: String
     /// When the failure was observed: as the producer says, or when the record was produced.
     public let observedAt: UnixTime?
-    /// When the record was produced; nil where that is not known.
-    public let producedAt: UnixTime?
     /// The device that reported it.
     public let device: String?
-    /// The topic that the event was first consumed from; of a retry tier's record without an origin, the tier's own.
-    public let topic: String
     /// Whether it waited in a retry tier before, and so was counted.
     public let hasWaited: Bool
     /// `traceparent` and `tracestate`, which what is published carries on (W3C Trace Context).
     public let traceHeaders: [RecordHeader]
+    /// The event's origin, and its hops since.
+    let provenance: Provenance
     /// The highest version of a token that the producer may have missed; nil for a producer that misses none. A newer token
     /// answers the event only if its version is higher.
     var unseen: Int64?
@@ -44,4 +42,9 @@ public struct Envelope: Sendable {
     var signer: TokenSigner?
     /// The vendor's own name of the failure; nil until the report was read.
     var reason: String?
+
+    /// When the record was produced; nil where that is not known.
+    public var producedAt: UnixTime? { provenance.timestamp }
+    /// The topic that the event was first consumed from; of a retry tier's record without an origin, the tier's own.
+    public var topic: String { provenance.origin.topic }
 }

@@ -141,9 +141,9 @@ public struct EventDecoder: Sendable {
         }
         return Envelope(
             app: app, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates, observedAt: observed,
-            producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
-            topic: provenance.origin.topic, hasWaited: record.lane == .retries,
-            traceHeaders: Self.traceHeaders(of: record, members), unseen: unseen.flatMap { Int64($0) })
+            device: device.flatMap { $0.isEmpty ? nil : $0 }, hasWaited: record.lane == .retries,
+            traceHeaders: Self.traceHeaders(of: record, members), provenance: provenance,
+            unseen: unseen.flatMap { Int64($0) })
     }
 
     /// The context that goes on: its own where the event is followed, else what it came with.

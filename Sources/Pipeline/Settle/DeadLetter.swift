@@ -59,7 +59,7 @@ public struct DeadLetter: Sendable {
         headers += [
             RecordHeader(HopHeaders.attempts, String(provenance.attempts + 1)),
             RecordHeader(HopHeaders.failedAt, failedAt.description),
-            RecordHeader(HopHeaders.redrives, String(provenance.redrives)),
+            RecordHeader(HopHeaders.redrives, String(Provenance.redrives(of: record.body))),
         ]
         headers += refused?.headers ?? []
         if !provenance.history.isEmpty {

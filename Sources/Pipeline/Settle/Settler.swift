@@ -104,7 +104,7 @@ private struct Attempt {
     init(_ record: InputRecord, _ event: Envelope?, at stage: Stage, _ now: UnixTime) {
         self.record = record
         self.event = event
-        provenance = Provenance(record)
+        provenance = event?.provenance ?? Provenance(record)
         self.stage = stage
         self.now = now
     }
