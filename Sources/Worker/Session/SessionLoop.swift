@@ -46,7 +46,7 @@ struct SessionLoop {
     let restingLag = RestingLag()
     /// What is added to the unit that is being committed.
     var additions = Additions()
-    let commits = Handoff<EndedCommit>()
+    let commits = Handoff<(result: CommitResult, at: UnixTime, digest: OutcomeLog)>()
     let checks = Handoff<BlockageCheck>()
     /// What a broker takes to write a transaction's markers, with some to spare.
     static let rest = Duration.milliseconds(8)
