@@ -4,8 +4,8 @@ import AdapterKit
 enum Disposition<Next: Sendable>: Sendable {
     /// It goes on to the next stage.
     case next(Next)
-    /// It gets no token. The envelope is nil where the record could not be read.
-    indirect case ended(Ending, of: Envelope?)
+    /// It gets no token. The event is nil where the record could not be read.
+    indirect case ended(Ending, of: ReadEvent?)
     /// The token of an earlier event of its batch, the draft at place `leader`, answers it, or what keeps that one from its token
     /// ends it too.
     case follows(MintRequest, leader: Int)

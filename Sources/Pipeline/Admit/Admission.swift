@@ -201,15 +201,14 @@ struct Admission: Sendable {
     mutating func minted(
         _ token: UInt64, of app: String, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
     ) {
-        suspensions.minted(
-            for: ticket.id, of: app, keyVersion: ticket.keyVersion, isProbe: ticket.isProbe,
-            before: mints.last(of: ticket.id)?.mintedAt, at: now, inBatch: number)
-        guard isOn else { return }
         let mint = RecentMint(
             id: ticket.id, mintedAt: now, token: token, replaced: ticket.replaced,
             expiresAt: UInt32(clamping: expiresAt), keyPrint: ticket.keyPrint, device: ticket.device,
             streak: ticket.streak, recent: ticket.recent, answers: ticket.answers)
-        mints.remember(mint, inBatch: number)
+        let before = mints.remember(mint, inBatch: number)
+        suspensions.minted(
+            for: ticket.id, of: app, keyVersion: ticket.keyVersion, isProbe: ticket.isProbe, before: before?.mintedAt,
+            at: now, inBatch: number)
     }
 
     /// The tokens of the batches up to `number` were published.

@@ -4,12 +4,16 @@ import AdapterKit
 struct BatchSubjects: Sendable {
     /// What the batch makes for a subject.
     private struct Tokens {
+        let id: SubjectID
         /// The place of the draft that answers other events too; nil where each draft answers a challenge of its own.
-        let leader: Int?
-        let count: Int
+        var leader: Int?
+        var count: Int
     }
 
-    private var tokens: [SubjectID: Tokens] = [:]
+    private var tokens: [Tokens] = []
+    /// A table of places in `tokens`, each one more, with linear probing; zero for none. The ids are evenly spread already, under a
+    /// key of this process.
+    private var table: [Int32]
     /// When the first report was made that each draft answers, by the draft's place; nil where it answers none.
     private var reports: [UnixTime?] = []
     /// How many of the drafts are at the signer, and stay as they are.
@@ -17,22 +21,48 @@ struct BatchSubjects: Sendable {
 
     /// No tokens of a batch of `count` events.
     init(_ count: Int) {
+        // At most half full, and never without a free place.
+        var size = 2
+        while size < count * 2 { size *= 2 }
+        table = Array(repeating: 0, count: size)
         tokens.reserveCapacity(count)
         reports.reserveCapacity(count)
     }
 
     /// The place of the draft that answers every event of `id`; nil where there is none.
-    func leader(of id: SubjectID) -> Int? { tokens[id]?.leader }
+    func leader(of id: SubjectID) -> Int? {
+        let number = Int(table[place(of: id)])
+        return number > 0 ? tokens[number - 1].leader : nil
+    }
 
     /// How many tokens are being made for `id`.
-    func count(of id: SubjectID) -> Int { tokens[id]?.count ?? 0 }
+    func count(of id: SubjectID) -> Int {
+        let number = Int(table[place(of: id)])
+        return number > 0 ? tokens[number - 1].count : 0
+    }
+
+    /// Where in the table `id` stands, or would.
+    private func place(of id: SubjectID) -> Int {
+        var place = Int(truncatingIfNeeded: id.high) & (table.count - 1)
+        while table[place] != 0, tokens[Int(table[place]) - 1].id != id { place = (place + 1) & (table.count - 1) }
+        return place
+    }
 
     /// Adds a draft for `id` that answers a report of `time`.
     ///
     /// - Parameter isShared: whether it answers the subject's other events too.
     mutating func append(_ id: SubjectID, reportedAt time: UnixTime?, isShared: Bool) {
-        tokens[id] = Tokens(leader: isShared ? reports.count : nil, count: count(of: id) + 1)
+        let leader = isShared ? reports.count : nil
         reports.append(time)
+        let place = place(of: id)
+        if table[place] > 0 {
+            let number = Int(table[place]) - 1
+            tokens[number].leader = leader
+            tokens[number].count += 1
+        } else {
+            tokens.append(Tokens(id: id, leader: leader, count: 1))
+            table[place] = Int32(tokens.count)
+        }
     }
 
     /// Whether a report of `time` would be the first that the draft at place `leader` answers. A draft that is being signed already

@@ -49,15 +49,15 @@ struct EventReader: Sendable {
         }
         let envelope = event.envelope
         guard let app = apps[envelope.app] else {
-            return .ended(.failed(Self.unknownApp, .decode), of: envelope)
+            return .ended(.failed(Self.unknownApp, .decode), of: ReadEvent(envelope: envelope))
         }
         guard !envelope.hasWaited || apps.isInput(envelope.topic) else {
-            return .ended(.failed(Self.unknownOrigin, .admit), of: envelope)
+            return .ended(.failed(Self.unknownOrigin, .admit), of: ReadEvent(envelope: envelope))
         }
         let reader = ReportReader(event, app, keys: keys, now: now)
         guard apps.accepts(app, from: envelope.topic, isReissue: reader.isReissue) else {
             let foreign = Rejection(.wrongTopic, "events of the app \(app.name) do not come from this topic")
-            return .ended(.failed(foreign, .admit), of: envelope)
+            return .ended(.failed(foreign, .admit), of: ReadEvent(envelope: envelope))
         }
         return reader.read()
     }

@@ -3,7 +3,7 @@ import AdapterKit
 /// A token that an event calls for: for whom, and because of which failure. Never changed, and handed on many times.
 final class MintRequest: Sendable {
     /// The event that calls for it.
-    let event: Envelope
+    let event: ReadEvent
     let app: App
     let subject: Subject
     /// The subject key.
@@ -15,12 +15,12 @@ final class MintRequest: Sendable {
     /// What the edge grants the user's token; nil where it vouches for nobody.
     let grants: Enrichment?
     /// When the failure was reported; nil where there was none, and where nothing but a device's clock says when.
-    var reportedAt: UnixTime? { facts.isReissue || event.producedAt == nil ? nil : facts.observedAt }
+    var reportedAt: UnixTime? { facts.isReissue || event.envelope.producedAt == nil ? nil : facts.observedAt }
     /// The subject, as the memory knows it.
     var id: SubjectID { facts.id }
 
     init(
-        _ event: Envelope, _ app: App, _ subject: Subject, _ failure: AuthenticationFailure, isRefusal: Bool,
+        _ event: ReadEvent, _ app: App, _ subject: Subject, _ failure: AuthenticationFailure, isRefusal: Bool,
         blame: KeyBlame?, isOfActiveKey: Bool, grants: Enrichment?, observedAt: UnixTime
     ) {
         self.event = event
@@ -36,7 +36,8 @@ final class MintRequest: Sendable {
             isChallenge: isChallenge, loopGuard: app.loopGuard, evidence: failure.evidence,
             isRefusal: isRefusal, isEnforced: failure.isEnforced,
             isReissue: failure.reason == Reissue.reason, failedToken: failure.failedToken?.hash.prefix,
-            isOfActiveKey: isOfActiveKey, observedAt: observedAt, device: event.device, unseen: event.unseen)
+            isOfActiveKey: isOfActiveKey, observedAt: observedAt, device: event.envelope.device,
+            unseen: event.envelope.unseen)
     }
 
     /// The token of `version` that it reports as refused. A challenge that is asked for too often is none, and its subject gets no

@@ -40,7 +40,7 @@ struct ReportReader {
         switch reading {
         case .rejected(let rejection):
             if rejection.code == .missingUser, app.missingUser == .skip, !isReissue {
-                return .ended(.skipped("the report names no user"), of: event.envelope)
+                return .ended(.skipped("the report names no user"), of: ReadEvent(envelope: event.envelope))
             }
             let isMismatch = rejection.code == .identityMismatch
             return failed(rejection, isMismatch ? .admit : .decode)
@@ -61,20 +61,20 @@ struct ReportReader {
             return failed(.identityMismatch, .admit)
         }
         let finding = authorship(of: failure)
-        let envelope = envelope(of: failure, finding)
+        let read = readEvent(failure, finding)
         func reject(_ code: ErrorCode, _ detail: String, _ stage: Stage) -> Disposition<MintRequest> {
-            .ended(.failed(Rejection(code, detail), stage), of: envelope)
+            .ended(.failed(Rejection(code, detail), stage), of: read)
         }
         let remedy = failure.remedy(signedBy: finding.signer)
         switch remedy {
-        case .notForUs(let why): return .ended(.skipped(why), of: envelope)
+        case .notForUs(let why): return .ended(.skipped(why), of: read)
         case .notFixable(let why):
             let rejection = Rejection(.notFixableByToken, "\(failure.reason): \(why)")
             guard failure.evidence == .key, let subject = failure.subject else {
-                return .ended(.failed(rejection, .resolve), of: envelope)
+                return .ended(.failed(rejection, .resolve), of: read)
             }
             let blame = KeyBlame(rejection: rejection, version: finding.version)
-            return .next(request(for: subject, failure, envelope, isRefusal: true, blame, finding, vouched))
+            return .next(request(for: subject, failure, read, isRefusal: true, blame, finding, vouched))
         case .mint, .mintOnce: break
         }
         if app.proof == .ownToken, !isReissue, !finding.signer.isOurs, !failure.hadNoToken {
@@ -90,14 +90,13 @@ struct ReportReader {
             return reject(.malformedReport, "the report names nobody to mint for", .decode)
         }
         return .next(
-            request(for: subject, failure, envelope, isRefusal: remedy == .mintOnce, nil, finding, vouched))
+            request(for: subject, failure, read, isRefusal: remedy == .mintOnce, nil, finding, vouched))
     }
 
-    private func envelope(of failure: AuthenticationFailure, _ finding: TokenProof.Authorship) -> Envelope {
-        var envelope = event.envelope
-        envelope.reason = failure.reason
-        if !isReissue, !envelope.hasWaited { envelope.signer = finding.signer }
-        return envelope
+    private func readEvent(_ failure: AuthenticationFailure, _ finding: TokenProof.Authorship) -> ReadEvent {
+        let isCounted = isReissue || event.envelope.hasWaited
+        return ReadEvent(
+            envelope: event.envelope, reason: failure.reason, signer: isCounted ? nil : finding.signer)
     }
 
     private func authorship(of failure: AuthenticationFailure) -> TokenProof.Authorship {
@@ -107,15 +106,15 @@ struct ReportReader {
     }
 
     private func failed(_ rejection: Rejection, _ stage: Stage) -> Disposition<MintRequest> {
-        .ended(.failed(rejection, stage), of: event.envelope)
+        .ended(.failed(rejection, stage), of: ReadEvent(envelope: event.envelope))
     }
 
     private func request(
-        for subject: Subject, _ failure: AuthenticationFailure, _ envelope: Envelope, isRefusal: Bool,
+        for subject: Subject, _ failure: AuthenticationFailure, _ read: ReadEvent, isRefusal: Bool,
         _ blame: KeyBlame?, _ finding: TokenProof.Authorship, _ vouched: VouchedUser?
     ) -> MintRequest {
         MintRequest(
-            envelope, app, subject, failure, isRefusal: isRefusal, blame: blame,
+            read, app, subject, failure, isRefusal: isRefusal, blame: blame,
             isOfActiveKey: finding.signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
             grants: vouched?.grants,
             observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt, at: now))

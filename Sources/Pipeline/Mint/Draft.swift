@@ -13,13 +13,13 @@ final class Draft: Sendable {
     /// What is signed.
     let input: SigningInput
     let life: Validity
-    /// When it is issued, in the form of RFC 3339.
-    let issuedAtText: [UInt8]
+    /// What its record shares with others.
+    let frame: TokenFrame
     let version: Int64
 
     init(
         _ index: Int, _ request: MintRequest, _ ticket: Admission.Ticket, _ key: SigningKeyReference,
-        _ input: SigningInput, valid life: Validity, issuedAtText: [UInt8], version: Int64
+        _ input: SigningInput, valid life: Validity, _ frame: TokenFrame, version: Int64
     ) {
         self.index = index
         self.request = request
@@ -27,7 +27,7 @@ final class Draft: Sendable {
         self.key = key
         self.input = input
         self.life = life
-        self.issuedAtText = issuedAtText
+        self.frame = frame
         self.version = version
     }
 
@@ -74,7 +74,8 @@ extension Draft {
     /// - Returns: the record, and where in its bytes the token stands.
     private func output(signature: [UInt8], _ reportedAt: UnixTime?) -> (record: OutputRecord, token: Range<Int>) {
         var place = 0..<0
-        let body = RecordBody(key: request.subjectKey, hasValue: true) { bytes in
+        let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: signature.count)) {
+            bytes in
             headers(sealedBy: nil, reportedAt, to: &bytes)
         } value: { json in
             beginValue(&json)
@@ -89,7 +90,7 @@ extension Draft {
     /// The record that publishes it sealed by `seal`, as the JWE `sealed`: the same but for the token itself and whom it is
     /// sealed for.
     private func output(sealed: [UInt8], by seal: TokenSeal, _ reportedAt: UnixTime?) -> OutputRecord {
-        let body = RecordBody(key: request.subjectKey, hasValue: true) { bytes in
+        let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: sealed.count)) { bytes in
             headers(sealedBy: seal, reportedAt, to: &bytes)
         } value: { json in
             beginValue(&json)
@@ -101,6 +102,14 @@ extension Draft {
         return OutputRecord(destination: .tokens, body: body)
     }
 
+    /// About how many bytes the record has, rather more than fewer.
+    private func size(token signature: Int) -> Int {
+        let frames = TokenFrame.specVersion.count + frame.source.count + frame.key.count + frame.value.count
+        let names =
+            4 * request.subjectKey.count + 2 * request.event.envelope.id.utf8.count + request.app.valueStart.count
+        return 360 + frames + names + input.bytes.count + signature * 4 / 3
+    }
+
     /// The value up to the first byte of the token.
     private func beginValue(_ json: inout ByteWriter) {
         json.append(request.app.valueStart)
@@ -110,19 +119,13 @@ extension Draft {
 
     /// The value from the quotation mark that closes the text before it.
     private func endValue(_ json: inout ByteWriter) {
-        json.append(#"","algorithm":"#)
-        json.append(quoting: key.algorithm.rawValue)
-        json.append(#","key_id":"#)
-        json.append(quoting: key.version)
-        json.append(#","issued_at":"#)
-        json.append(decimal: life.issuedAt)
-        json.append(#","expires_at":"#)
+        json.append(frame.value)
         json.append(decimal: life.expiresAt)
         json.append(#","version":"#)
         json.append(decimal: version)
         json.append(#","event_id":"#)
-        json.append(quoting: request.event.id)
-        if let device = request.event.device {
+        json.append(quoting: request.event.envelope.id)
+        if let device = request.event.envelope.device {
             json.append(#","device":"#)
             json.append(quoting: device)
         }
@@ -134,15 +137,11 @@ extension Draft {
     }
 
     private func headers(sealedBy seal: TokenSeal?, _ reportedAt: UnixTime?, to bytes: inout ByteWriter) {
-        bytes.append(header: "ce_specversion") { $0.append("1.0") }
-        bytes.append(header: "ce_id") { $0.append(request.event.id.utf8.span) }
-        bytes.append(header: "ce_source") { $0.append(request.app.eventSource) }
-        bytes.append(header: "ce_type") { $0.append("remint.token.replaced.v1") }
+        bytes.append(TokenFrame.specVersion)
+        bytes.append(header: "ce_id") { $0.append(request.event.envelope.id.utf8.span) }
+        bytes.append(frame.source)
         bytes.append(header: "ce_subject") { $0.append(request.subjectKey) }
-        bytes.append(header: "ce_time") { $0.append(issuedAtText) }
-        bytes.append(header: "content-type") { $0.append("application/json") }
-        bytes.append(header: "remint-key-id") { $0.append(key.version.utf8.span) }
-        bytes.append(header: "remint-key-ring") { $0.append(key.ring.utf8.span) }
+        bytes.append(frame.key)
         bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
         if let reportedAt { bytes.append(header: "remint-reported-at") { $0.append(decimal: reportedAt.milliseconds) } }
         bytes.append(header: "remint-version") { $0.append(decimal: version) }
@@ -151,6 +150,6 @@ extension Draft {
             CentrifugoHeaders.append(
                 for: request.subjectKey, isChallenged: request.subject.challenge != nil, version: version, to: &bytes)
         }
-        for header in request.event.traceHeaders { bytes.append(header: header) }
+        for header in request.event.envelope.traceHeaders { bytes.append(header: header) }
     }
 }

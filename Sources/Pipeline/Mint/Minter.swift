@@ -55,9 +55,10 @@ struct Minter {
             let enrichment = request.grants.map { found.overridden(by: $0) } ?? found
             let input = try form.signingInput(
                 for: request.subject, adding: enrichment, isFinishedInPlace: false, random: &random)
+            let frame = known.frame(of: request.app, key, issuedAt: life.issuedAt, text(of: now))
             return .next(
                 Draft(
-                    index, request, ticket, key, input, valid: life, issuedAtText: text(of: now),
+                    index, request, ticket, key, input, valid: life, frame,
                     version: versions.next(at: now)))
         } catch { return .ended(.failed(error, .mint), of: request.event) }
     }

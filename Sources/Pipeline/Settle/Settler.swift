@@ -29,7 +29,7 @@ struct Settler: Sendable {
     ) -> Settlement {
         let event = draft.request.event
         return Settlement(
-            origin: origin, eventID: event.id, app: draft.request.app.name, outcome: .minted, output: output,
+            origin: origin, eventID: event.envelope.id, app: draft.request.app.name, outcome: .minted, output: output,
             algorithm: draft.key.algorithm, reason: event.reason, signer: event.signer, reportedAt: reportedAt,
             isClockSkew: draft.ticket.isClockSkew)
     }
@@ -38,7 +38,7 @@ struct Settler: Sendable {
     ///
     /// - Parameter event: what is known of it; nil where its record could not be read.
     mutating func settle(
-        _ ending: Ending, of record: InputRecord, _ event: Envelope?, at now: UnixTime
+        _ ending: Ending, of record: InputRecord, _ event: ReadEvent?, at now: UnixTime
     ) -> Settlement {
         switch ending {
         case .skipped(let why): return answered(.skipped(why), record, event)
@@ -73,9 +73,9 @@ struct Settler: Sendable {
         }
     }
 
-    private func answered(_ outcome: Outcome, _ record: InputRecord, _ event: Envelope?) -> Settlement {
+    private func answered(_ outcome: Outcome, _ record: InputRecord, _ event: ReadEvent?) -> Settlement {
         Settlement(
-            origin: record.origin, eventID: event?.id, app: event?.app, outcome: outcome, output: nil,
+            origin: record.origin, eventID: event?.envelope.id, app: event?.envelope.app, outcome: outcome, output: nil,
             reason: event?.reason, signer: event?.signer)
     }
 
@@ -89,22 +89,24 @@ struct Settler: Sendable {
     }
 
     /// A name that is not configured comes from outside and is no label.
-    private func knownApp(_ event: Envelope?) -> String? { event.flatMap { apps.contains($0.app) ? $0.app : nil } }
+    private func knownApp(_ event: ReadEvent?) -> String? {
+        event.flatMap { apps.contains($0.envelope.app) ? $0.envelope.app : nil }
+    }
 }
 
 /// An attempt to answer an event that failed at a stage.
 private struct Attempt {
     let record: InputRecord
-    let event: Envelope?
+    let event: ReadEvent?
     let provenance: Provenance
     let stage: Stage
     let now: UnixTime
     var firstFailure: UnixTime { provenance.firstFailedAt ?? now }
 
-    init(_ record: InputRecord, _ event: Envelope?, at stage: Stage, _ now: UnixTime) {
+    init(_ record: InputRecord, _ event: ReadEvent?, at stage: Stage, _ now: UnixTime) {
         self.record = record
         self.event = event
-        provenance = event?.provenance ?? Provenance(record)
+        provenance = event?.envelope.provenance ?? Provenance(record)
         self.stage = stage
         self.now = now
     }
@@ -126,7 +128,8 @@ private struct Attempt {
         _ app: String?, _ outcome: Outcome, _ output: OutputRecord, _ detail: String, notBefore: UnixTime? = nil
     ) -> Settlement {
         Settlement(
-            origin: record.origin, eventID: event?.id, app: app, outcome: outcome, output: output, detail: detail,
+            origin: record.origin, eventID: event?.envelope.id, app: app, outcome: outcome, output: output,
+            detail: detail,
             stage: stage, notBefore: notBefore, reason: event?.reason, signer: event?.signer)
     }
 }
