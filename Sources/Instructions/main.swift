@@ -3,8 +3,10 @@
 //
 //     instructions mint ALGORITHM KEYFILE COUNT
 //     instructions decode VENDOR COUNT
+//     instructions event OUTCOME ALGORITHM COUNT
 //
-// ALGORITHM and VENDOR may be the path of a vendor's file: what it costs that a vendor is declared and not compiled.
+// An event's way is decode, admit, mint and settle, without a signature; COUNT is a multiple of 500, which is a batch.
+// ALGORITHM of mint and VENDOR may be the path of a vendor's file: what it costs that a vendor is declared and not compiled.
 
 import AdapterKit
 import Bench
@@ -39,7 +41,21 @@ func run(_ arguments: [String]) throws {
             let registration = AdapterRegistry.remint.registrations.first(where: { $0.name == arguments[1] })
         else { throw BenchFailed("there is no such vendor, or COUNT is no number") }
         for loop in try DecodeLoop.all(of: registration) { try loop.work(count) }
-    default: throw BenchFailed("instructions mint ALGORITHM KEYFILE COUNT | instructions decode VENDOR COUNT")
+    case ("event", 4):
+        guard let kind = EventCourse.Kind(rawValue: arguments[1]), let count = Int(arguments[3]) else {
+            throw BenchFailed("OUTCOME is minted, superseded or deferred, and COUNT is a number")
+        }
+        // Fewer subjects are remembered than come, so that each of them is a new one again.
+        let subjects = kind == .superseded ? 1 : 1000
+        let time = UnixTime(seconds: 1_790_000_000)
+        let app = try BenchApp(arguments[2])
+        try CallingThread().run {
+            var course = EventCourse(kind, of: app, subjects: subjects) { time }
+            try await course.rerun(count)
+        }
+    default:
+        throw BenchFailed(
+            "instructions mint ALGORITHM KEYFILE COUNT | decode VENDOR COUNT | event OUTCOME ALGORITHM COUNT")
     }
 }
 

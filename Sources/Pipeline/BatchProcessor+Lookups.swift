@@ -5,24 +5,24 @@ extension BatchProcessor {
     ///
     /// - Parameter isMoreComing: whether events stand in line: a request that is not full waits a little for their users.
     public mutating func lookups(isMoreComing: Bool = false) -> [LookupCall] {
-        resolver.calls(at: now(), isMoreComing: isMoreComing, minter: &minter, signing: signing)
+        resolver.scheduler.calls(at: now(), isMoreComing: isMoreComing, minter: &minter, signing: signing)
     }
 
     /// When there may be more of them, if nothing happens before.
-    public var nextLookup: UnixTime? { resolver.nextCall }
+    public var nextLookup: UnixTime? { resolver.scheduler.nextCall }
 
     /// What became of requests. Events that wait for them are to be looked at again.
     public mutating func received(_ replies: [LookupReply]) {
         let time = now()
-        for reply in replies { resolver.received(reply, at: time, random: &random) }
+        for reply in replies { resolver.scheduler.received(reply, at: time, random: &random) }
     }
 
     /// What was counted since the last call.
-    public mutating func takeLookupTally() -> LookupTally { resolver.takeTally() }
+    public mutating func takeLookupTally() -> LookupTally { resolver.scheduler.takeTally() }
 
     /// The look-ups' accounts as they are now.
-    public var lookupConditions: [LookupCondition] { resolver.conditions(at: now()) }
+    public var lookupConditions: [LookupCondition] { resolver.scheduler.conditions(at: now()) }
 
     /// How many of the vendors' answers are remembered.
-    public var rememberedAnswers: Int { resolver.remembered }
+    public var rememberedAnswers: Int { resolver.scheduler.remembered }
 }

@@ -50,23 +50,18 @@ extension BatchProcessor {
     /// that did not change. Events that wait for an answer are to be looked at again.
     public mutating func goOn(by terms: ProcessorTerms) {
         // An app that did not change stays the same object: questions under way are asked for it.
-        let kept = terms.apps.compactMap { terms.unchanged.contains($0.name) ? apps[$0.name] : nil }
+        let before = reader.apps
+        let kept = terms.apps.compactMap { terms.unchanged.contains($0.name) ? before[$0.name] : nil }
         let same = Dictionary(kept.map { ($0.name, $0) }) { first, _ in first }
-        let next = terms.apps.map { same[$0.name] ?? $0 }
-        apps = AppDirectory(
-            next, liveTopic: apps.liveTopic, bulkTopic: apps.bulkTopic, reserved: terms.reservedTopics)
-        decoder = EventDecoder(maximumBytes: terms.maximumEventBytes)
-        provingRings = Self.provingRings(of: next)
-        ringKeys = [:]
+        let apps = AppDirectory(
+            terms.apps.map { same[$0.name] ?? $0 }, liveTopic: before.liveTopic, bulkTopic: before.bulkTopic,
+            reserved: terms.reservedTopics)
+        reader.goOn(for: apps, maximumBytes: terms.maximumEventBytes)
         settler.goOn(by: terms.retries, for: apps.names)
         admission.goOn(by: terms.admission, for: apps.names)
         minter.keep(only: kept)
-        resolver.goOn(
+        resolver.scheduler.goOn(
             with: terms.accounts, before: terms.accountsBefore, mended: terms.mendedAccounts,
             capacity: terms.rememberedAnswers, keeping: kept)
-    }
-
-    static func provingRings(of apps: [App]) -> Set<String> {
-        Set(apps.filter(\.adapter.reportsFailedToken).map(\.keyRing))
     }
 }

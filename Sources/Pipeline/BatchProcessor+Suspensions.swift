@@ -78,7 +78,7 @@ extension BatchProcessor {
 
     mutating func checkSuspensions(at time: UnixTime) {
         for suspension in admission.suspensions.all {
-            guard let app = apps[suspension.app], let key = signing.activeKey(of: app.keyRing) else { continue }
+            guard let app = reader.apps[suspension.app], let key = signing.activeKey(of: app.keyRing) else { continue }
             admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
         }
         for ended in admission.suspensions.endProbed(at: time) { alarms.append(.resumed(ended, .probe)) }
@@ -102,7 +102,7 @@ extension BatchProcessor {
 
     /// Another worker's counts of `app`, or its own come back; nil where the worker takes them back.
     public mutating func heard(_ counts: RefusalCounts?, of app: String, from worker: String) {
-        guard apps[app] != nil else { return }
+        guard reader.apps[app] != nil else { return }
         admission.suspensions.heard(counts, of: app, from: worker, at: now())
     }
 

@@ -1,31 +1,23 @@
 public import AdapterKit
 public import Spans
 
-/// Takes a batch of records to their ends: decode, read, admit, mint, and what is to be published.
+/// Takes a batch of records to their ends, each through the same stages: read, admit, resolve, mint, settle.
 ///
 /// Everything but the signatures happens here and now, in the order of the batch; the signatures are asked for together.
 /// What it remembers of its tokens is provisional until `confirm`: tokens that were not published are forgotten with
 /// `rollBack`.
 public struct BatchProcessor: Sendable {
-    var decoder: EventDecoder
-    var apps: AppDirectory
-    /// The apps whose reports hold tokens, by their rings: only their keys are looked for.
-    var provingRings: Set<String>
-    /// The versions of those rings, as of `ringRevision` of the signer.
-    var ringKeys: [String: [RingKey]] = [:]
-    private var ringRevision: Int?
     let signing: any SigningPort
-    var settler: Settler
     let now: @Sendable () -> UnixTime
     var random: AnyGenerator
-    var minter: Minter
+    var reader: EventReader
     var admission: Admission
-    /// Into how many chunks a batch's reading and finishing is cut.
-    private let cores: Int
-    var resolver: LookupScheduler
+    var resolver: Resolver
+    var minter: Minter
+    var settler: Settler
+    private let signer: BatchSigner
     /// Where the spans of followed events go; nil where none is followed.
     private let spans: (any SpanPort)?
-    var lookupWaits = LookupWaits()
     var alarms: [Alarm] = []
 
     /// - Parameters:
@@ -42,25 +34,23 @@ public struct BatchProcessor: Sendable {
     ///   - now: the time.
     public init(
         apps: [App], signing: any SigningPort, maximumEventBytes: Int, liveTopic: String = "remint.invalidations",
-        bulkTopic: String = "remint.invalidations.bulk",
-        admission: AdmissionRules = AdmissionRules(),
+        bulkTopic: String = "remint.invalidations.bulk", admission: AdmissionRules = AdmissionRules(),
         retries: RetryPolicy = .standard, accounts: [LookupAccount] = [], rememberedAnswers: Int = 100_000,
         cores: Int = 2, spans: (any SpanPort)? = nil,
         random: any RandomNumberGenerator & Sendable = BufferedRandom(),
         now: @escaping @Sendable () -> UnixTime
     ) {
-        decoder = EventDecoder(maximumBytes: maximumEventBytes)
-        self.apps = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
-        provingRings = Self.provingRings(of: apps)
         self.signing = signing
-        self.cores = cores
-        self.spans = spans
-        settler = Settler(retries: retries, apps: Set(apps.map(\.name)), random: AnyGenerator(base: random))
         self.now = now
         self.random = AnyGenerator(base: random)
+        let directory = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
+        reader = EventReader(directory, maximumBytes: maximumEventBytes)
         self.admission = Admission(admission)
-        resolver = LookupScheduler(accounts, capacity: rememberedAnswers)
+        resolver = Resolver(LookupScheduler(accounts, capacity: rememberedAnswers))
         minter = Minter(random: random)
+        settler = Settler(retries: retries, apps: directory.names, random: AnyGenerator(base: random))
+        signer = BatchSigner(signing: signing, cores: cores)
+        self.spans = spans
     }
 
     /// One end for each record, in their order. None of them waits in its place.
@@ -73,55 +63,76 @@ public struct BatchProcessor: Sendable {
 
     /// How far each record of a batch came, in their order.
     public mutating func process(_ batch: Batch) async -> [Progress] {
-        let records = batch.records
-        let time = now()
+        let (records, time) = (batch.records, now())
+        begin(batch, at: time)
+        let trace = SharedTrace("batch", of: records, to: spans, from: time)
+        var subjects = BatchSubjects(records.count)
+        var events: [Disposition<Draft>] = []
+        events.reserveCapacity(records.count)
+        let signed = await withTaskGroup(of: SignedChunk.self) { group in
+            var drafts: [Draft] = []
+            for chunk in BatchSigner.chunks(of: records.count) {
+                let readings = await reader.read(records[chunk], cores: signer.cores, at: time)
+                for index in chunk {
+                    let reading = readings[index - chunk.lowerBound]
+                    let event = disposition(of: records[index], index, reading, &subjects, at: time)
+                    if case .next(let draft) = event { drafts.append(draft) }
+                    events.append(event)
+                }
+                guard !drafts.isEmpty, signing.takesCallsAtOnce || chunk.upperBound == records.count else { continue }
+                // Signed and finished while the next ones are begun.
+                let (first, reports) = subjects.takeReports()
+                group.addTask { [signer, drafts, now] in
+                    let start = trace == nil ? time : now()
+                    let signed = await signer.sign(drafts, answering: reports, batch.urgency)
+                    trace?.signed(drafts.lazy.map { records[$0.index] }, from: start, to: now())
+                    return SignedChunk(first: first, drafts: signed)
+                }
+                drafts = []
+            }
+            return SignedBatch(await group.reduce(into: []) { $0.append($1) })
+        }
+        var place = 0
+        let progress = records.indices.map { index in
+            defer { if case .next = events[index] { place += 1 } }
+            return settle(events[index], at: place, of: records[index], signed, subjects, batch: batch.number, at: time)
+        }
+        trace?.end(at: now())
+        return progress
+    }
+
+    private mutating func begin(_ batch: Batch, at time: UnixTime) {
         checkSuspensions(at: time)
         admission.suspensions.releaseProbes()
         minter.look(at: signing.keysRevision)
-        lookAtRings()
-        var work = BatchWork(batch, now: time)
-        let trace = SharedTrace("batch", of: records, to: spans, from: time)
-        let chunks = await withTaskGroup(of: SignedChunk.self) { group in
-            var first = 0
-            for start in stride(from: 0, to: records.count, by: Self.chunk) {
-                let end = min(start + Self.chunk, records.count)
-                let readings = await read(records[start..<end], at: work.now)
-                for index in start..<end {
-                    work.dispositions.append(disposition(of: records[index], index, readings[index - start], &work))
-                }
-                guard first < work.drafts.count, signing.takesCallsAtOnce || end == records.count else { continue }
-                // Signed and finished while the next ones are begun.
-                let drafts = Array(work.drafts[first...])
-                group.addTask { [signing, first, cores, now] in
-                    let start = trace == nil ? time : now()
-                    let tokens = await Self.signed(drafts, records, by: signing, batch.urgency, cores: cores)
-                    trace?.signed(drafts.lazy.map { records[$0.index] }, from: start, to: now())
-                    return SignedChunk(first, tokens)
-                }
-                first = work.drafts.count
+        reader.look(at: signing)
+        resolver.begin(batch.waiting)
+    }
+
+    /// The stages up to the signature.
+    private mutating func disposition(
+        of record: InputRecord, _ index: Int, _ reading: Disposition<MintRequest>, _ subjects: inout BatchSubjects,
+        at time: UnixTime
+    ) -> Disposition<Draft> {
+        // What was to wait before; until when is known.
+        if resolver.blocks(record.origin) { return .waits(until: time) }
+        return reading.then { request in
+            let key = minter.key(of: request.app, from: signing)
+            if let blame = request.blame {
+                return .ended(admission.hear(blame, of: request, key: key, at: time), of: request.event)
             }
-            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.first < $1.first }
-        }
-        for chunk in chunks {
-            for index in chunk.tokens.indices {
-                let draft = work.drafts[chunk.first + index]
-                work.dispositions[draft.index] = .settled(
-                    settle(draft, of: records[draft.index], chunk.tokens[index], &work))
-            }
-        }
-        trace?.end(at: now())
-        return work.dispositions.enumerated().map { index, disposition in
-            switch disposition {
-            case .settled(let settlement): .ended(settlement)
-            case .waits(let moment): .waits(until: moment)
-            // What waited for another event's token is answered by it, or fails as that one did.
-            case .follows(let leader, let order): .ended(follow(leader, order, records[index], work))
-            case .draft: .ended(settler.failed(records[index], nil, Self.noAnswer, .mint, work.now))
+            guard let key else { return .ended(minter.keyUnavailable(for: request), of: request.event) }
+            return admission.admit(request, key: key, in: &subjects, at: time).then { ticket in
+                resolver.resolve(request, of: record, at: time).then { found in
+                    let draft = minter.draft(request, at: index, on: ticket, with: key, adding: found, at: time)
+                    if case .next = draft { admission.add(draftOf: request, to: &subjects) }
+                    return draft
+                }
             }
         }
     }
 
-    private static let noAnswer = Rejection(.mintFailed, "the signer gave no answer")
+    // MARK: What is remembered
 
     /// The tokens of the batches up to `number` are published.
     public mutating func confirm(throughBatch number: Int) { admission.confirm(throughBatch: number) }
@@ -134,160 +145,4 @@ public struct BatchProcessor: Sendable {
 
     /// Every token from now on has a version above `version`, however this machine's clock stands.
     public mutating func raiseVersions(above version: Int64) { minter.raiseVersions(above: version) }
-
-    // MARK: Work in hand
-
-    /// What every record says and calls for. It depends on nothing but the record.
-    private func read(_ records: ArraySlice<InputRecord>, at now: UnixTime) async -> ParallelMap<Triage> {
-        await ParallelMap(records.count, chunks: cores) { [decoder, apps, ringKeys] in
-            Triage(of: records[records.startIndex + $0], by: decoder, apps: apps, keys: ringKeys, now: now)
-        }
-    }
-
-    /// The versions that a reported token may be of, asked for again where the signer says that they may have changed.
-    private mutating func lookAtRings() {
-        let revision = signing.keysRevision
-        guard !provingRings.isEmpty, revision == nil || revision != ringRevision || ringKeys.isEmpty else { return }
-        ringRevision = revision
-        for ring in provingRings { ringKeys[ring] = signing.verificationKeys(of: ring) }
-    }
-
-    /// The drafts with their signatures. Each depends on nothing but its own.
-    private static func signed(
-        _ drafts: [PendingToken], _ records: [InputRecord], by signing: any SigningPort, _ urgency: SigningUrgency,
-        cores: Int
-    ) async -> ParallelMap<Result<SignedToken, Rejection>> {
-        let signatures = await signing.sign(drafts.map(\.token.request), urgency: urgency)
-        return await ParallelMap(min(drafts.count, signatures.count), chunks: cores, with: { try? SHA256Hasher() }) {
-            place, hasher in
-            switch signatures[place] {
-            case .success(let signature):
-                SignedToken.make(drafts[place], signature, records[drafts[place].index].origin, hasher)
-            case .failure(let rejection): .failure(rejection)
-            }
-        }
-    }
-
-    /// Drafts that were signed together, from the `first` on.
-    private struct SignedChunk: Sendable {
-        let first: Int
-        let tokens: ParallelMap<Result<SignedToken, Rejection>>
-
-        init(_ first: Int, _ tokens: ParallelMap<Result<SignedToken, Rejection>>) {
-            self.first = first
-            self.tokens = tokens
-        }
-    }
-
-    /// How many events of a batch are read together, and signed together by a signer that takes several calls at once.
-    private static let chunk = 400
-
-    // MARK: Stages
-
-    private mutating func disposition(
-        of record: InputRecord, _ index: Int, _ triage: Triage, _ work: inout BatchWork
-    ) -> Disposition {
-        if work.rule == .resumed, work.stuck.contains(TopicPartition(record.origin)) {
-            // It was to wait before; until when is known.
-            return .waits(until: work.now)
-        }
-        switch triage {
-        case .reject(let event, let rejection, let stage):
-            return .settled(settler.failed(record, event, rejection, stage, work.now))
-        case .skip(let event, let why): return .settled(settler.settled(record, event, .skipped(why)))
-        case .blameKey(let order, let rejection, let version):
-            if let key = minter.key(of: order.app, from: signing) {
-                admission.heardBlame(in: Admission.Request(order, key: key), of: order.id, at: work.now)
-            }
-            return .settled(
-                settler.failed(
-                    record, order.event, rejection, .resolve, work.now, refused: refusedToken(of: order, version)))
-        case .mint(let order):
-            guard let key = minter.key(of: order.app, from: signing) else {
-                let missing = Rejection(.keyUnavailable, "the key ring \(order.app.keyRing) has no active key")
-                return .settled(settler.failed(record, order.event, missing, .mint, work.now))
-            }
-            return admit(record, index, order, key, &work)
-        }
-    }
-
-    private mutating func admit(
-        _ record: InputRecord, _ index: Int, _ order: MintRequest, _ key: SigningKeyReference,
-        _ work: inout BatchWork
-    ) -> Disposition {
-        let isShared = admission.isOn && order.subject.challenge == nil
-        // Whatever it reports, the token that this batch makes for the subject is newer.
-        if isShared, let made = work.subjects[order.id], let leader = made.leader {
-            joins(order, draft: made.draft, &work)
-            return .follows(leader: leader, order)
-        }
-        let request = Admission.Request(order, key: key)
-        let count = work.subjects[order.id]?.tokens ?? 0
-        switch admission.verdict(on: request, order.id, alreadyInBatch: count, at: work.now) {
-        case .superseded(let why): return .settled(settler.settled(record, order.event, .superseded(why)))
-        case .suspended: return .settled(settler.suspended(record, order.event, work.now))
-        case .refused(let detail):
-            let rejection = Rejection(.rejectedByVendor, detail)
-            return .settled(
-                settler.failed(
-                    record, order.event, rejection, .admit, work.now, refused: refusedToken(of: order, key.version)))
-        case .mint(let ticket):
-            switch resolve(record, order, &work) {
-            case .left(let disposition): return disposition
-            case .found(let found):
-                do throws(Rejection) {
-                    // What the edge grants is the user's own word, and newer than what the vendor has.
-                    let enrichment = order.grants.map { found.overridden(by: $0) } ?? found
-                    let token = try minter.token(order, with: key, adding: enrichment, at: work.now)
-                    work.subjects[order.id] = BatchWork.Minted(
-                        leader: isShared ? index : nil, tokens: count + 1, draft: work.drafts.count)
-                    work.drafts.append(
-                        PendingToken(index: index, token: token, ticket: ticket, reportedAt: order.reportedAt))
-                    return .draft
-                } catch { return .settled(settler.failed(record, order.event, error, .mint, work.now)) }
-            }
-        }
-    }
-
-    /// The token of `version` that `order` reports as refused. A challenge that is asked for too often is none, and its subject
-    /// gets no token of a batch job.
-    private func refusedToken(of order: MintRequest, _ version: String?) -> RefusedToken? {
-        guard order.subject.challenge == nil else { return nil }
-        return RefusedToken(ring: order.app.keyRing, keyID: version, subjectKey: order.subjectKey)
-    }
-
-    /// A draft answers `order` too. Where its report is the earlier one, as one out of a retry tier may be, the failure is as old
-    /// as that, unless a token answered it before. A draft that is being signed already stays as it is.
-    private func joins(_ order: MintRequest, draft: Int, _ work: inout BatchWork) {
-        guard let reportedAt = order.reportedAt, work.drafts[draft].reportedAt.map({ reportedAt < $0 }) ?? true,
-            admission.isUnanswered(order.id, since: reportedAt)
-        else { return }
-        work.drafts[draft].reportedAt = reportedAt
-    }
-
-    private mutating func settle(
-        _ draft: PendingToken, of record: InputRecord, _ signed: Result<SignedToken, Rejection>,
-        _ work: inout BatchWork
-    ) -> Settlement {
-        switch signed {
-        case .success(let signed):
-            admission.minted(
-                signed.hash, of: draft.token.order.app.name, on: draft.ticket, at: work.now,
-                expiresAt: draft.token.life.expiresAt, inBatch: work.number)
-            return signed.settlement
-        case .failure(let rejection):
-            work.failures[draft.index] = rejection
-            return settler.failed(record, draft.token.order.event, rejection, .mint, work.now)
-        }
-    }
-
-    /// The reason is the other event's; how many attempts are left is each one's own.
-    private mutating func follow(
-        _ leader: Int, _ order: MintRequest, _ record: InputRecord, _ work: BatchWork
-    ) -> Settlement {
-        if case .settled(let settlement) = work.dispositions[leader], settlement.outcome == .minted {
-            return settler.settled(record, order.event, .superseded(.sameBatch))
-        }
-        return settler.failed(record, order.event, work.failures[leader] ?? Self.noAnswer, .mint, work.now)
-    }
 }

@@ -25,7 +25,10 @@ public struct RecordBody: Sendable, Equatable {
 
     /// A body of these parts.
     public init(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) {
-        self.init(key: key, hasValue: value != nil) { bytes in
+        let size = headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) {
+            $0 + Self.lengthBytes + $1.name.utf8.count + ($1.value?.count ?? 0)
+        }
+        self.init(key: key, hasValue: value != nil, estimate: size) { bytes in
             for header in headers { bytes.append(header: header) }
         } value: { bytes in
             if let value { bytes.append(value) }
@@ -33,12 +36,15 @@ public struct RecordBody: Sendable, Equatable {
     }
 
     /// A body whose headers and value are written straight to their place.
+    ///
+    /// - Parameter estimate: about how many bytes it has; one that has more is copied once.
     public init(
-        key: [UInt8]?, hasValue: Bool, headers: (inout ByteWriter) -> Void, value: (inout ByteWriter) -> Void
+        key: [UInt8]?, hasValue: Bool, estimate: Int = 1024, headers: (inout ByteWriter) -> Void,
+        value: (inout ByteWriter) -> Void
     ) {
         var headersLength = 0
         let keyLength = key?.count ?? 0
-        let bytes = ByteWriter.bytes { bytes in
+        let bytes = ByteWriter.bytes(estimate: estimate) { bytes in
             if let key { bytes.append(key) }
             headers(&bytes)
             headersLength = bytes.count - keyLength

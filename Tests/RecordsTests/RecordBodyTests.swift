@@ -55,4 +55,17 @@ import Testing
         #expect(contents([1, 2], key: .min, headers: .min).value == [1, 2])
         #expect(contents([1, 2], key: 1, headers: .max).text("absent") == nil)
     }
+
+    @Test(arguments: [0, 1, 16, 1023, 1024, 1025, 4000])
+    func `a body is the same whatever its size was estimated at`(estimate: Int) {
+        for size in [0, 5, 900, 3000] {
+            let value = Array(repeating: UInt8(ascii: "v"), count: size)
+            let body = RecordBody(key: Array("key".utf8), hasValue: true, estimate: estimate) { bytes in
+                for header in Self.headers { bytes.append(header: header) }
+            } value: {
+                $0.append(value)
+            }
+            #expect(body == RecordBody(key: Array("key".utf8), value: value, headers: Self.headers))
+        }
+    }
 }

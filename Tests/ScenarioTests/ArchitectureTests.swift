@@ -80,7 +80,7 @@ extension Scenarios {
                 "AsyncHTTPClient", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
             ],
             "OTLP": ["Logging"], "Vendors": [],
-            "Instructions": ["Foundation"],
+            "Instructions": ["Foundation", "Synchronization"],
             "Demonstration": ["Foundation", "Logging", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],
             "Signing": [
@@ -122,6 +122,14 @@ extension Scenarios {
             for file in files {
                 let extra = try imports(of: file).subtracting(permitted)
                 #expect(extra.isEmpty, "\(module)/\(file.lastPathComponent) imports \(extra.sorted())")
+            }
+        }
+
+        @Test func `the settler alone makes settlements`() throws {
+            for file in Repository.files(under: "Sources/Pipeline", ending: "swift")
+            where file.lastPathComponent != "Settler.swift" {
+                let text = try String(contentsOf: file, encoding: .utf8).replacing(/\/\/[^\n]*/, with: "")
+                #expect(!text.contains(/\bSettlement\(/), "\(file.path) makes a settlement")
             }
         }
 

@@ -15,8 +15,10 @@ public enum IdentifierLimit: Sendable, Equatable {
     public func admits(_ identifier: String) -> Bool {
         switch self {
         case .bytes(let limit): identifier.utf8.count <= limit
-        // A scalar takes four bytes at most, so only what may fit is counted.
-        case .characters(let limit): identifier.utf8.count <= 4 * limit && identifier.unicodeScalars.count <= limit
+        // A scalar takes one byte at least and four at most, so only what may or may not fit is counted.
+        case .characters(let limit):
+            identifier.utf8.count <= limit
+                || identifier.utf8.count <= 4 * limit && identifier.unicodeScalars.count <= limit
         }
     }
 

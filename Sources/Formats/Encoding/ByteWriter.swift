@@ -34,6 +34,21 @@ public struct ByteWriter: ~Copyable {
         return bytes
     }
 
+    /// What `write` writes. Up to `estimate` bytes are written where they stay; more of them are copied there.
+    public static func bytes(estimate: Int, _ write: (inout ByteWriter) -> Void) -> [UInt8] {
+        var larger: [UInt8] = []
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(1, estimate)) { buffer, count in
+            var writer = unsafe ByteWriter(lent: buffer)
+            write(&writer)
+            if writer.isOwned {
+                larger = unsafe Array(UnsafeBufferPointer(rebasing: writer.buffer[..<writer.count]))
+            } else {
+                count = writer.count
+            }
+        }
+        return larger.isEmpty ? bytes : larger
+    }
+
     /// Appends `bytes` from one place up to another.
     public mutating func append(_ bytes: [UInt8], from start: Int, to end: Int) {
         guard start >= 0, start < end, end <= bytes.count else { return }

@@ -5,50 +5,8 @@ import AdapterKit
 ///
 /// A value without clock or I/O. What it remembers of tokens that were not published can be taken back.
 struct Admission: Sendable {
-    /// An event that would be answered with a token: what of it decides.
-    struct Request: Sendable {
-        var app: String
-        /// Whether its token answers a challenge.
-        var isChallenge: Bool
-        var loopGuard: LoopGuard
-        /// The fact about the failed token that the vendor's code proves.
-        var evidence: Evidence
-        /// Whether its remedy is to mint once: the vendor refused a token.
-        var isRefusal: Bool
-        /// Whether the vendor refused the request; otherwise nothing it reports is evidence.
-        var isEnforced = true
-        /// Whether somebody asked for a token, without a failure.
-        var isReissue: Bool
-        /// The beginning of the failed token's hash.
-        var failedToken: UInt64?
-        /// Whether the failed token is unexpired and was signed by the version that signs now.
-        var isOfActiveKey = false
-        var observedAt: UnixTime
-        var device: String?
-        var key: SigningKeyReference
-        /// The highest version of a token that the event's producer may have missed.
-        var unseen: Int64?
-
-        /// Whether the producer may have missed the token of `mint`, so that it answers nobody.
-        fileprivate func mayMiss(_ mint: RecentMint) -> Bool {
-            unseen.map { mint.mintedAt.microseconds <= $0 } ?? false
-        }
-    }
-
-    /// What becomes of an event.
-    enum Verdict: Sendable, Equatable {
-        /// A token is minted; once it is, this is remembered.
-        case mint(Ticket)
-        /// A newer token answers it.
-        case superseded(Supersession)
-        /// The vendor refuses our tokens for this user.
-        case refused(String)
-        /// Its app is suspended; it waits.
-        case suspended
-    }
-
     /// What a token that is about to be minted will be remembered by.
-    struct Ticket: Sendable, Equatable {
+    struct Ticket: Sendable {
         let id: SubjectID
         fileprivate let replaced: (UInt64, UInt64)
         fileprivate let keyPrint: UInt32
@@ -63,12 +21,6 @@ struct Admission: Sendable {
 
         /// Whether the report called an unexpired token expired.
         var isClockSkew: Bool { answers == .expired }
-
-        static func == (left: Ticket, right: Ticket) -> Bool {
-            left.id == right.id && left.replaced == right.replaced && left.keyPrint == right.keyPrint
-                && left.keyVersion == right.keyVersion && left.device == right.device && left.streak == right.streak
-                && left.recent == right.recent && left.answers == right.answers && left.isProbe == right.isProbe
-        }
     }
 
     private var rules: AdmissionRules
@@ -96,32 +48,35 @@ struct Admission: Sendable {
 
     // MARK: Verdicts
 
+    /// Whether an event gets a token, by its facts alone; `admit` puts the event to an end.
+    ///
     /// - Parameters:
-    ///   - id: whose event it is.
+    ///   - key: the key that would sign.
     ///   - count: how many tokens for that user are being made already.
     mutating func verdict(
-        on request: Request, _ id: SubjectID, alreadyInBatch count: Int = 0, at now: UnixTime
-    ) -> Verdict {
-        let print = suspensions.fingerprint(of: request.key, for: request.app)
+        on facts: AdmissionFacts, with key: SigningKeyReference, alreadyInBatch count: Int = 0, at now: UnixTime
+    ) -> Disposition<Ticket> {
+        let id = facts.id
+        let print = suspensions.fingerprint(of: key, for: facts.app)
         let latest = mints.last(of: id).flatMap { isFromTheFuture($0, now) ? nil : $0 }
         // A memory of another key's tokens is none of this key's.
         let last = latest.flatMap { $0.keyPrint == print ? $0 : nil }
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
-        let why = request.isChallenge ? nil : fresh.flatMap { supersession(of: request, by: $0) }
-        if let why, let fresh, !request.mayMiss(fresh) { return .superseded(why) }
+        let why = facts.isChallenge ? nil : fresh.flatMap { supersession(of: facts, by: $0) }
+        if let why, let fresh, !facts.mayMiss(fresh) { return .ended(.superseded(why), of: nil) }
         // What is answered anew, because its producer missed the token that answers it, proves nothing about that token.
-        let isEvidence = why == nil && isOn && suspensions.mayBeEvidence(request.observedAt, of: request.app)
+        let isEvidence = why == nil && isOn && suspensions.mayBeEvidence(facts.observedAt, of: facts.app)
         let finding =
-            isEvidence ? Finding(request, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now) : nil
+            isEvidence ? Finding(facts, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now) : nil
         if case .key? = finding {
-            suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
+            suspensions.heardRefusal(of: id, of: facts.app, mintedAt: last?.mintedAt, at: now)
         }
-        switch suspensions.standing(of: request.app, for: id, keyVersion: request.key.version, at: now) {
+        switch suspensions.standing(of: facts.app, for: id, keyVersion: key.version, at: now) {
         case .open: break
-        case .closed: return .suspended
+        case .closed: return .ended(.suspended, of: nil)
         case .probe:
-            suspensions.choseProbe(of: request.app, id)
-            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: 1, isProbe: true))
+            suspensions.choseProbe(of: facts.app, id)
+            return .next(ticket(facts, key, print, after: latest, streak: 1, recent: 1, isProbe: true))
         }
         let before = last.map { $0.isWithin(rules.loopWindow, of: now) ? Int($0.recent) : 0 } ?? 0
         // As far as a byte goes: a count that began anew would forget what it counted.
@@ -130,42 +85,45 @@ struct Admission: Sendable {
         switch finding {
         case .key, .refused:
             let streak = fresh.map { Int($0.streak) } ?? 1
-            guard streak < request.loopGuard.tokens, !isOverrun else {
-                return refusal(of: request, id, last, finding, now)
+            guard streak < facts.loopGuard.tokens, !isOverrun else {
+                return refusal(of: facts, key, last, finding, now)
             }
-            return .mint(
-                ticket(id, print, request, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
+            return .next(
+                ticket(facts, key, print, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
         case .clockSkew:
             // One further token in case the SDK named the wrong one; the next after the loop window.
             let isAnswered =
-                last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) && !request.mayMiss($0) }
+                last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) && !facts.mayMiss($0) }
                 ?? false
-            guard !isAnswered, !isOverrun else { return .superseded(.clockSkew) }
-            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent, answers: .expired))
+            guard !isAnswered, !isOverrun else { return .ended(.superseded(.clockSkew), of: nil) }
+            return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .expired))
         case .revoked:
             // The vendor's word that a token is gone is answered; that the next one is gone too, up to the limit.
             let isAgain = last.map { $0.answers == .revoked && $0.isWithin(rules.loopWindow, of: now) } ?? false
-            guard !isAgain || !isOverrun else { return .refused(revokedAgain) }
-            return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent, answers: .revoked))
+            guard !isAgain || !isOverrun else { return refused(revokedAgain) }
+            return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .revoked))
         case nil: break
         }
-        guard !isOverrun else { return request.isChallenge ? .refused(limited) : .superseded(.recentToken) }
-        return .mint(ticket(id, print, request, after: latest, streak: 1, recent: recent))
+        guard !isOverrun else {
+            return facts.isChallenge ? refused(limited) : .ended(.superseded(.recentToken), of: nil)
+        }
+        return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent))
     }
 
     /// Counts a report that blames the key and that no token repairs, such as "no matching public key": it gets no token, and is as
     /// good a reason to suspend the app as a refusal that would be answered with one.
-    mutating func heardBlame(in request: Request, of id: SubjectID, at now: UnixTime) {
-        guard isOn, suspensions.mayBeEvidence(request.observedAt, of: request.app) else { return }
-        let print = suspensions.fingerprint(of: request.key, for: request.app)
+    mutating func heardBlame(in facts: AdmissionFacts, of key: SigningKeyReference, at now: UnixTime) {
+        let id = facts.id
+        guard isOn, suspensions.mayBeEvidence(facts.observedAt, of: facts.app) else { return }
+        let print = suspensions.fingerprint(of: key, for: facts.app)
         let last = mints.last(of: id).flatMap { isFromTheFuture($0, now) || $0.keyPrint != print ? nil : $0 }
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
-        if !request.isChallenge, let fresh, supersession(of: request, by: fresh) != nil { return }
-        let finding = Finding(request, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now)
+        if !facts.isChallenge, let fresh, supersession(of: facts, by: fresh) != nil { return }
+        let finding = Finding(facts, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now)
         guard case .key(let evidence)? = finding else { return }
-        suspensions.heardRefusal(of: id, of: request.app, mintedAt: last?.mintedAt, at: now)
+        suspensions.heardRefusal(of: id, of: facts.app, mintedAt: last?.mintedAt, at: now)
         suspensions.refused(
-            id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
+            id, of: facts.app, mintedAt: last?.mintedAt, keyVersion: key.version, by: evidence, at: now)
     }
 
     /// Whether a failure of `id` that was observed at `time` has no token yet that is newer, as far as is remembered.
@@ -185,24 +143,28 @@ struct Admission: Sendable {
         return Int64(mint.expiresAt) - min(60, life / 4) > now.seconds
     }
 
-    private func supersession(of request: Request, by last: RecentMint) -> Supersession? {
-        let failed = request.failedToken
+    private func supersession(of facts: AdmissionFacts, by last: RecentMint) -> Supersession? {
+        let failed = facts.failedToken
         // Who names the last token has got it, whatever the device's clock says.
         if let failed, failed == last.token { return nil }
-        if request.observedAt <= last.mintedAt { return .observedEarlier }
+        if facts.observedAt <= last.mintedAt { return .observedEarlier }
         if let failed, last.hasReplaced(failed) { return .olderToken }
-        return last.isWithin(rules.coalescing, of: request.observedAt) ? .burst : nil
+        return last.isWithin(rules.coalescing, of: facts.observedAt) ? .burst : nil
     }
 
     private mutating func refusal(
-        of request: Request, _ id: SubjectID, _ last: RecentMint?, _ finding: Finding?, _ now: UnixTime
-    ) -> Verdict {
-        guard case .key(let evidence)? = finding else { return .refused(Self.refusedForNoReason) }
+        of facts: AdmissionFacts, _ key: SigningKeyReference, _ last: RecentMint?, _ finding: Finding?, _ now: UnixTime
+    ) -> Disposition<Ticket> {
+        guard case .key(let evidence)? = finding else { return refused(Self.refusedForNoReason) }
         suspensions.refused(
-            id, of: request.app, mintedAt: last?.mintedAt, keyVersion: request.key.version, by: evidence, at: now)
-        return .refused(
-            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(request.key.version) of \(request.key.ring)"
+            facts.id, of: facts.app, mintedAt: last?.mintedAt, keyVersion: key.version, by: evidence, at: now)
+        return refused(
+            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(key.version) of \(key.ring)"
         )
+    }
+
+    private func refused(_ detail: String) -> Disposition<Ticket> {
+        .ended(.failed(Rejection(.rejectedByVendor, detail), .admit), of: nil)
     }
 
     private static let refusedForNoReason =
@@ -218,16 +180,17 @@ struct Admission: Sendable {
     }
 
     private func ticket(
-        _ id: SubjectID, _ keyPrint: UInt32, _ request: Request, after last: RecentMint?, streak: UInt8, recent: UInt8,
+        _ facts: AdmissionFacts, _ key: SigningKeyReference, _ keyPrint: UInt32, after last: RecentMint?, streak: UInt8,
+        recent: UInt8,
         answers: Evidence = .none, isProbe: Bool = false
     ) -> Ticket {
-        let reported = request.failedToken ?? 0
+        let reported = facts.failedToken ?? 0
         let published = last?.token ?? 0
         var replaced = (reported, published)
         if reported == 0 || reported == published { replaced = (published, last?.replaced.0 ?? 0) }
         return Ticket(
-            id: id, replaced: replaced, keyPrint: keyPrint, keyVersion: request.key.version,
-            device: request.devicePrint, streak: streak, recent: recent, answers: answers, isProbe: isProbe)
+            id: facts.id, replaced: replaced, keyPrint: keyPrint, keyVersion: key.version, device: facts.device,
+            streak: streak, recent: recent, answers: answers, isProbe: isProbe)
     }
 
     // MARK: Memory
@@ -238,15 +201,14 @@ struct Admission: Sendable {
     mutating func minted(
         _ token: UInt64, of app: String, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
     ) {
-        suspensions.minted(
-            for: ticket.id, of: app, keyVersion: ticket.keyVersion, isProbe: ticket.isProbe,
-            before: mints.last(of: ticket.id)?.mintedAt, at: now, inBatch: number)
-        guard isOn else { return }
         let mint = RecentMint(
             id: ticket.id, mintedAt: now, token: token, replaced: ticket.replaced,
             expiresAt: UInt32(clamping: expiresAt), keyPrint: ticket.keyPrint, device: ticket.device,
             streak: ticket.streak, recent: ticket.recent, answers: ticket.answers)
-        mints.remember(mint, inBatch: number)
+        let before = mints.remember(mint, inBatch: number)
+        suspensions.minted(
+            for: ticket.id, of: app, keyVersion: ticket.keyVersion, isProbe: ticket.isProbe, before: before?.mintedAt,
+            at: now, inBatch: number)
     }
 
     /// The tokens of the batches up to `number` were published.
@@ -262,13 +224,9 @@ struct Admission: Sendable {
     }
 }
 
-extension Admission.Request {
-    init(_ order: MintRequest, key: SigningKeyReference) {
-        self.init(
-            app: order.app.name, isChallenge: order.subject.challenge != nil, loopGuard: order.app.loopGuard,
-            evidence: order.evidence, isRefusal: order.isRefusal, isEnforced: order.isEnforced,
-            isReissue: order.isReissue,
-            failedToken: order.failedToken, isOfActiveKey: order.isOfActiveKey, observedAt: order.observedAt,
-            device: order.event.device, key: key, unseen: order.event.unseen)
+extension AdmissionFacts {
+    /// Whether the producer may have missed the token of `mint`, so that it answers nobody.
+    fileprivate func mayMiss(_ mint: RecentMint) -> Bool {
+        unseen.map { mint.mintedAt.microseconds <= $0 } ?? false
     }
 }

@@ -14,53 +14,40 @@ enum Finding: Sendable, Equatable {
     /// The vendor refuses the token and gives no reason that blames anything.
     case refused
 
-    /// Reads `request`; nil where it proves nothing about the token.
+    /// Reads `facts`; nil where it proves nothing about the token.
     ///
     /// - Parameters:
     ///   - last: the last token of the user that the key of this moment signed, as far as one is remembered.
     ///   - isFresh: whether that token is good for longer than it takes to fetch and use it.
-    init?(_ request: Admission.Request, _ last: RecentMint?, isFresh: Bool, loopWindow: Int64, at now: UnixTime) {
-        guard !request.isReissue, request.isEnforced,
-            let proof = Self.proof(in: request, last, isFresh: isFresh, loopWindow, now)
+    init?(_ facts: AdmissionFacts, _ last: RecentMint?, isFresh: Bool, loopWindow: Int64, at now: UnixTime) {
+        guard !facts.isReissue, facts.isEnforced,
+            let proof = Self.proof(in: facts, last, isFresh: isFresh, loopWindow, now)
         else { return nil }
-        switch request.evidence {
+        switch facts.evidence {
         case .key: self = .key(proof)
         // A token that answers a challenge is used once: what is said of it later calls for the next challenge.
         case .expired, .revoked:
-            if request.isChallenge { return nil }
-            self = request.evidence == .expired ? .clockSkew : .revoked
+            if facts.isChallenge { return nil }
+            self = facts.evidence == .expired ? .clockSkew : .revoked
         case .none:
-            guard request.isRefusal else { return nil }
+            guard facts.isRefusal else { return nil }
             self = .refused
         }
     }
 
     private static func proof(
-        in request: Admission.Request, _ last: RecentMint?, isFresh: Bool, _ loopWindow: Int64, _ now: UnixTime
+        in facts: AdmissionFacts, _ last: RecentMint?, isFresh: Bool, _ loopWindow: Int64, _ now: UnixTime
     ) -> Suspensions.Evidence? {
         guard let last, isFresh else {
             // Nothing is remembered, but the report holds an unexpired token that the key of this moment signed.
-            return last == nil && request.isOfActiveKey && request.saysWhy ? .token : nil
+            return last == nil && facts.isOfActiveKey && facts.saysWhy ? .token : nil
         }
-        if let failed = request.failedToken { return failed == last.token ? .token : nil }
-        guard request.saysWhy || request.loopGuard.countsEveryReport else { return nil }
-        let device = request.devicePrint
+        if let failed = facts.failedToken { return failed == last.token ? .token : nil }
+        guard facts.saysWhy || facts.loopGuard.countsEveryReport else { return nil }
+        let device = facts.device
         guard device != 0, last.device == device else { return nil }
         // A clock that was wrong stays wrong: the finding holds for the token that answered it.
-        let isKnownSkew = request.evidence == .expired && last.answers == .expired
+        let isKnownSkew = facts.evidence == .expired && last.answers == .expired
         return isKnownSkew || last.isWithin(loopWindow, of: now) ? .device(device) : nil
-    }
-}
-
-extension Admission.Request {
-    /// Whether the code itself says that a token was not taken; a code such as "there is no token" does not.
-    fileprivate var saysWhy: Bool { isRefusal || evidence == .expired || evidence == .revoked }
-
-    /// The device's fingerprint; zero for a device without a name.
-    var devicePrint: UInt32 {
-        guard let device else { return 0 }
-        var hasher = Hasher()
-        hasher.combine(device)
-        return max(1, UInt32(truncatingIfNeeded: hasher.finalize()))
     }
 }

@@ -33,12 +33,17 @@ struct RecentMints: Sendable {
     }
 
     /// Remembers `mint`, which belongs to batch `number`.
-    mutating func remember(_ mint: RecentMint, inBatch number: Int) {
-        guard capacity > 0 else { return }
+    ///
+    /// - Returns: the last token of its subject before; nil where none is remembered.
+    @discardableResult
+    mutating func remember(_ mint: RecentMint, inBatch number: Int) -> RecentMint? {
+        guard capacity > 0 else { return nil }
+        let last = last(of: mint.id)
         var before = RecentMint.none
         before.id = mint.id
-        changes.append((last(of: mint.id) ?? before, number))
+        changes.append((last ?? before, number))
         insert(mint)
+        return last
     }
 
     private mutating func insert(_ mint: RecentMint) {

@@ -34,12 +34,12 @@ struct SuspendableApp: Sendable {
 
     // MARK: Counting
 
-    /// A token was published for `id`, signed with `keyVersion`.
-    mutating func minted(
-        for id: SubjectID, keyVersion: String, before: UnixTime?, _ rules: AdmissionRules, at time: UnixTime
-    ) {
-        take(keyVersion, rules, at: time)
-        share?.mint(for: id, at: time, before: before)
+    /// Tokens of the app were published.
+    mutating func published(_ tokens: ArraySlice<UnpublishedToken>, _ rules: AdmissionRules) {
+        for token in tokens {
+            take(token.keyVersion, rules, at: token.at)
+            share?.mint(for: token.id, at: token.at, before: token.before)
+        }
     }
 
     /// The vendor refused a token of `id`, which was minted at `mintedAt`, beyond the limit.
@@ -201,4 +201,15 @@ struct SuspendableApp: Sendable {
         resumedAt = now
         return ended
     }
+}
+
+/// A token that counts once it is published.
+struct UnpublishedToken: Sendable {
+    let id: SubjectID
+    let app: String
+    let keyVersion: String
+    /// When the token before was minted; nil for none that is remembered.
+    let before: UnixTime?
+    let at: UnixTime
+    let batch: Int
 }

@@ -23,22 +23,16 @@ struct Suspensions: Sendable {
         case device(UInt32)
     }
 
-    /// A token that counts once it is published.
-    private struct UnpublishedToken: Sendable {
-        let id: SubjectID
-        let app: String
-        let keyVersion: String
-        let before: UnixTime?
-        let at: UnixTime
-        let batch: Int
-    }
-
     private static let second: Int64 = 1_000_000
     private var rules: AdmissionRules
     private var apps: [String: SuspendableApp] = [:]
     private var unpublished: [UnpublishedToken] = []
     /// The number of apps whose events wait, so that nobody looks for one if there is none.
-    private var waitingCount = 0
+    private var waitingCount = 0 {
+        didSet { if waitingCount > 0 { hasHeld = true } }
+    }
+    /// Whether any app's events ever waited: otherwise none ever resumed, and no event asks.
+    private var hasHeld = false
     private var decidedAt = UnixTime(microseconds: .min)
     /// Whether the control topic can be followed and written: whether the fleet's counts can be known.
     var isFleetFollowed = false
@@ -58,16 +52,16 @@ struct Suspensions: Sendable {
     /// The key's fingerprint for what is remembered of `app`; another one after each resumption, so that the refusals
     /// before it count no more.
     func fingerprint(of key: SigningKeyReference, for app: String) -> UInt32 {
-        var hasher = Hasher()
-        hasher.combine(key)
-        hasher.combine(apps[app]?.resumptions ?? 0)
-        return UInt32(truncatingIfNeeded: hasher.finalize())
+        guard hasHeld, let resumptions = apps[app]?.resumptions else { return key.fingerprint }
+        // An odd factor: each number of resumptions gives another one.
+        return key.fingerprint &+ resumptions &* 0x9E37_79B1
     }
 
     /// Whether a report observed at `time` may be evidence: one from before the end of a suspension says nothing of what the vendor
     /// accepts since.
     func mayBeEvidence(_ time: UnixTime, of app: String) -> Bool {
-        apps[app]?.resumedAt.map { time > $0 } ?? true
+        guard hasHeld, let resumedAt = apps[app]?.resumedAt else { return true }
+        return time > resumedAt
     }
 
     /// Whether an event of `id` and `app` may be answered with `key`. Another key than the one that was refused may have fixed it.
@@ -135,9 +129,13 @@ struct Suspensions: Sendable {
     /// The tokens of the batches up to `number` were published.
     mutating func confirm(throughBatch number: Int) {
         let open = unpublished.firstIndex { $0.batch > number } ?? unpublished.endIndex
-        for mint in unpublished[..<open] {
-            apps[mint.app, default: SuspendableApp(name: mint.app)].minted(
-                for: mint.id, keyVersion: mint.keyVersion, before: mint.before, rules, at: mint.at)
+        var start = 0
+        while start < open {
+            // Events of one app often follow one another.
+            let app = unpublished[start].app
+            let end = unpublished[start..<open].firstIndex { $0.app != app } ?? open
+            apps[app, default: SuspendableApp(name: app)].published(unpublished[start..<end], rules)
+            start = end
         }
         unpublished.removeFirst(open)
     }

@@ -21,6 +21,9 @@ struct AppDirectory: Sendable {
 
     subscript(name: String) -> App? { apps[name] }
 
+    /// All of them.
+    var all: some Collection<App> { apps.values }
+
     /// Their names.
     var names: Set<String> { Set(apps.keys) }
 

@@ -23,17 +23,18 @@ public struct EventDecoder: Sendable {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
         let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value))
-        if isStructured(record) {
-            guard !record.body.has("ce_specversion"), !record.body.has("remint-app") else {
+        let headers = EventHeaders(record.body)
+        if Self.isStructured(headers) {
+            guard !headers.has(.specVersion), !headers.has(.app) else {
                 throw malformed(
                     "the content type says structured CloudEvent, and ce_specversion or remint-app says another form; send one of them"
                 )
             }
-            return try structured(root, record)
+            return try structured(root, record, headers)
         }
-        if record.text("ce_specversion") != nil { return try binary(root, record) }
-        if record.text("remint-app") != nil { return try raw(root, record) }
-        return try envelope(root, record)
+        if headers.isText(.specVersion) { return try binary(root, record, headers) }
+        if headers.isText(.app) { return try raw(root, record, headers) }
+        return try envelope(root, record, headers)
     }
 
     /// What stands behind Confluent's wire format: a zero byte and the schema's id, four bytes. JSON never begins with a zero byte,
@@ -45,7 +46,8 @@ public struct EventDecoder: Sendable {
 
     // MARK: The four forms
 
-    private func envelope(_ root: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
+    private func envelope(_ root: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection) -> Event
+    {
         guard root.isObject else {
             throw malformed(
                 "the value is not a JSON object; send {\"app\":…,\"report\":…}, or a report with the header remint-app")
@@ -58,47 +60,50 @@ public struct EventDecoder: Sendable {
         case (.some, .some): throw malformed("the envelope has both \"report\" and \"reissue\"; send two events")
         }
         let envelope = try self.envelope(
-            record, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "observed_at"),
+            record, headers, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "observed_at"),
             device: text(root, "device"))
         return Event(
             envelope: envelope, body: body,
-            vouched: try VouchedMember(in: record, allowedHeader: nil).value(root["vouched"]))
+            vouched: try VouchedMember(in: headers, allowedHeader: nil).value(root["vouched"]))
     }
 
     /// CloudEvents 1.0, JSON format: the whole event is the value.
-    private func structured(_ root: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
+    private func structured(_ root: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection)
+        -> Event
+    {
         guard root.isObject else { throw malformed("a structured CloudEvent is a JSON object") }
         try require(version: text(root, "specversion"))
         guard let data = root["data"] else {
             throw malformed("the CloudEvent has no JSON \"data\"; data_base64 is not taken for a report")
         }
         let envelope = try self.envelope(
-            record, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "time"),
+            record, headers, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "time"),
             device: text(root, "subject"), members: root)
         return Event(
             envelope: envelope, body: Self.body(data, ofType: try text(root, "type")),
-            vouched: try VouchedMember(in: record, allowedHeader: nil).value(root["vouched"]))
+            vouched: try VouchedMember(in: headers, allowedHeader: nil).value(root["vouched"]))
     }
 
     /// CloudEvents 1.0, Kafka binding, binary mode: attributes in headers, the data is the value.
-    private func binary(_ data: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
-        try require(version: record.text("ce_specversion"))
+    private func binary(_ data: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection) -> Event {
+        try require(version: headers.text(.specVersion))
         let envelope = try self.envelope(
-            record, app: record.text("ce_app"), id: record.text("ce_id"), observedAt: record.text("ce_time"),
-            device: record.text("ce_subject"), unseen: record.text(UnseenTokens.header))
+            record, headers, app: headers.text(.cloudApp), id: headers.text(.cloudID),
+            observedAt: headers.text(.cloudTime),
+            device: headers.text(.cloudSubject), unseen: headers.text(.cloudUnseen))
         return Event(
-            envelope: envelope, body: Self.body(data, ofType: record.text("ce_type")),
-            vouched: try VouchedMember(in: record, allowedHeader: VouchedMember.cloudEventsHeader).value)
+            envelope: envelope, body: Self.body(data, ofType: headers.text(.cloudType)),
+            vouched: try VouchedMember(in: headers, allowedHeader: .cloudVouched).value)
     }
 
     /// The report exactly as the SDK produced it; what else is known is in headers.
-    private func raw(_ report: JSONValue, _ record: InputRecord) throws(Rejection) -> Event {
+    private func raw(_ report: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection) -> Event {
         let envelope = try self.envelope(
-            record, app: record.text("remint-app"), id: record.text("remint-id"),
-            observedAt: record.text("remint-observed-at"), device: record.text("remint-device"))
+            record, headers, app: headers.text(.app), id: headers.text(.id),
+            observedAt: headers.text(.observedAt), device: headers.text(.device))
         return Event(
             envelope: envelope, body: .report(report),
-            vouched: try VouchedMember(in: record, allowedHeader: VouchedMember.rawHeader).value)
+            vouched: try VouchedMember(in: headers, allowedHeader: .vouched).value)
     }
 
     /// The `type` of a CloudEvent that asks for a new token. Of every other type the data is a report.
@@ -109,26 +114,23 @@ public struct EventDecoder: Sendable {
     }
 
     /// Media types do not mind their case (RFC 9110, section 8.3.1) and may have parameters.
-    private func isStructured(_ record: InputRecord) -> Bool {
-        guard let type = record.text("content-type") else { return false }
+    private static func isStructured(_ headers: EventHeaders) -> Bool {
+        guard let type = headers.text(.contentType) else { return false }
         return type.prefix { $0 != ";" && $0 != " " }.lowercased() == "application/cloudevents+json"
     }
 
     // MARK: Parts
 
     private func envelope(
-        _ record: InputRecord, app: String?, id: String?, observedAt: String?, device: String?,
+        _ record: InputRecord, _ headers: EventHeaders, app: String?, id: String?, observedAt: String?, device: String?,
         members: JSONValue? = nil, unseen: String? = nil
     ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
         // Two readers of such a record may disagree on which app counts.
-        for header in ["remint-app", "ce_app"] {
-            let count = record.body.count(of: header)
-            guard count == 0 || count == 1 && app.hasSameBytes(as: record.text(header)) else {
-                throw malformed("the event names two apps, or one twice")
-            }
+        guard Self.names(app, alone: .app, headers), Self.names(app, alone: .cloudApp, headers) else {
+            throw malformed("the event names two apps, or one twice")
         }
-        for text in [id, device] where (text?.utf8.count ?? 0) > Self.longestName {
+        guard (id?.utf8.count ?? 0) <= Self.longestName, (device?.utf8.count ?? 0) <= Self.longestName else {
             throw malformed("an id or a device has more than \(Self.longestName) bytes")
         }
         let provenance = Provenance(record)
@@ -141,17 +143,27 @@ public struct EventDecoder: Sendable {
         }
         return Envelope(
             app: app, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates, observedAt: observed,
-            producedAt: provenance.timestamp, device: device.flatMap { $0.isEmpty ? nil : $0 },
-            topic: provenance.origin.topic, hasWaited: record.lane == .retries,
-            traceHeaders: Self.traceHeaders(of: record, members), unseen: unseen.flatMap { Int64($0) })
+            device: device.flatMap { $0.isEmpty ? nil : $0 }, hasWaited: record.lane == .retries,
+            traceHeaders: Self.traceHeaders(of: record, headers, members), provenance: provenance,
+            unseen: unseen.flatMap { Int64($0) })
     }
 
     /// The context that goes on: its own where the event is followed, else what it came with.
-    private static func traceHeaders(of record: InputRecord, _ members: JSONValue?) -> [RecordHeader] {
+    private static func traceHeaders(
+        of record: InputRecord, _ headers: EventHeaders, _ members: JSONValue?
+    ) -> [RecordHeader] {
         if let trace = record.trace { return trace.headers }
-        let headers = TraceCarrier(record.body).headers
-        guard headers.isEmpty, let members else { return headers }
-        return TraceCarrier(members).headers
+        if headers.has(.traceParent) || headers.has(.traceState) || headers.has(.cloudTraceParent) {
+            let carried = TraceCarrier(record.body).headers
+            if !carried.isEmpty { return carried }
+        }
+        return members.map { TraceCarrier($0).headers } ?? []
+    }
+
+    /// Whether the header `name` is missing, or there once and names `app`.
+    private static func names(_ app: String, alone name: EventHeaders.Name, _ headers: EventHeaders) -> Bool {
+        let count = headers.count(of: name)
+        return count == 0 || count == 1 && headers.says(name, app)
     }
 
     private func require(version: String?) throws(Rejection) {

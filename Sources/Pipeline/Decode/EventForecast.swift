@@ -17,26 +17,26 @@ package enum EventForecast: Sendable {
 
 /// Reads events as the worker does.
 package struct EventForecaster: Sendable {
-    private let decoder: EventDecoder
-    private let apps: AppDirectory
+    private let reader: EventReader
 
     /// A forecaster for `apps`.
     package init(apps: [App], maximumBytes: Int, liveTopic: String, bulkTopic: String) {
-        decoder = EventDecoder(maximumBytes: maximumBytes)
-        self.apps = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
+        let directory = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
+        reader = EventReader(directory, maximumBytes: maximumBytes)
     }
 
     /// What the event of `record` comes to.
     package func forecast(_ record: InputRecord, at now: UnixTime) -> EventForecast {
-        switch Triage(of: record, by: decoder, apps: apps, keys: [:], now: now) {
-        case .mint(let request): .token(subjectKey: request.subjectKey, challenge: request.subject.challenge)
-        case .skip(_, let why): .nothing(why)
-        case .blameKey: .open
-        case .reject(_, let rejection, _):
+        switch reader.read(record, at: now) {
+        case .next(let request) where request.blame == nil:
+            .token(subjectKey: request.subjectKey, challenge: request.subject.challenge)
+        case .ended(.skipped(let why), _): .nothing(why)
+        case .ended(.failed(let rejection, _, _), _):
             switch rejection.code {
             case .unproven, .notFixableByToken: .open
             default: .rejection(rejection)
             }
+        case .next, .ended, .follows, .waits: .open
         }
     }
 }

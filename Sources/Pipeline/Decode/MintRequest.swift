@@ -3,48 +3,47 @@ import AdapterKit
 /// A token that an event calls for: for whom, and because of which failure. Never changed, and handed on many times.
 final class MintRequest: Sendable {
     /// The event that calls for it.
-    let event: Envelope
+    let event: ReadEvent
     let app: App
     let subject: Subject
     /// The subject key.
     let subjectKey: [UInt8]
-    /// As whom the memory knows the subject.
-    let id: SubjectID
-    /// The fact about the failed token that the vendor's code proves.
-    let evidence: Evidence
-    /// Whether the vendor refused a token: its remedy is to mint once.
-    let isRefusal: Bool
-    /// Whether the vendor refused the request; otherwise the report is no evidence of anything.
-    let isEnforced: Bool
-    /// Whether somebody asked for a token, without a failure.
-    let isReissue: Bool
-    /// The beginning of the failed token's hash, where the report names it.
-    let failedToken: UInt64?
-    /// Whether the failed token is unexpired and was signed by the version that signs now.
-    let isOfActiveKey: Bool
+    /// The facts that admission decides by.
+    let facts: AdmissionFacts
+    /// What says that no token repairs it, and that the key is to blame; nil for nearly every event.
+    let blame: KeyBlame?
     /// What the edge grants the user's token; nil where it vouches for nobody.
     let grants: Enrichment?
-    /// When the failure was observed, within what is believed of a device's clock.
-    let observedAt: UnixTime
     /// When the failure was reported; nil where there was none, and where nothing but a device's clock says when.
-    var reportedAt: UnixTime? { isReissue || event.producedAt == nil ? nil : observedAt }
+    var reportedAt: UnixTime? { facts.isReissue || event.envelope.producedAt == nil ? nil : facts.observedAt }
+    /// The subject, as the memory knows it.
+    var id: SubjectID { facts.id }
 
     init(
-        _ event: Envelope, _ app: App, _ subject: Subject, _ failure: AuthenticationFailure, remedy: Remedy,
-        isOfActiveKey: Bool, grants: Enrichment?, observedAt: UnixTime
+        _ event: ReadEvent, _ app: App, _ subject: Subject, _ failure: AuthenticationFailure, isRefusal: Bool,
+        blame: KeyBlame?, isOfActiveKey: Bool, grants: Enrichment?, observedAt: UnixTime
     ) {
         self.event = event
         self.app = app
         self.subject = subject
-        self.isOfActiveKey = isOfActiveKey
+        self.blame = blame
         self.grants = grants
-        evidence = failure.evidence
-        isRefusal = remedy == .mintOnce
-        isEnforced = failure.isEnforced
-        isReissue = failure.reason == Reissue.reason
-        failedToken = failure.failedToken?.hash.prefix
-        self.observedAt = observedAt
-        subjectKey = subject.key(app: app.name)
-        id = subject.challenge == nil ? SubjectID(key: subjectKey) : SubjectID(subject, app: app.name)
+        let subjectKey = subject.key(app: app.name)
+        self.subjectKey = subjectKey
+        let isChallenge = subject.challenge != nil
+        facts = AdmissionFacts(
+            app: app.name, id: isChallenge ? SubjectID(subject, app: app.name) : SubjectID(key: subjectKey),
+            isChallenge: isChallenge, loopGuard: app.loopGuard, evidence: failure.evidence,
+            isRefusal: isRefusal, isEnforced: failure.isEnforced,
+            isReissue: failure.reason == Reissue.reason, failedToken: failure.failedToken?.hash.prefix,
+            isOfActiveKey: isOfActiveKey, observedAt: observedAt, device: event.envelope.device,
+            unseen: event.envelope.unseen)
+    }
+
+    /// The token of `version` that it reports as refused. A challenge that is asked for too often is none, and its subject gets no
+    /// token of a batch job.
+    func refusedToken(_ version: String?) -> RefusedToken? {
+        guard !facts.isChallenge else { return nil }
+        return RefusedToken(ring: app.keyRing, keyID: version, subjectKey: subjectKey)
     }
 }

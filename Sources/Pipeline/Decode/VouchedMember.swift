@@ -5,27 +5,29 @@ import AdapterKit
 /// Each form has one place for it. A record that says it anywhere else, or twice, is refused: whoever wrote it meant it to
 /// count, and ignoring it would answer for somebody else.
 struct VouchedMember {
-    /// Beside a raw report.
-    static let rawHeader = "remint-vouched"
-    /// The extension attribute in CloudEvents' binary mode.
-    static let cloudEventsHeader = "ce_vouched"
     private static let limits = JSONDocument.Limits(bytes: 16 << 10, depth: 8)
 
-    private let record: InputRecord
-    private let header: String?
+    private let headers: EventHeaders
+    private let header: EventHeaders.Name?
 
-    /// The member of `record`, which may have it in the header `allowedHeader` and in no other.
+    /// The member of the record with `headers`, which may have it in the header `allowedHeader` and in no other.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
-    init(in record: InputRecord, allowedHeader header: String?) throws(Rejection) {
-        self.record = record
+    init(in headers: EventHeaders, allowedHeader header: EventHeaders.Name?) throws(Rejection) {
+        self.headers = headers
         self.header = header
-        for name in [Self.rawHeader, Self.cloudEventsHeader] {
-            let count = record.body.count(of: name)
-            guard count == 0 || count == 1 && name == header else {
-                throw Rejection(
-                    .malformedEvent, "the header \(name) is not where this form of event has it, or is there twice")
-            }
+        // Beside a raw report, and the extension attribute in CloudEvents' binary mode.
+        try Self.check(.vouched, in: headers, allowed: header)
+        try Self.check(.cloudVouched, in: headers, allowed: header)
+    }
+
+    private static func check(
+        _ name: EventHeaders.Name, in headers: EventHeaders, allowed: EventHeaders.Name?
+    ) throws(Rejection) {
+        let count = headers.count(of: name)
+        guard count == 0 || count == 1 && name == allowed else {
+            throw Rejection(
+                .malformedEvent, "the header \(name.text) is not where this form of event has it, or is there twice")
         }
     }
 
@@ -34,8 +36,8 @@ struct VouchedMember {
     /// - Throws: `Rejection` with `.malformedEvent`.
     var value: JSONValue? {
         get throws(Rejection) {
-            guard let header, record.body.has(header) else { return nil }
-            guard let text = record.text(header) else { throw Self.unreadable }
+            guard let header, headers.has(header) else { return nil }
+            guard let text = headers.text(header) else { throw Self.unreadable }
             return try Self.parse(text)
         }
     }

@@ -4,25 +4,33 @@ import AdapterKit
 /// looked up by their names for each batch. The apps must outlive it, or be forgotten by `keep` before they end.
 struct KnownKeys {
     private struct Known {
-        let key: SigningKeyReference?
+        let id: ObjectIdentifier
+        var key: SigningKeyReference?
         /// As of which look at the signer.
         var look: Int
         /// The last form of the app's tokens.
         var form: TokenForm?
+        /// What the records of its tokens of one second share.
+        var frame: TokenFrame?
     }
 
-    /// By the app's identity.
-    private var apps: [ObjectIdentifier: Known] = [:]
+    private var known: [Known] = []
+    /// The places in `known`, by the app's identity.
+    private var places: [ObjectIdentifier: Int] = [:]
+    /// The place that was asked for last: events of one app often follow one another.
+    private var last = 0
     private var revision: Int?
     private var look = 0
 
     /// How many apps it knows.
-    var count: Int { apps.count }
+    var count: Int { known.count }
 
     /// Forgets every app but these.
     mutating func keep(only kept: [App]) {
         let ids = Set(kept.map(ObjectIdentifier.init))
-        apps = apps.filter { ids.contains($0.key) }
+        known.removeAll { !ids.contains($0.id) }
+        places = Dictionary(known.enumerated().map { ($1.id, $0) }) { first, _ in first }
+        last = 0
     }
 
     /// Keys are asked for again where `revision`, the signer's, says that they may have changed.
@@ -33,11 +41,11 @@ struct KnownKeys {
 
     /// The key that signs for `app`, as of the last look; nil where its ring has none.
     mutating func key(of app: App, from signing: any SigningPort) -> SigningKeyReference? {
-        let id = ObjectIdentifier(app)
-        let known = apps[id]
-        if let known, known.look == look { return known.key }
+        let place = place(of: app)
+        if known[place].look == look { return known[place].key }
         let key = signing.activeKey(of: app.keyRing)
-        apps[id] = Known(key: key, look: look, form: known?.key == key ? known?.form : nil)
+        if known[place].key != key { (known[place].form, known[place].frame) = (nil, nil) }
+        (known[place].key, known[place].look) = (key, look)
         return key
     }
 
@@ -47,17 +55,44 @@ struct KnownKeys {
     mutating func form(
         of app: App, _ recipe: Recipe, _ key: SigningKeyReference, valid life: Validity
     ) throws(Rejection) -> TokenForm {
-        let id = ObjectIdentifier(app)
-        let known = apps[id]
-        let isKnown = known?.key == key
+        let place = place(of: app)
+        let isKnown = known[place].key == key
         let form: TokenForm
-        if isKnown, let last = known?.form, last.recipe === recipe {
+        if isKnown, let last = known[place].form, last.recipe === recipe {
             if last.life == life { return last }
             form = last.valid(life)
         } else {
             form = try TokenForm(recipe, keyID: key.keyID, valid: life)
         }
-        if isKnown { apps[id]?.form = form }
+        if isKnown { known[place].form = form }
         return form
+    }
+
+    /// What the records of `app`'s tokens share that `key` signs within the second `seconds`.
+    ///
+    /// - Parameter text: the second, in the form of RFC 3339.
+    mutating func frame(
+        of app: App, _ key: SigningKeyReference, issuedAt seconds: Int64, _ text: [UInt8]
+    ) -> TokenFrame {
+        let place = place(of: app)
+        let isKnown = known[place].key == key
+        if isKnown, let frame = known[place].frame, frame.seconds == seconds { return frame }
+        let frame = TokenFrame(app, key, issuedAt: seconds, text)
+        if isKnown { known[place].frame = frame }
+        return frame
+    }
+
+    private mutating func place(of app: App) -> Int {
+        let id = ObjectIdentifier(app)
+        if last < known.count, known[last].id == id { return last }
+        if let place = places[id] {
+            last = place
+        } else {
+            last = known.count
+            places[id] = last
+            // A look that never was, so that the key is asked for.
+            known.append(Known(id: id, key: nil, look: look &- 1))
+        }
+        return last
     }
 }

@@ -35,22 +35,32 @@ struct Minter {
         known.key(of: app, from: signing)
     }
 
-    /// The token that `order` calls for.
-    ///
-    /// - Throws: `Rejection` with `.keyUnavailable` where `key` cannot sign it or retires too soon, and with `.mintFailed` where
-    ///   the subject lacks what a claim needs.
-    mutating func token(
-        _ order: MintRequest, with key: SigningKeyReference, adding enrichment: Enrichment,
-        at now: UnixTime
-    ) throws(Rejection) -> UnsignedToken {
-        let (app, subject) = (order.app, order.subject)
-        let recipe = try recipe(for: subject, app, key)
-        let life = Validity(from: now.seconds, to: try expiry(app, order.subjectKey, recipe, key, now))
-        let form = try known.form(of: app, recipe, key, valid: life)
-        let input = try form.signingInput(
-            for: subject, adding: enrichment, isFinishedInPlace: false, random: &random)
-        return UnsignedToken(
-            order, key, input, valid: life, issuedAtText: text(of: now), version: versions.next(at: now))
+    /// The end of `request` where no key may sign for it.
+    func keyUnavailable(for request: MintRequest) -> Ending {
+        .failed(Rejection(.keyUnavailable, "the key ring \(request.app.keyRing) has no active key"), .mint)
+    }
+
+    /// The token that `request`, the event at place `index` of its batch, calls for; its end where `key` cannot sign it or retires
+    /// too soon, or where the subject lacks what a claim needs.
+    mutating func draft(
+        _ request: MintRequest, at index: Int, on ticket: Admission.Ticket, with key: SigningKeyReference,
+        adding found: Enrichment, at now: UnixTime
+    ) -> Disposition<Draft> {
+        do throws(Rejection) {
+            let recipe = try recipe(for: request.subject, request.app, key)
+            let expiry = try expiry(request.app, request.subjectKey, recipe, key, now)
+            let life = Validity(from: now.seconds, to: expiry)
+            let form = try known.form(of: request.app, recipe, key, valid: life)
+            // What the edge grants is the user's own word, and newer than what the vendor has.
+            let enrichment = request.grants.map { found.overridden(by: $0) } ?? found
+            let input = try form.signingInput(
+                for: request.subject, adding: enrichment, isFinishedInPlace: false, random: &random)
+            let frame = known.frame(of: request.app, key, issuedAt: life.issuedAt, text(of: now))
+            return .next(
+                Draft(
+                    index, request, ticket, key, input, valid: life, frame,
+                    version: versions.next(at: now)))
+        } catch { return .ended(.failed(error, .mint), of: request.event) }
     }
 
     private mutating func text(of time: UnixTime) -> [UInt8] {

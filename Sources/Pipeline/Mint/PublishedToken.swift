@@ -1,7 +1,7 @@
 public import AdapterKit
 public import Records
 
-/// A token as it stands on the token topic, for whoever hands it over: what `UnsignedToken` writes, read back.
+/// A token as it stands on the token topic, for whoever hands it over: what `Draft` writes, read back.
 ///
 /// All parts of a `TokenRecord`, which decides what such a record is, as copies.
 public struct PublishedToken: Sendable {

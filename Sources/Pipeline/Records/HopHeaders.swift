@@ -60,12 +60,6 @@ struct Provenance: Sendable {
     let timestamp: UnixTime?
     /// Attempts that failed so far.
     let attempts: Int
-    /// Redrives so far, as the last redrive counted them.
-    ///
-    /// The one hop header that a worker passes on from an input, where a producer may write it too. Nothing is decided by it but
-    /// whether a redrive sends the event again, so that a forged count can only keep the producer's own event among the dead
-    /// letters.
-    let redrives: Int
     /// What happened at each attempt; empty for a fresh event.
     let history: String
     /// When its first attempt failed; nil where none has.
@@ -73,7 +67,6 @@ struct Provenance: Sendable {
 
     init(_ record: InputRecord) {
         let body = record.body
-        redrives = Self.count(HopHeaders.redrives, body)
         guard record.lane == .retries, let stated = Self.origin(in: body) else {
             (origin, timestamp) = (record.origin, record.timestamp)
             (attempts, history, firstFailedAt) = (0, "", nil)
@@ -88,6 +81,13 @@ struct Provenance: Sendable {
         // What the worker writes is shorter; a dead letter by reference must stay small.
         history = told.utf8.count <= 2048 ? told : ""
     }
+
+    /// Redrives of the event of `body` so far, as the last redrive counted them.
+    ///
+    /// The one hop header that a worker passes on from an input, where a producer may write it too. Nothing is decided by it but
+    /// whether a redrive sends the event again, so that a forged count can only keep the producer's own event among the dead
+    /// letters.
+    static func redrives(of body: RecordBody) -> Int { count(HopHeaders.redrives, body) }
 
     /// The origin a worker wrote into the headers of `body`.
     static func origin(in body: RecordBody) -> RecordPosition? {

@@ -17,9 +17,16 @@ public struct DeadLetter: Sendable {
         _ record: InputRecord, _ rejection: Rejection, at stage: Stage, on failedAt: UnixTime,
         refused: RefusedToken? = nil
     ) {
+        self.init(record, Provenance(record), rejection, at: stage, on: failedAt, refused: refused)
+    }
+
+    init(
+        _ record: InputRecord, _ provenance: Provenance, _ rejection: Rejection, at stage: Stage,
+        on failedAt: UnixTime, refused: RefusedToken?
+    ) {
         self.record = record
         self.refused = refused
-        provenance = Provenance(record)
+        self.provenance = provenance
         self.rejection = rejection
         self.stage = stage
         self.failedAt = failedAt
@@ -42,11 +49,6 @@ public struct DeadLetter: Sendable {
     /// Whether `record` is a dead letter by reference already.
     static func isReference(_ record: OutputRecord) -> Bool { record.body.text(HopHeaders.size) != nil }
 
-    /// At which stage the event of `letter` failed.
-    static func stage(of letter: OutputRecord) -> Stage? {
-        letter.body.text(HopHeaders.stage).flatMap(Stage.init(rawValue:))
-    }
-
     private var added: [RecordHeader] {
         var headers = [
             RecordHeader(HopHeaders.code, rejection.code.rawValue),
@@ -57,7 +59,7 @@ public struct DeadLetter: Sendable {
         headers += [
             RecordHeader(HopHeaders.attempts, String(provenance.attempts + 1)),
             RecordHeader(HopHeaders.failedAt, failedAt.description),
-            RecordHeader(HopHeaders.redrives, String(provenance.redrives)),
+            RecordHeader(HopHeaders.redrives, String(Provenance.redrives(of: record.body))),
         ]
         headers += refused?.headers ?? []
         if !provenance.history.isEmpty {

@@ -69,6 +69,10 @@ public final class Settlement: Sendable {
     public let output: OutputRecord?
     /// Why it was dead-lettered or deferred, in a line without secrets.
     public let detail: String?
+    /// Where it failed; nil where it did not.
+    let stage: Stage?
+    /// When it may be taken again; nil where it is no retry.
+    let notBefore: UnixTime?
     /// What the token was signed with, where one was minted.
     public let algorithm: Algorithm?
     /// The vendor's own name of the failure; nil where no report was understood.
@@ -83,33 +87,14 @@ public final class Settlement: Sendable {
     /// token.
     public let isClockSkew: Bool
 
-    /// The end of `record`, of which `event` is known.
-    convenience init(
-        _ record: InputRecord, _ event: Envelope?, app: String?, outcome: Outcome, output: OutputRecord?,
-        detail: String? = nil
-    ) {
-        self.init(
-            origin: record.origin, eventID: event?.id, app: app, outcome: outcome, output: output, detail: detail,
-            reason: event?.reason, signer: event?.signer)
-    }
-
-    /// The token that answers `event`.
-    convenience init(
-        _ event: Envelope, at origin: RecordPosition, app: String?, outcome: Outcome, output: OutputRecord?,
-        algorithm: Algorithm?, reportedAt: UnixTime?, isClockSkew: Bool
-    ) {
-        self.init(
-            origin: origin, eventID: event.id, app: app, outcome: outcome, output: output, algorithm: algorithm,
-            reason: event.reason, signer: event.signer, reportedAt: reportedAt,
-            isClockSkew: isClockSkew)
-    }
-
     init(
         origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?,
-        detail: String? = nil,
-        algorithm: Algorithm? = nil, reason: String? = nil, signer: TokenSigner? = nil, reportedAt: UnixTime? = nil,
-        isClockSkew: Bool = false
+        detail: String? = nil, stage: Stage? = nil, notBefore: UnixTime? = nil, algorithm: Algorithm? = nil,
+        reason: String? = nil,
+        signer: TokenSigner? = nil, reportedAt: UnixTime? = nil, isClockSkew: Bool = false
     ) {
+        self.stage = stage
+        self.notBefore = notBefore
         self.reportedAt = reportedAt
         self.isClockSkew = isClockSkew || outcome == .superseded(.clockSkew)
         self.reason = reason
@@ -128,33 +113,6 @@ extension Settlement {
     /// What is left to try where a topic does not take this end's record: for a token, the event among the dead letters,
     /// whole; for a dead letter, one that only refers to `record`; nil where it is as small as it can be already.
     public func byReference(_ record: InputRecord, at time: UnixTime) -> Settlement? {
-        guard let output, !DeadLetter.isReference(output) else { return nil }
-        switch outcome {
-        case .skipped, .superseded: return nil
-        case .deferred(_, let deferral):
-            let code: ErrorCode =
-                switch deferral {
-                case .failed(let code): code
-                case .appSuspended: .appSuspended
-                case .awaitingLookup: .lookupFailed
-                }
-            let rejection = Rejection(code, "the event is too large for the retry topic, where it should have waited")
-            return ending(rejection, DeadLetter(record, rejection, at: .settle, on: time).output)
-        case .minted:
-            let rejection = Rejection(.mintFailed, "the token's record is larger than its topic takes")
-            return ending(rejection, DeadLetter(record, rejection, at: .settle, on: time).output)
-        case .deadLettered(let code):
-            let rejection = Rejection(code, detail ?? "")
-            let stage = DeadLetter.stage(of: output) ?? .settle
-            let refused = RefusedToken(output.body)
-            return ending(
-                rejection, DeadLetter(record, rejection, at: stage, on: time, refused: refused).reference)
-        }
-    }
-
-    private func ending(_ rejection: Rejection, _ output: OutputRecord) -> Settlement {
-        Settlement(
-            origin: origin, eventID: eventID, app: app, outcome: .deadLettered(rejection.code), output: output,
-            detail: rejection.detail, reason: reason, signer: signer)
+        Settler.byReference(self, record, at: time)
     }
 }

@@ -17,7 +17,7 @@ struct RetryRecord: Sendable {
         headers += [
             RecordHeader(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),
             RecordHeader(HopHeaders.attempts, String(attempts)),
-            RecordHeader(HopHeaders.redrives, String(provenance.redrives)),
+            RecordHeader(HopHeaders.redrives, String(Provenance.redrives(of: record.body))),
             RecordHeader(HopHeaders.history, provenance.history(adding: deferral.name, at: stage, on: time)),
         ]
         let failed = provenance.firstFailedAt ?? time

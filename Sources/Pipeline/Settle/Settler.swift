@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// Puts events' ends into settlements: what is published for each, and whether it is tried again.
+/// Puts events' ends into settlements: what is published for each, and whether it is tried again. Nothing else makes a settlement.
 struct Settler: Sendable {
     private var retries: RetryPolicy
     private var apps: Set<String>
@@ -19,83 +19,156 @@ struct Settler: Sendable {
         self.apps = apps
     }
 
-    func settled(_ record: InputRecord, _ event: Envelope, _ outcome: Outcome) -> Settlement {
-        Settlement(record, event, app: event.app, outcome: outcome, output: nil)
-    }
+    // MARK: Ends
 
-    /// The end of an event that failed: another try where that may help, else the dead letters.
-    mutating func failed(
-        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime,
-        refused: RefusedToken? = nil
+    /// The end of an event at `origin` that the token of `draft` answers, which `output` publishes.
+    ///
+    /// - Parameter reportedAt: when the first report was made that the token answers; nil where it answers none.
+    static func minted(
+        _ draft: Draft, _ output: OutputRecord, at origin: RecordPosition, reportedAt: UnixTime?
     ) -> Settlement {
-        guard rejection.code.isRetriable else {
-            return deadLettered(record, event, rejection, stage, now, refused: refused)
-        }
-        let provenance = Provenance(record)
-        let attempt = provenance.attempts + 1
-        let wait = retries.wait(
-            afterAttempt: attempt, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let exhausted = Rejection(
-                .retriesExhausted,
-                "after \(attempt) attempts; the last one: \(rejection.code.rawValue): \(rejection.detail)")
-            return deadLettered(record, event, exhausted, stage, now)
-        }
-        return deferred(record, event, provenance, wait, .failed(rejection.code), stage, rejection.detail, now)
-    }
-
-    mutating func suspended(_ record: InputRecord, _ event: Envelope, _ now: UnixTime) -> Settlement {
-        let provenance = Provenance(record)
-        let wait = retries.wait(
-            suspendedFrom: record.tier, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let rejection = Rejection(
-                .appSuspended, "the app's events wait, and this one has waited for as long as retries.deadline allows")
-            return deadLettered(record, event, rejection, .admit, now)
-        }
-        return deferred(record, event, provenance, wait, .appSuspended, .admit, "the app's events wait", now)
-    }
-
-    private func deferred(
-        _ record: InputRecord, _ event: Envelope?, _ provenance: Provenance, _ wait: RetryPolicy.Wait,
-        _ deferral: Deferral, _ stage: Stage, _ detail: String, _ now: UnixTime
-    ) -> Settlement {
-        let hop = RetryRecord(
-            record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
+        let event = draft.request.event
         return Settlement(
-            record, event, app: knownApp(event), outcome: .deferred(tier: wait.tier, deferral), output: hop.output,
-            detail: detail)
+            origin: origin, eventID: event.envelope.id, app: draft.request.app.name, outcome: .minted, output: output,
+            algorithm: draft.key.algorithm, reason: event.reason, signer: event.signer, reportedAt: reportedAt,
+            isClockSkew: draft.ticket.isClockSkew)
     }
 
-    private func deadLettered(
-        _ record: InputRecord, _ event: Envelope?, _ rejection: Rejection, _ stage: Stage, _ now: UnixTime,
-        refused: RefusedToken? = nil
+    /// The end of an event that gets no token now: another try where that may help, else the dead letters.
+    ///
+    /// - Parameter event: what is known of it; nil where its record could not be read.
+    mutating func settle(
+        _ ending: Ending, of record: InputRecord, _ event: ReadEvent?, at now: UnixTime
     ) -> Settlement {
-        let letter = DeadLetter(record, rejection, at: stage, on: now, refused: refused)
-        return Settlement(
-            record, event, app: knownApp(event), outcome: .deadLettered(rejection.code),
-            output: letter.output, detail: rejection.detail)
+        switch ending {
+        case .skipped(let why): return answered(.skipped(why), record, event)
+        case .superseded(let why): return answered(.superseded(why), record, event)
+        case .failed(let rejection, let stage, let refused) where !rejection.code.isRetriable:
+            return Attempt(record, event, at: stage, now).deadLettered(rejection, knownApp(event), refused)
+        case .failed(let rejection, let stage, _):
+            let attempt = Attempt(record, event, at: stage, now)
+            let count = attempt.provenance.attempts + 1
+            let wait = retries.wait(
+                afterAttempt: count, firstFailure: attempt.firstFailure, now: now, random: &random)
+            return end(
+                attempt, wait, .failed(rejection.code), rejection.detail,
+                or: Rejection(
+                    .retriesExhausted,
+                    "after \(count) attempts; the last one: \(rejection.code.rawValue): \(rejection.detail)"))
+        case .suspended:
+            let attempt = Attempt(record, event, at: .admit, now)
+            let wait = retries.wait(
+                suspendedFrom: record.tier, firstFailure: attempt.firstFailure, now: now, random: &random)
+            return end(
+                attempt, wait, .appSuspended, "the app's events wait",
+                or: Rejection(
+                    .appSuspended,
+                    "the app's events wait, and this one has waited for as long as retries.deadline allows"))
+        case .awaits(let moment, _):
+            let attempt = Attempt(record, event, at: .resolve, now)
+            let wait = retries.wait(for: moment, firstFailure: attempt.firstFailure, now: now, random: &random)
+            return end(
+                attempt, wait, .awaitingLookup, "the vendor has not been asked yet",
+                or: Rejection(.lookupFailed, "the vendor did not answer within the event's deadline"))
+        }
+    }
+
+    private func answered(_ outcome: Outcome, _ record: InputRecord, _ event: ReadEvent?) -> Settlement {
+        Settlement(
+            origin: record.origin, eventID: event?.envelope.id, app: event?.envelope.app, outcome: outcome, output: nil,
+            reason: event?.reason, signer: event?.signer)
+    }
+
+    /// Where `wait` says how long, another try; where it is nil, the dead letters because of `otherwise`.
+    private func end(
+        _ attempt: Attempt, _ wait: RetryPolicy.Wait?, _ deferral: Deferral, _ detail: String,
+        or otherwise: @autoclosure () -> Rejection
+    ) -> Settlement {
+        guard let wait else { return attempt.deadLettered(otherwise(), knownApp(attempt.event), nil) }
+        return attempt.deferred(wait, deferral, detail, knownApp(attempt.event))
     }
 
     /// A name that is not configured comes from outside and is no label.
-    private func knownApp(_ event: Envelope?) -> String? { event.flatMap { apps.contains($0.app) ? $0.app : nil } }
+    private func knownApp(_ event: ReadEvent?) -> String? {
+        event.flatMap { apps.contains($0.envelope.app) ? $0.envelope.app : nil }
+    }
+}
 
-    /// An event that comes back when the vendor should have answered, about `moment`.
-    ///
-    /// - Returns: its end, and when it comes back; nil where its time is over.
-    mutating func awaiting(
-        _ moment: UnixTime, _ record: InputRecord, _ event: Envelope, _ now: UnixTime
-    ) -> (settlement: Settlement, comesBack: UnixTime?) {
-        let provenance = Provenance(record)
-        let wait = retries.wait(
-            for: moment, firstFailure: provenance.firstFailedAt ?? now, now: now, random: &random)
-        guard let wait else {
-            let rejection = Rejection(.lookupFailed, "the vendor did not answer within the event's deadline")
-            return (deadLettered(record, event, rejection, .resolve, now), nil)
+/// An attempt to answer an event that failed at a stage.
+private struct Attempt {
+    let record: InputRecord
+    let event: ReadEvent?
+    let provenance: Provenance
+    let stage: Stage
+    let now: UnixTime
+    var firstFailure: UnixTime { provenance.firstFailedAt ?? now }
+
+    init(_ record: InputRecord, _ event: ReadEvent?, at stage: Stage, _ now: UnixTime) {
+        self.record = record
+        self.event = event
+        provenance = event?.envelope.provenance ?? Provenance(record)
+        self.stage = stage
+        self.now = now
+    }
+
+    func deferred(
+        _ wait: RetryPolicy.Wait, _ deferral: Deferral, _ detail: String, _ app: String?
+    ) -> Settlement {
+        let hop = RetryRecord(
+            record: record, provenance: provenance, wait: wait, deferral: deferral, stage: stage, time: now)
+        return settlement(app, .deferred(tier: wait.tier, deferral), hop.output, detail, notBefore: wait.notBefore)
+    }
+
+    func deadLettered(_ rejection: Rejection, _ app: String?, _ refused: RefusedToken?) -> Settlement {
+        let letter = DeadLetter(record, provenance, rejection, at: stage, on: now, refused: refused)
+        return settlement(app, .deadLettered(rejection.code), letter.output, rejection.detail)
+    }
+
+    private func settlement(
+        _ app: String?, _ outcome: Outcome, _ output: OutputRecord, _ detail: String, notBefore: UnixTime? = nil
+    ) -> Settlement {
+        Settlement(
+            origin: record.origin, eventID: event?.envelope.id, app: app, outcome: outcome, output: output,
+            detail: detail,
+            stage: stage, notBefore: notBefore, reason: event?.reason, signer: event?.signer)
+    }
+}
+
+// MARK: Records that a topic does not take
+
+extension Settler {
+    /// The end that is left to try where a topic does not take the record of `settlement`: see `Settlement.byReference`.
+    static func byReference(_ settlement: Settlement, _ record: InputRecord, at time: UnixTime) -> Settlement? {
+        guard let output = settlement.output, !DeadLetter.isReference(output) else { return nil }
+        switch settlement.outcome {
+        case .skipped, .superseded: return nil
+        case .deferred(_, let deferral):
+            let code: ErrorCode =
+                switch deferral {
+                case .failed(let code): code
+                case .appSuspended: .appSuspended
+                case .awaitingLookup: .lookupFailed
+                }
+            let rejection = Rejection(code, "the event is too large for the retry topic, where it should have waited")
+            return smaller(settlement, rejection, .settle, DeadLetter(record, rejection, at: .settle, on: time).output)
+        case .minted:
+            let rejection = Rejection(.mintFailed, "the token's record is larger than its topic takes")
+            return smaller(settlement, rejection, .settle, DeadLetter(record, rejection, at: .settle, on: time).output)
+        case .deadLettered(let code):
+            let rejection = Rejection(code, settlement.detail ?? "")
+            let stage = settlement.stage ?? .settle
+            let refused = RefusedToken(output.body)
+            let letter = DeadLetter(record, rejection, at: stage, on: time, refused: refused)
+            return smaller(settlement, rejection, stage, letter.reference)
         }
-        let detail = "the vendor has not been asked yet"
-        return (
-            deferred(record, event, provenance, wait, .awaitingLookup, .resolve, detail, now), wait.notBefore
-        )
+    }
+
+    private static func smaller(
+        _ settlement: Settlement, _ rejection: Rejection, _ stage: Stage, _ output: OutputRecord
+    ) -> Settlement {
+        Settlement(
+            origin: settlement.origin, eventID: settlement.eventID, app: settlement.app,
+            outcome: .deadLettered(rejection.code), output: output, detail: rejection.detail, stage: stage,
+            reason: settlement.reason, signer: settlement.signer)
     }
 }

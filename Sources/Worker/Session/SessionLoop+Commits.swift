@@ -23,6 +23,7 @@ extension SessionLoop {
             let (start, began) = (ContinuousClock.now, context.now())
             let result = await committer.commit(transaction, additions)
             let (took, end) = (.now - start, context.now())
+            context.metrics.ended(result, seconds: took / .seconds(1))
             context.trace(transaction, result, from: began, to: end)
             // The log and the metrics of thousands of events are prepared here: the loop has the next ones to process.
             var digest = OutcomeLog()
@@ -30,7 +31,8 @@ extension SessionLoop {
                 context.committed(transaction)
                 digest = OutcomeLog(transaction)
             }
-            commits.put(EndedCommit(result: result, at: end, took: took, digest: digest))
+            // With the moment it ended, for the loop takes note of it later.
+            commits.put((result, end, digest))
             wakeup.signal()
             await committer.commitOffsets()
             wakeup.signal()
@@ -40,18 +42,17 @@ extension SessionLoop {
     /// Collects the results of the background work.
     mutating func collect() -> SessionEnd? {
         if let commit = commits.take() {
-            context.metrics.ended(commit.result, seconds: commit.took / .seconds(1))
             digest.add(commit.digest)
-            if let end = ended(commit) { return end }
+            if let end = ended(commit.result, at: commit.at) { return end }
         }
         return checks.take().flatMap { checked($0) }
     }
 
-    private mutating func ended(_ commit: EndedCommit) -> SessionEnd? {
-        switch commit.result {
+    private mutating func ended(_ result: CommitResult, at time: UnixTime) -> SessionEnd? {
+        switch result {
         case .committed(let unit):
-            machine.committed(at: commit.at)
-            for lane in Lane.allCases { committed.committed(unit.offsets[lane], unit.marks, at: commit.at) }
+            machine.committed(at: time)
+            for lane in Lane.allCases { committed.committed(unit.offsets[lane], unit.marks, at: time) }
             processor.confirm(throughBatch: unit.lastBatch)
             aborts = EqualAborts()
             context.reachability.succeeded()

@@ -46,7 +46,7 @@ struct SessionLoop {
     let restingLag = RestingLag()
     /// The batches added to the unit that is being committed.
     var additions = Additions()
-    let commits = Handoff<EndedCommit>()
+    let commits = Handoff<(result: CommitResult, at: UnixTime, digest: OutcomeLog)>()
     let checks = Handoff<BlockageCheck>()
     /// The time that a broker needs to write a transaction's markers, with a margin.
     static let rest = Duration.milliseconds(8)

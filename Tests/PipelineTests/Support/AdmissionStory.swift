@@ -87,27 +87,28 @@ struct AdmissionTeller {
         let now = Self.time(event.at)
         admission.suspensions.releaseProbes()
         _ = admission.suspensions.endProbed(at: now)
-        let request = Admission.Request(
-            app: "shop", isChallenge: event.challenge != nil, loopGuard: loopGuard,
+        let key = SigningKeyReference(
+            ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil)
+        let facts = AdmissionFacts(
+            app: "shop", id: SubjectID(Subject(user: event.user), app: "shop"), isChallenge: event.challenge != nil,
+            loopGuard: loopGuard,
             evidence: event.evidence, isRefusal: event.remedy == .mintOnce, isEnforced: event.isEnforced,
             isReissue: event.isReissue,
             failedToken: event.names.map { TokenHash(of: Array($0.utf8)).prefix }, isOfActiveKey: event.isOfActiveKey,
             observedAt: min(Self.time(event.observed ?? event.at), now), device: event.device,
-            key: SigningKeyReference(
-                ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil),
             unseen: event.unseen.map { Self.time($0).microseconds })
-        switch admission.verdict(on: request, SubjectID(Subject(user: event.user), app: request.app), at: now) {
-        case .mint(let ticket):
+        switch admission.verdict(on: facts, with: key, at: now) {
+        case .next(let ticket):
             minted += 1
             batch += 1
             admission.minted(
-                TokenHash(of: "T\(minted)".utf8).prefix, of: request.app, on: ticket, at: now,
+                TokenHash(of: "T\(minted)".utf8).prefix, of: facts.app, on: ticket, at: now,
                 expiresAt: now.seconds + lifetime,
                 inBatch: batch)
             return "mint"
-        case .superseded(let why): return why.rawValue
-        case .refused: return "refused"
-        case .suspended: return "suspended"
+        case .ended(.superseded(let why), _): return why.rawValue
+        case .ended(.suspended, _): return "suspended"
+        case .ended, .follows, .waits: return "refused"
         }
     }
 }

@@ -105,10 +105,11 @@ struct FleetSimulation {
         let isRefused = user.kind == .hostile || !accepted.contains(user.tokenVersion)
         let report = user.waiting ?? (user.token != 0 && isRefused ? user.token : nil, now)
         let verdict = verdict(on: report.token, observed: report.observed, user)
-        user.waiting = verdict == .suspended ? report : nil
+        let name = Self.name(of: verdict)
+        user.waiting = name == "suspended" ? report : nil
         let pause: Int
         switch verdict {
-        case .mint(let ticket):
+        case .next(let ticket):
             minted += 1
             user.token = minted
             user.tokenVersion = version
@@ -117,32 +118,33 @@ struct FleetSimulation {
                 user.token, of: Self.app, on: ticket, at: now, expiresAt: now.seconds + Int64(Self.lifetime),
                 inBatch: batch)
             pause = user.kind == .hostile || !accepted.contains(version) ? 5 : Self.lifetime
-        case .suspended: pause = retry
-        case .refused: pause = user.kind == .hostile ? 5 : retry
-        case .superseded: pause = 5
+        case .ended(.superseded, _): pause = 5
+        case .ended(.suspended, _): pause = retry
+        case .ended, .follows, .waits: pause = user.kind == .hostile ? 5 : retry
         }
-        if user.kind == .honest { honest[Self.name(of: verdict), default: 0] += 1 }
+        if user.kind == .honest { honest[name, default: 0] += 1 }
         due[second + pause, default: []].append(index)
     }
 
-    private mutating func verdict(on token: UInt64?, observed: UnixTime, _ user: User) -> Admission.Verdict {
-        let request = Admission.Request(
-            app: Self.app, isChallenge: false, loopGuard: LoopGuard(), evidence: token == nil ? .none : .key,
+    private mutating func verdict(on token: UInt64?, observed: UnixTime, _ user: User) -> Disposition<Admission.Ticket>
+    {
+        let key = SigningKeyReference(
+            ring: "ring", version: version, keyID: nil, algorithm: .hs256, retireAfter: nil)
+        let facts = AdmissionFacts(
+            app: Self.app, id: user.id, isChallenge: false, loopGuard: LoopGuard(),
+            evidence: token == nil ? .none : .key,
             isRefusal: token != nil, isReissue: false,
             failedToken: token, isOfActiveKey: token != nil && user.tokenVersion == version,
-            observedAt: observed,
-            device: nil,
-            key: SigningKeyReference(
-                ring: "ring", version: version, keyID: nil, algorithm: .hs256, retireAfter: nil))
-        return workers[user.worker].verdict(on: request, user.id, at: now)
+            observedAt: observed, device: nil)
+        return workers[user.worker].verdict(on: facts, with: key, at: now)
     }
 
-    private static func name(of verdict: Admission.Verdict) -> String {
+    private static func name(of verdict: Disposition<Admission.Ticket>) -> String {
         switch verdict {
-        case .mint: "mint"
-        case .superseded: "superseded"
-        case .refused: "refused"
-        case .suspended: "suspended"
+        case .next: "mint"
+        case .ended(.superseded, _): "superseded"
+        case .ended(.suspended, _): "suspended"
+        case .ended, .follows, .waits: "refused"
         }
     }
 

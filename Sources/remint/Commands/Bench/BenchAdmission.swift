@@ -1,8 +1,6 @@
 import AdapterKit
 import ArgumentParser
 import Bench
-import JOSE
-import Pipeline
 
 /// `remint bench admission`.
 struct BenchAdmission: AsyncParsableCommand {
@@ -36,7 +34,8 @@ struct BenchAdmission: AsyncParsableCommand {
         var rows: [Row] = []
         for apps in self.apps.isEmpty ? [1, 1000] : self.apps {
             for subjects in self.subjects.isEmpty ? [1000, 100_000, 1_000_000] : self.subjects {
-                var course = try EventCourse(apps: apps, subjects: subjects)
+                var course = try EventCourse(
+                    of: BenchApp("HS256"), apps: apps, subjects: subjects, now: UnixTime.system)
                 try await course.fill()
                 rows.append(Row(apps: apps, subjects: subjects, course: course))
             }
@@ -70,76 +69,5 @@ struct BenchAdmission: AsyncParsableCommand {
             json.member("bytes", Int64(row.course.memory.bytes))
             json.member("remembered", Int64(row.course.memory.subjects))
         }
-    }
-}
-
-/// The pipeline without broker and signatures: records in, settlements out, batch by batch.
-struct EventCourse {
-    private static let batch = 500
-    private let names: [String]
-    private let subjects: Int
-    private let report: @Sendable (String) -> String
-    private var processor: BatchProcessor
-    private var next = 0
-    private var number = 0
-
-    init(apps: Int, subjects: Int) throws {
-        let app = try BenchApp("HS256")
-        self.subjects = subjects
-        report = app.report
-        names = (0..<apps).map { "bench-\($0)" }
-        processor = BatchProcessor(
-            apps: names.map { App(name: $0, adapter: app.adapter, keyRing: "bench", lifetime: 3600) },
-            signing: SilentSigner(algorithm: app.algorithm), maximumEventBytes: 65_536,
-            admission: AdmissionRules(subjects: subjects), now: UnixTime.system)
-    }
-
-    /// The number of recent subjects that are remembered, and the bytes of that memory.
-    var memory: (subjects: Int, bytes: Int) { processor.memory }
-
-    /// Makes the memory as full as it gets.
-    mutating func fill() async throws { _ = try await run(max(subjects * 2, 5000)) }
-
-    /// - Returns: the seconds that the events took; making the records does not count.
-    mutating func run(_ events: Int) async throws -> Double {
-        var seconds = 0.0
-        for first in stride(from: 0, to: events, by: Self.batch) {
-            let records = (first..<min(first + Self.batch, events)).map { _ in record() }
-            number += 1
-            let start = ContinuousClock.now
-            let settlements = await processor.process(records, batch: number)
-            processor.confirm(throughBatch: number)
-            seconds += (.now - start) / .seconds(1)
-            guard settlements.allSatisfy({ $0.outcome == .minted }) else {
-                throw BenchFailed("an event was not answered with a token")
-            }
-        }
-        return seconds
-    }
-
-    private mutating func record() -> InputRecord {
-        next += 1
-        return InputRecord(
-            origin: RecordPosition(topic: "remint.invalidations", partition: Int32(next % 6), offset: Int64(next / 6)),
-            timestamp: UnixTime.system(), key: nil, value: Array(report("user-\(next)").utf8),
-            headers: [
-                RecordHeader("remint-app", names[next % names.count]), RecordHeader("remint-id", "event-\(next)"),
-            ])
-    }
-}
-
-/// Answers at once, with a signature of the right width. Its key is the same object for all, as a signer's is.
-private struct SilentSigner: SigningPort {
-    private let key: SigningKeyReference
-
-    init(algorithm: Algorithm) {
-        key = SigningKeyReference(
-            ring: "bench", version: "bench-1", keyID: "bench-1", algorithm: algorithm, retireAfter: nil)
-    }
-
-    func activeKey(of ring: String) -> SigningKeyReference? { key }
-
-    func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
-        Array(repeating: .success([UInt8](repeating: 0, count: 32)), count: requests.count)
     }
 }

@@ -14,6 +14,8 @@ public final class SigningKeyReference: Sendable, Hashable {
     public let retireAfter: UnixTime?
     /// The hash of the names, for every signature looks a signer up by its key.
     private let hash: Int
+    /// A part of it, by which admission tells the keys of the tokens that it remembers apart.
+    var fingerprint: UInt32 { UInt32(truncatingIfNeeded: hash) }
 
     /// The active version of `ring`.
     public init(ring: String, version: String, keyID: String?, algorithm: Algorithm, retireAfter: UnixTime?) {

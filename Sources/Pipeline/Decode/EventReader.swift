@@ -1,0 +1,70 @@
+import AdapterKit
+
+/// Reads records: what each says, and what it calls for. It depends on nothing but the record.
+struct EventReader: Sendable {
+    private var decoder: EventDecoder
+    private(set) var apps: AppDirectory
+    /// The apps whose reports hold tokens, by their rings: only their keys are looked for.
+    private var provingRings: Set<String>
+    /// The versions of those rings, as of `revision` of the signer.
+    private var keys: [String: [RingKey]] = [:]
+    private var revision: Int?
+
+    init(_ apps: AppDirectory, maximumBytes: Int) {
+        decoder = EventDecoder(maximumBytes: maximumBytes)
+        self.apps = apps
+        provingRings = Self.provingRings(of: apps)
+    }
+
+    /// Reads on for `apps`.
+    mutating func goOn(for apps: AppDirectory, maximumBytes: Int) {
+        self = EventReader(apps, maximumBytes: maximumBytes)
+    }
+
+    /// A batch begins. The versions that a reported token may be of are asked for again where the signer says that they may have
+    /// changed.
+    mutating func look(at signing: any SigningPort) {
+        let revision = signing.keysRevision
+        guard !provingRings.isEmpty, revision == nil || revision != self.revision || keys.isEmpty else { return }
+        self.revision = revision
+        for ring in provingRings { keys[ring] = signing.verificationKeys(of: ring) }
+    }
+
+    private static func provingRings(of apps: AppDirectory) -> Set<String> {
+        Set(apps.all.filter(\.adapter.reportsFailedToken).map(\.keyRing))
+    }
+
+    /// What each of `records` calls for, read on as many threads as `cores`.
+    func read(_ records: ArraySlice<InputRecord>, cores: Int, at now: UnixTime) async -> ParallelMap<
+        Disposition<MintRequest>
+    > {
+        await ParallelMap(records.count, chunks: cores) { read(records[records.startIndex + $0], at: now) }
+    }
+
+    /// Decodes the event of `record`, routes it to its app, lets the adapter read it and takes the remedy at its word.
+    func read(_ record: InputRecord, at now: UnixTime) -> Disposition<MintRequest> {
+        let event: Event
+        do throws(Rejection) { event = try decoder.decode(record) } catch {
+            return .ended(.failed(error, .decode), of: nil)
+        }
+        let envelope = event.envelope
+        guard let app = apps[envelope.app] else {
+            return .ended(.failed(Self.unknownApp, .decode), of: ReadEvent(envelope: envelope))
+        }
+        guard !envelope.hasWaited || apps.isInput(envelope.topic) else {
+            return .ended(.failed(Self.unknownOrigin, .admit), of: ReadEvent(envelope: envelope))
+        }
+        let reader = ReportReader(event, app, keys: keys, now: now)
+        guard apps.accepts(app, from: envelope.topic, isReissue: reader.isReissue) else {
+            let foreign = Rejection(.wrongTopic, "events of the app \(app.name) do not come from this topic")
+            return .ended(.failed(foreign, .admit), of: ReadEvent(envelope: envelope))
+        }
+        return reader.read()
+    }
+
+    private static let unknownApp = Rejection(.unknownApp, "no app of that name is configured")
+    private static let unknownOrigin = Rejection(
+        .wrongTopic,
+        "the record of a retry tier has no origin, or one that is no input: restore that topic in the configuration, then redrive with --code wrong_topic"
+    )
+}

@@ -1,0 +1,154 @@
+import AdapterKit
+
+/// Reads an event with the rules of its app: who vouches, what the adapter makes of the report, what its token proves.
+struct ReportReader {
+    private let event: Event
+    private let app: App
+    private let keys: [String: [RingKey]]
+    private let now: UnixTime
+    /// A clock that runs ahead must not stretch a deadline.
+    private var observedAt: UnixTime { min(event.envelope.observedAt ?? now, now) }
+
+    init(_ event: Event, _ app: App, keys: [String: [RingKey]], now: UnixTime) {
+        self.event = event
+        self.app = app
+        self.keys = keys
+        self.now = now
+    }
+
+    var isReissue: Bool { if case .reissue = event.body { true } else { false } }
+
+    /// What the event calls for.
+    func read() -> Disposition<MintRequest> {
+        let vouched: VouchedUser?
+        do throws(Rejection) {
+            if let members = event.vouched {
+                vouched = try app.adapter.user(vouchedBy: members)
+            } else {
+                vouched = nil
+            }
+        } catch {
+            return failed(error, .decode)
+        }
+        let reading: Reading
+        switch event.body {
+        case .reissue(let request): reading = Reissue.read(request, for: app.adapter)
+        case .report(let root):
+            guard vouched != nil || app.identity == .reported else { return missingIdentity }
+            reading = app.adapter.reading(of: Report(root, observedAt: observedAt, vouched: vouched))
+        }
+        switch reading {
+        case .rejected(let rejection):
+            if rejection.code == .missingUser, app.missingUser == .skip, !isReissue {
+                return .ended(.skipped("the report names no user"), of: ReadEvent(envelope: event.envelope))
+            }
+            let isMismatch = rejection.code == .identityMismatch
+            return failed(rejection, isMismatch ? .admit : .decode)
+        case .failure(let failure): return remedy(of: failure, vouched)
+        }
+    }
+
+    private var missingIdentity: Disposition<MintRequest> {
+        let missing = Rejection(
+            .identityMissing,
+            "the app takes only events that vouch for their user; let the edge send \"vouched\" beside the report")
+        return failed(missing, .admit)
+    }
+
+    private func remedy(of failure: AuthenticationFailure, _ vouched: VouchedUser?) -> Disposition<MintRequest> {
+        if let vouched, let subject = failure.subject, !vouched.covers(subject) {
+            // An adapter that does not compare must not be a way round.
+            return failed(.identityMismatch, .admit)
+        }
+        let finding = authorship(of: failure)
+        let read = readEvent(failure, finding)
+        func reject(_ code: ErrorCode, _ detail: String, _ stage: Stage) -> Disposition<MintRequest> {
+            .ended(.failed(Rejection(code, detail), stage), of: read)
+        }
+        let remedy = failure.remedy(signedBy: finding.signer)
+        switch remedy {
+        case .notForUs(let why): return .ended(.skipped(why), of: read)
+        case .notFixable(let why):
+            let rejection = Rejection(.notFixableByToken, "\(failure.reason): \(why)")
+            guard failure.evidence == .key, let subject = failure.subject else {
+                return .ended(.failed(rejection, .resolve), of: read)
+            }
+            let blame = KeyBlame(rejection: rejection, version: finding.version)
+            return .next(request(for: subject, failure, read, isRefusal: true, blame, finding, vouched))
+        case .mint, .mintOnce: break
+        }
+        if app.proof == .ownToken, !isReissue, !finding.signer.isOurs, !failure.hadNoToken {
+            return reject(
+                .unproven,
+                "the app takes only reports that hold a token signed by a version of \(app.keyRing) for their user",
+                .admit)
+        }
+        if let deadline = failure.deadline, deadline <= now {
+            return reject(.challengeExpired, "the challenge's deadline, \(deadline), has passed", .admit)
+        }
+        guard let subject = failure.subject else {
+            return reject(.malformedReport, "the report names nobody to mint for", .decode)
+        }
+        return .next(
+            request(for: subject, failure, read, isRefusal: remedy == .mintOnce, nil, finding, vouched))
+    }
+
+    private func readEvent(_ failure: AuthenticationFailure, _ finding: TokenProof.Authorship) -> ReadEvent {
+        let isCounted = isReissue || event.envelope.hasWaited
+        return ReadEvent(
+            envelope: event.envelope, reason: failure.reason, signer: isCounted ? nil : finding.signer)
+    }
+
+    private func authorship(of failure: AuthenticationFailure) -> TokenProof.Authorship {
+        guard let token = failure.failedToken else { return .none }
+        return TokenProof(keys: isReissue ? [] : keys[app.keyRing] ?? [], adapter: app.adapter)
+            .authorship(of: token, for: failure.subject)
+    }
+
+    private func failed(_ rejection: Rejection, _ stage: Stage) -> Disposition<MintRequest> {
+        .ended(.failed(rejection, stage), of: ReadEvent(envelope: event.envelope))
+    }
+
+    private func request(
+        for subject: Subject, _ failure: AuthenticationFailure, _ read: ReadEvent, isRefusal: Bool,
+        _ blame: KeyBlame?, _ finding: TokenProof.Authorship, _ vouched: VouchedUser?
+    ) -> MintRequest {
+        MintRequest(
+            read, app, subject, failure, isRefusal: isRefusal, blame: blame,
+            isOfActiveKey: finding.signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
+            grants: vouched?.grants,
+            observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt, at: now))
+    }
+}
+
+extension VouchedUser {
+    /// Whether `reported` names nobody but this user: the same id, or some of the same ids.
+    fileprivate func covers(_ reported: Subject) -> Bool {
+        switch (subject.identity, reported.identity) {
+        case (.user(let vouched), .user(let user)): vouched.hasSameBytes(as: user)
+        case (.identifiers(let vouched), .identifiers(let identifiers)):
+            identifiers.allSatisfy { reported in
+                vouched.contains {
+                    $0.name.hasSameBytes(as: reported.name) && $0.value.hasSameBytes(as: reported.value)
+                }
+            }
+        default: false
+        }
+    }
+}
+
+/// When a failure was observed, as far as a device's clock is believed.
+enum ObservedTime {
+    /// How far a device's clock may be away from the record's own timestamp, in microseconds: a minute. A clock that is further
+    /// behind would make every failure look older than the token that answers it.
+    static let bound: Int64 = 60_000_000
+
+    /// `observed`, moved towards `produced` until it is within the bound, and never after `now`: a producer's clock that is ahead would
+    /// make an old failure look newer than the token that answers it.
+    static func believed(_ observed: UnixTime, producedAt produced: UnixTime?, at now: UnixTime) -> UnixTime {
+        guard let produced = produced.map({ min($0, now) }) else { return min(observed, now) }
+        let near = min(
+            max(observed, produced.advanced(byMicroseconds: -bound)), produced.advanced(byMicroseconds: bound))
+        return min(near, now)
+    }
+}

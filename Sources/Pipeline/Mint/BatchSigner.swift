@@ -1,0 +1,59 @@
+import AdapterKit
+
+/// Signs a batch's drafts, chunk by chunk while the next events are begun, and makes the records that publish them, on as many
+/// threads as there are processors.
+struct BatchSigner: Sendable {
+    /// How many events of a batch are read together, and signed together by a signer that takes several calls at once.
+    private static let chunk = 400
+
+    fileprivate static let noAnswer = Rejection(.mintFailed, "the signer gave no answer")
+
+    let signing: any SigningPort
+    /// Into how many parts the finishing of a chunk is cut.
+    let cores: Int
+
+    /// The chunks of a batch of `count` events.
+    static func chunks(of count: Int) -> [Range<Int>] {
+        stride(from: 0, to: count, by: chunk).map { $0..<min($0 + chunk, count) }
+    }
+
+    /// The records of `drafts` with their signatures. Each depends on nothing but its own.
+    ///
+    /// - Parameter reports: when the first report was made that each of them answers; nil where it answers none.
+    func sign(_ drafts: [Draft], answering reports: [UnixTime?], _ urgency: SigningUrgency) async -> SignedDrafts {
+        let signatures = await signing.sign(drafts.map(\.signingRequest), urgency: urgency)
+        return await SignedDrafts(drafts.count, chunks: cores, with: { try? SHA256Hasher() }) { place, hasher in
+            guard place < signatures.count else { return .failure(Self.noAnswer) }
+            switch signatures[place] {
+            case .success(let signature): return drafts[place].signed(signature, reportedAt: reports[place], hasher)
+            case .failure(let rejection): return .failure(rejection)
+            }
+        }
+    }
+}
+
+/// The record of each draft that was signed, with the first bytes of its token's hash.
+typealias SignedDrafts = ParallelMap<Result<(hash: UInt64, record: OutputRecord), Rejection>>
+
+/// Drafts that were signed together, from place `first` on.
+struct SignedChunk: Sendable {
+    let first: Int
+    let drafts: SignedDrafts
+}
+
+/// A batch's signed drafts by their places.
+struct SignedBatch: Sendable {
+    private let chunks: [SignedChunk]
+
+    init(_ chunks: [SignedChunk]) { self.chunks = chunks.sorted { $0.first > $1.first } }
+
+    subscript(place: Int) -> Result<(hash: UInt64, record: OutputRecord), Rejection> {
+        for chunk in chunks where chunk.first <= place { return chunk.drafts[place - chunk.first] }
+        return .failure(BatchSigner.noAnswer)
+    }
+
+    /// What kept the draft at `place` from being signed; nil where nothing did.
+    func failure(_ place: Int) -> Rejection? {
+        if case .failure(let rejection) = self[place] { rejection } else { nil }
+    }
+}

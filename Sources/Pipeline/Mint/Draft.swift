@@ -1,0 +1,155 @@
+import AdapterKit
+
+/// A token of a batch that lacks its signature alone, with all that the token topic, a device or a ledger asks of it. By
+/// reference, for it goes through many hands.
+final class Draft: Sendable {
+    /// The event's place in the batch.
+    let index: Int
+    let request: MintRequest
+    /// What is remembered of the token once it is published.
+    let ticket: Admission.Ticket
+    /// The key that signs it.
+    let key: SigningKeyReference
+    /// What is signed.
+    let input: SigningInput
+    let life: Validity
+    /// What its record shares with others.
+    let frame: TokenFrame
+    let version: Int64
+
+    init(
+        _ index: Int, _ request: MintRequest, _ ticket: Admission.Ticket, _ key: SigningKeyReference,
+        _ input: SigningInput, valid life: Validity, _ frame: TokenFrame, version: Int64
+    ) {
+        self.index = index
+        self.request = request
+        self.ticket = ticket
+        self.key = key
+        self.input = input
+        self.life = life
+        self.frame = frame
+        self.version = version
+    }
+
+    /// What its signer is asked for.
+    var signingRequest: SigningRequest { SigningRequest(key: key, input: input) }
+
+    /// The record that publishes it with `signature`, sealed where the app says for whom, and the first bytes of the token's
+    /// hash. The hash is the clear token's, for that is what a device reports.
+    ///
+    /// - Parameter reportedAt: when the first of the reports that it answers was made; nil where it answers none.
+    /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, where its hash cannot be made, or where it cannot
+    ///   be sealed.
+    func signed(
+        _ signature: [UInt8], reportedAt: UnixTime?, _ hasher: SHA256Hasher?
+    ) -> Result<(hash: UInt64, record: OutputRecord), Rejection> {
+        if signature.isEmpty { return .failure(Rejection(.mintFailed, "the signer gave an empty signature")) }
+        if let seal = request.app.seal { return sealed(signature, seal, reportedAt, hasher) }
+        let (record, place) = output(signature: signature, reportedAt)
+        guard let hash = hasher?.prefix(of: record.body.bytes, in: place) else { return .failure(Self.noHash) }
+        return .success((hash, record))
+    }
+
+    private func sealed(
+        _ signature: [UInt8], _ seal: TokenSeal, _ reportedAt: UnixTime?, _ hasher: SHA256Hasher?
+    ) -> Result<(hash: UInt64, record: OutputRecord), Rejection> {
+        let clear = input.token(signature: signature)
+        guard let hash = hasher?.prefix(of: clear, in: clear.indices) else { return .failure(Self.noHash) }
+        do throws(JOSEError) {
+            return .success((hash, output(sealed: try seal.seal(clear), by: seal, reportedAt)))
+        } catch {
+            return .failure(Rejection(.mintFailed, "the token could not be sealed: \(error.message)"))
+        }
+    }
+
+    private static let noHash = Rejection(.mintFailed, "libcrypto could not hash the token")
+}
+
+// MARK: The record
+
+extension Draft {
+    /// The record that publishes it with `signature`: a JSON value, CloudEvents attributes in binary mode, and headers that are
+    /// enough for the ledger. `PublishedToken` reads it.
+    ///
+    /// - Returns: the record, and where in its bytes the token stands.
+    private func output(signature: [UInt8], _ reportedAt: UnixTime?) -> (record: OutputRecord, token: Range<Int>) {
+        var place = 0..<0
+        let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: signature.count)) {
+            bytes in
+            headers(sealedBy: nil, reportedAt, to: &bytes)
+        } value: { json in
+            beginValue(&json)
+            let start = json.count
+            input.writeToken(signature: signature, to: &json)
+            place = start..<json.count
+            endValue(&json)
+        }
+        return (OutputRecord(destination: .tokens, body: body), place)
+    }
+
+    /// The record that publishes it sealed by `seal`, as the JWE `sealed`: the same but for the token itself and whom it is
+    /// sealed for.
+    private func output(sealed: [UInt8], by seal: TokenSeal, _ reportedAt: UnixTime?) -> OutputRecord {
+        let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: sealed.count)) { bytes in
+            headers(sealedBy: seal, reportedAt, to: &bytes)
+        } value: { json in
+            beginValue(&json)
+            json.append(sealed)
+            json.append(#"","sealed_for":""#)
+            json.append(escaping: seal.keyID)
+            endValue(&json)
+        }
+        return OutputRecord(destination: .tokens, body: body)
+    }
+
+    /// About how many bytes the record has, rather more than fewer.
+    private func size(token signature: Int) -> Int {
+        let frames = TokenFrame.specVersion.count + frame.source.count + frame.key.count + frame.value.count
+        let names =
+            4 * request.subjectKey.count + 2 * request.event.envelope.id.utf8.count + request.app.valueStart.count
+        return 360 + frames + names + input.bytes.count + signature * 4 / 3
+    }
+
+    /// The value up to the first byte of the token.
+    private func beginValue(_ json: inout ByteWriter) {
+        json.append(request.app.valueStart)
+        request.subject.write(to: &json)
+        json.append(#","token":""#)
+    }
+
+    /// The value from the quotation mark that closes the text before it.
+    private func endValue(_ json: inout ByteWriter) {
+        json.append(frame.value)
+        json.append(decimal: life.expiresAt)
+        json.append(#","version":"#)
+        json.append(decimal: version)
+        json.append(#","event_id":"#)
+        json.append(quoting: request.event.envelope.id)
+        if let device = request.event.envelope.device {
+            json.append(#","device":"#)
+            json.append(quoting: device)
+        }
+        if let challenge = request.subject.challenge {
+            json.append(#","challenge":"#)
+            json.append(quoting: challenge)
+        }
+        json.append("}")
+    }
+
+    private func headers(sealedBy seal: TokenSeal?, _ reportedAt: UnixTime?, to bytes: inout ByteWriter) {
+        bytes.append(TokenFrame.specVersion)
+        bytes.append(header: "ce_id") { $0.append(request.event.envelope.id.utf8.span) }
+        bytes.append(frame.source)
+        bytes.append(header: "ce_subject") { $0.append(request.subjectKey) }
+        bytes.append(frame.key)
+        bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
+        if let reportedAt { bytes.append(header: "remint-reported-at") { $0.append(decimal: reportedAt.milliseconds) } }
+        bytes.append(header: "remint-version") { $0.append(decimal: version) }
+        if let seal { bytes.append(header: "remint-seal") { $0.append(seal.keyID.utf8.span) } }
+        if case .centrifugo = request.app.publication {
+            CentrifugoHeaders.append(
+                for: request.subjectKey, isChallenged: request.subject.challenge != nil, version: version, to: &bytes)
+        }
+        for header in request.event.envelope.traceHeaders { bytes.append(header: header) }
+    }
+}
