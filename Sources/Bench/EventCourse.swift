@@ -3,7 +3,9 @@ import JOSE
 import Pipeline
 
 /// An event's whole way without broker and signature: records in, settlements out, batch by batch.
-package struct EventCourse {
+///
+/// A class: whoever holds one need not be built anew when the pipeline changes.
+package final class EventCourse {
     /// The outcome that every event of a course has.
     package enum Kind: String, CaseIterable {
         /// Each event is another user's and gets a token.
@@ -47,13 +49,13 @@ package struct EventCourse {
     /// Makes the memory as full as it gets.
     ///
     /// - Throws: `BenchFailed` where an event has another outcome than it should.
-    package mutating func fill() async throws { _ = try await run(max(subjects * 2, 5000)) }
+    package func fill() async throws { _ = try await run(max(subjects * 2, 5000)) }
 
     /// Takes new events to their ends.
     ///
     /// - Returns: how many seconds the events took; making the records does not count.
     /// - Throws: `BenchFailed` where an event has another outcome than it should.
-    package mutating func run(_ events: Int) async throws -> Double {
+    package func run(_ events: Int) async throws -> Double {
         var seconds = 0.0
         for first in stride(from: 0, to: events, by: Self.batch) {
             let records = records(min(Self.batch, events - first))
@@ -69,14 +71,14 @@ package struct EventCourse {
     /// once. The memory must hold fewer subjects than they have.
     ///
     /// - Throws: `BenchFailed` where an event has another outcome than it should.
-    package mutating func rerun(_ events: Int) async throws {
+    package func rerun(_ events: Int) async throws {
         let batches = (0..<16).map { _ in records(Self.batch) }
         for turn in 0..<((events + Self.batch - 1) / Self.batch) {
             try check(await process(batches[turn % batches.count]))
         }
     }
 
-    private mutating func process(_ records: [InputRecord]) async -> [Settlement] {
+    private func process(_ records: [InputRecord]) async -> [Settlement] {
         number += 1
         let settlements = await processor.process(records, batch: number)
         processor.confirm(throughBatch: number)
@@ -92,7 +94,7 @@ package struct EventCourse {
         }
     }
 
-    private mutating func records(_ count: Int) -> [InputRecord] {
+    private func records(_ count: Int) -> [InputRecord] {
         (0..<count).map { place in
             next += 1
             let user = kind == .superseded ? next - place : next

@@ -50,7 +50,7 @@ func run(_ arguments: [String]) throws {
         let time = UnixTime(seconds: 1_790_000_000)
         let app = try BenchApp(arguments[2])
         try CallingThread().run {
-            var course = EventCourse(kind, of: app, subjects: subjects) { time }
+            let course = EventCourse(kind, of: app, subjects: subjects) { time }
             try await course.rerun(count)
         }
     default:

@@ -31,6 +31,8 @@ struct RefusalShare: Sendable {
     private let width: Int64
     /// Users by the slices of their tokens: one for each user and slice.
     private var marks: [Int64: Int] = [:]
+    /// Users of the latest slice who are not among `marks` yet: they come by the hundred, and each would be looked up.
+    private var fresh = (slice: Int64(0), users: 0)
     /// Users who were given another token, until the later slice counts.
     private var moves: [Move: Int] = [:]
     private var refusers: [SubjectID: Refuser] = [:]
@@ -55,20 +57,28 @@ struct RefusalShare: Sendable {
     /// A token was published for `id`, whose token before it was minted at `before`; nil for none that is remembered.
     mutating func mint(for id: SubjectID, at time: UnixTime, before: UnixTime?) {
         let slice = slice(of: time)
+        if slice != fresh.slice { addFresh() }
         if let before, before >= since, before <= time {
+            addFresh()
             let from = self.slice(of: before)
             if from != slice, marks[from] != nil { moves[Move(from: from, to: slice), default: 0] += 1 }
             // One user and slice count once.
             if from != slice || marks[slice] == nil { marks[slice, default: 0] += 1 }
         } else {
-            marks[slice, default: 0] += 1
+            fresh = (slice, fresh.users + 1)
         }
-        guard var refuser = refusers[id] else { return }
+        guard !refusers.isEmpty, var refuser = refusers[id] else { return }
         if let latest = refuser.latest, isMature(latest, at: time) || refuser.earlier == nil {
             refuser.earlier = latest
         }
         refuser.latest = time
         refusers[id] = refuser
+    }
+
+    /// The tokens were published that `mint` was told of: whatever is asked next counts their users.
+    mutating func addFresh() {
+        if fresh.users > 0 { marks[fresh.slice, default: 0] += fresh.users }
+        fresh.users = 0
     }
 
     /// A user refused the token that was minted at `mintedAt`; nil where this worker does not remember it.

@@ -40,6 +40,7 @@ struct SuspendableApp: Sendable {
             take(token.keyVersion, rules, at: token.at)
             share?.mint(for: token.id, at: token.at, before: token.before)
         }
+        share?.addFresh()
     }
 
     /// The vendor refused a token of `id`, which was minted at `mintedAt`, beyond the limit.

@@ -3,6 +3,8 @@ import AdapterKit
 /// The configured apps by name, and which topics their events may come from.
 struct AppDirectory: Sendable {
     private let apps: [String: App]
+    /// The same where they are few: their names are compared sooner than hashed.
+    private let few: [App]
     /// The topics that belong to single apps.
     private let ownTopics: Set<String>
     /// The topic that producers share.
@@ -14,12 +16,13 @@ struct AppDirectory: Sendable {
     ///   nobody else's.
     init(_ apps: [App], liveTopic: String, bulkTopic: String, reserved: Set<String> = []) {
         self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
+        few = self.apps.count <= 4 ? Array(self.apps.values) : []
         ownTopics = apps.reduce(into: reserved) { $0.formUnion($1.topics) }
         self.liveTopic = liveTopic
         self.bulkTopic = bulkTopic
     }
 
-    subscript(name: String) -> App? { apps[name] }
+    subscript(name: String) -> App? { few.isEmpty ? apps[name] : few.first { $0.name == name } }
 
     /// All of them.
     var all: some Collection<App> { apps.values }

@@ -59,7 +59,7 @@ struct EventReader: Sendable {
             let foreign = Rejection(.wrongTopic, "events of the app \(app.name) do not come from this topic")
             return .ended(.failed(foreign, .admit), of: ReadEvent(envelope: envelope))
         }
-        return reader.read()
+        return reader.read(event)
     }
 
     private static let unknownApp = Rejection(.unknownApp, "no app of that name is configured")

@@ -2,24 +2,24 @@ import AdapterKit
 
 /// Reads an event with the rules of its app: who vouches, what the adapter makes of the report, what its token proves.
 struct ReportReader {
-    private let event: Event
+    private let envelope: Envelope
+    let isReissue: Bool
     private let app: App
     private let keys: [String: [RingKey]]
     private let now: UnixTime
     /// A clock that runs ahead must not stretch a deadline.
-    private var observedAt: UnixTime { min(event.envelope.observedAt ?? now, now) }
+    private var observedAt: UnixTime { min(envelope.observedAt ?? now, now) }
 
     init(_ event: Event, _ app: App, keys: [String: [RingKey]], now: UnixTime) {
-        self.event = event
+        envelope = event.envelope
+        isReissue = if case .reissue = event.body { true } else { false }
         self.app = app
         self.keys = keys
         self.now = now
     }
 
-    var isReissue: Bool { if case .reissue = event.body { true } else { false } }
-
-    /// What the event calls for.
-    func read() -> Disposition<MintRequest> {
+    /// What `event` calls for, the one that it was made for.
+    func read(_ event: Event) -> Disposition<MintRequest> {
         let vouched: VouchedUser?
         do throws(Rejection) {
             if let members = event.vouched {
@@ -37,10 +37,10 @@ struct ReportReader {
             guard vouched != nil || app.identity == .reported else { return missingIdentity }
             reading = app.adapter.reading(of: Report(root, observedAt: observedAt, vouched: vouched))
         }
-        switch reading {
+        switch consume reading {
         case .rejected(let rejection):
             if rejection.code == .missingUser, app.missingUser == .skip, !isReissue {
-                return .ended(.skipped("the report names no user"), of: ReadEvent(envelope: event.envelope))
+                return .ended(.skipped("the report names no user"), of: ReadEvent(envelope: envelope))
             }
             let isMismatch = rejection.code == .identityMismatch
             return failed(rejection, isMismatch ? .admit : .decode)
@@ -77,6 +77,7 @@ struct ReportReader {
             return .next(request(for: subject, failure, read, isRefusal: true, blame, finding, vouched))
         case .mint, .mintOnce: break
         }
+        let isRefusal = if case .mintOnce = remedy { true } else { false }
         if app.proof == .ownToken, !isReissue, !finding.signer.isOurs, !failure.hadNoToken {
             return reject(
                 .unproven,
@@ -90,13 +91,13 @@ struct ReportReader {
             return reject(.malformedReport, "the report names nobody to mint for", .decode)
         }
         return .next(
-            request(for: subject, failure, read, isRefusal: remedy == .mintOnce, nil, finding, vouched))
+            request(for: subject, failure, read, isRefusal: isRefusal, nil, finding, vouched))
     }
 
     private func readEvent(_ failure: AuthenticationFailure, _ finding: TokenProof.Authorship) -> ReadEvent {
-        let isCounted = isReissue || event.envelope.hasWaited
+        let isCounted = isReissue || envelope.hasWaited
         return ReadEvent(
-            envelope: event.envelope, reason: failure.reason, signer: isCounted ? nil : finding.signer)
+            envelope: envelope, reason: failure.reason, signer: isCounted ? nil : finding.signer)
     }
 
     private func authorship(of failure: AuthenticationFailure) -> TokenProof.Authorship {
@@ -106,7 +107,7 @@ struct ReportReader {
     }
 
     private func failed(_ rejection: Rejection, _ stage: Stage) -> Disposition<MintRequest> {
-        .ended(.failed(rejection, stage), of: ReadEvent(envelope: event.envelope))
+        .ended(.failed(rejection, stage), of: ReadEvent(envelope: envelope))
     }
 
     private func request(
@@ -117,7 +118,7 @@ struct ReportReader {
             read, app, subject, failure, isRefusal: isRefusal, blame: blame,
             isOfActiveKey: finding.signer == .active && finding.isUnexpired(at: now, for: failure.evidence),
             grants: vouched?.grants,
-            observedAt: ObservedTime.believed(observedAt, producedAt: event.envelope.producedAt, at: now))
+            observedAt: ObservedTime.believed(observedAt, producedAt: envelope.producedAt, at: now))
     }
 }
 

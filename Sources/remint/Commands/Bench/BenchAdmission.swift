@@ -26,7 +26,7 @@ struct BenchAdmission: AsyncParsableCommand {
     private struct Row {
         let apps: Int
         let subjects: Int
-        var course: EventCourse
+        let course: EventCourse
         var seconds: [Double] = []
     }
 
@@ -34,7 +34,7 @@ struct BenchAdmission: AsyncParsableCommand {
         var rows: [Row] = []
         for apps in self.apps.isEmpty ? [1, 1000] : self.apps {
             for subjects in self.subjects.isEmpty ? [1000, 100_000, 1_000_000] : self.subjects {
-                var course = try EventCourse(
+                let course = try EventCourse(
                     of: BenchApp("HS256"), apps: apps, subjects: subjects, now: UnixTime.system)
                 try await course.fill()
                 rows.append(Row(apps: apps, subjects: subjects, course: course))
