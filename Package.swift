@@ -266,7 +266,7 @@ let package = Package(
                 logging,
             ],
             path: "Tests/WorkerTestSupport", swiftSettings: settings),
-        tests("RecordsTests", ["Records"]),
+        tests("RecordsTests", ["Records", "Formats"]),
         tests(
             "SigningTests",
             [
