@@ -1,3 +1,4 @@
+import Wiring
 import Access
 public import AdapterKit
 public import JOSE
@@ -8,7 +9,6 @@ import Pipeline
 public import ServiceLifecycle
 import Spans
 public import Telemetry
-public import Worker
 public import WorkerConfiguration
 
 /// The gateway: what devices call. Stateless: what it knows it has from the token topic, and what it does not know is minted anew.

@@ -1,8 +1,8 @@
+import Wiring
 package import AdapterKit
 package import Kafka
 package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// Asks brokers, control topic and key rings how a fleet stands. It joins no group, writes nothing and needs no worker's admin server;
@@ -42,7 +42,7 @@ package actor FleetReader {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         self.properties = properties
         control = ControlStates(configuration, brokers: brokers, logger: logger)
-        rings = RingShelf { configuration.keys }
+        rings = RingShelf { configuration.ringPlaces }
         producer = try KafkaProducer(properties.producer, logger: logger)
         groups = try KafkaProducer(properties.producer, logger: logger)
         consumers = try PerLane { lane throws(KafkaError) in

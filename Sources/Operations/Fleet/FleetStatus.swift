@@ -1,7 +1,6 @@
 package import AdapterKit
 package import Kafka
 package import Pipeline
-package import Worker
 
 /// How a whole fleet stands, as brokers, control topic and key rings tell it at one moment. No worker is asked.
 package struct FleetStatus: Sendable {

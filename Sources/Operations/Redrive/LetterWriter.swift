@@ -1,6 +1,6 @@
+import Wiring
 package import Kafka
 import Logging
-import Worker
 import WorkerConfiguration
 
 /// What is written for a dead letter.

@@ -1,7 +1,6 @@
 import Kafka
 package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// One parking, unparking or redrive of parked letters: reads a topic to where it ends now, and writes batch after batch. What was

@@ -1,8 +1,8 @@
+import Wiring
 package import AdapterKit
 package import Kafka
 package import Logging
 package import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// One redrive: read, publish, commit, batch after batch.

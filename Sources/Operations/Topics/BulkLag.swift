@@ -1,7 +1,7 @@
+import Wiring
 import Kafka
 package import Logging
 import Pipeline
-package import Worker
 package import WorkerConfiguration
 
 /// How many events of the bulk lane wait for the workers: the ends of its partitions less what its group committed.

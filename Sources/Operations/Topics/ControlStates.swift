@@ -1,8 +1,8 @@
+import Wiring
 package import AdapterKit
 import Kafka
 package import Logging
 package import Pipeline
-package import Worker
 package import WorkerConfiguration
 
 /// What holds a fleet's apps and lanes.

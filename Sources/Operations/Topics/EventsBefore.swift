@@ -1,8 +1,8 @@
+import Wiring
 import Kafka
 import Keyring
 import Logging
 import Pipeline
-import Worker
 import WorkerConfiguration
 
 /// The events that lay on the workers' topics at a moment, for the question how many of them have no outcome yet.

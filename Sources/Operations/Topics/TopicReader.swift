@@ -1,8 +1,8 @@
+import Wiring
 package import AdapterKit
 package import Kafka
 package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// A topic, read from its beginning to where it ended when the reading began; nothing is committed.

@@ -1,6 +1,6 @@
+import Wiring
 import AdapterKit
 import Pipeline
-import Worker
 import WorkerConfiguration
 
 /// A record of the topics that the gateway follows, read strictly. A value without a broker.

@@ -1,10 +1,10 @@
+import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import Synchronization
 import Telemetry
-import Worker
 import WorkerConfiguration
 
 /// Follows what workers publish: tokens and dead letters from now on, and which apps wait. What the token topic held before is read

@@ -1,9 +1,9 @@
+import Wiring
 import AdapterKit
 import JOSE
 import Logging
 import Synchronization
 import Telemetry
-import Worker
 import WorkerConfiguration
 
 /// Takes a configuration that was read again over to the gateway that runs: says what is wrong with it or what it changes.

@@ -1,3 +1,4 @@
+import Serving
 import Access
 import AdapterKit
 import HTTPTypes
@@ -9,7 +10,6 @@ import Logging
 import NIOCore
 import NIOSSL
 import Telemetry
-import Worker
 import WorkerConfiguration
 
 /// A request's context: where it comes from.

@@ -1,10 +1,10 @@
+import Wiring
 import Access
 import AdapterKit
 @_spi(Decryption) import JOSE
 import Logging
 import Pipeline
 import Synchronization
-import Worker
 import WorkerConfiguration
 
 /// What calls go by, as the configuration says: apps, callers and their limits, keys that open tokens. It never changes: another

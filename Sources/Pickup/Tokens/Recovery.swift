@@ -1,6 +1,6 @@
+import Wiring
 import AdapterKit
 import Synchronization
-import Worker
 
 /// What a token ends: a failure that somebody reported, and whether its device was handed the token yet. All copies of a token share
 /// one.

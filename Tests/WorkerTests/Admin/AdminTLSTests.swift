@@ -1,3 +1,5 @@
+import Serving
+import Wiring
 import AsyncTestSupport
 import CertificateTestSupport
 import Foundation

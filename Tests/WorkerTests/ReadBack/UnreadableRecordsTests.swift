@@ -1,3 +1,4 @@
+import Wiring
 import AsyncTestSupport
 import Pipeline
 import Synchronization

@@ -1,3 +1,4 @@
+import Wiring
 import Foundation
 import JOSE
 import Testing

@@ -1,3 +1,4 @@
+import Serving
 import HummingbirdCore
 import Logging
 import NIOCore

@@ -1,3 +1,5 @@
+import Preflight
+import Wiring
 import AsyncTestSupport
 import Kafka
 import Logging

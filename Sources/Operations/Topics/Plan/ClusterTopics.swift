@@ -1,6 +1,6 @@
+import Wiring
 import Kafka
 package import Logging
-import Worker
 package import WorkerConfiguration
 
 /// The cluster's topics, asked for and made by an operator's command.

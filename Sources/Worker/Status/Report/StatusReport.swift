@@ -129,17 +129,3 @@ struct StatusReport: Sendable {
         }
     }
 }
-
-/// One key ring as it lies on the disk.
-package struct RingReport: Sendable {
-    /// Its name.
-    package var name: String
-    /// Whether a signer holds it, so that its versions cannot be seen here.
-    package var isBehindSigner = false
-    /// Its versions, in the order of the file.
-    package var versions: [ListedVersion] = []
-    /// The campaign that replaces one of them; nil where none was begun.
-    package var campaign: Rotation?
-    /// The reason why the folder cannot be read; nil if it can.
-    package var problem: String?
-}

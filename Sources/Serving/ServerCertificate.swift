@@ -1,3 +1,4 @@
+import Wiring
 import JOSE
 package import NIOSSL
 

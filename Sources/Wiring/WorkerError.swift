@@ -3,5 +3,5 @@ public struct WorkerError: Error, Sendable, CustomStringConvertible {
     /// One line: what is wrong and what would be right.
     public let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

@@ -1,3 +1,5 @@
+import Serving
+import Wiring
 public import AdapterKit
 import JOSE
 public import Keyring
